@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Applies a deliberate break: copies a source of the library, with one passage replaced.
 #
 #   cmake -DBREAK=tests/breaks/NAME.break -DROOT=runtime -DTO=FILE -P break.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Copies of the library for tests, each in a folder of its own that looks like <build>/lib: the same
 # objects, save one for each break. Never installed.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What 'cmake --install' puts where. Everything refers to everything else by relative names, so the
 # whole prefix may be moved afterwards. The target 'uninstall' takes back the last installation.
 include(CMakePackageConfigHelpers)

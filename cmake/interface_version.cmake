@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cmake -DRUNTIME=runtime -DTO=.../interface/version.h -P interface_version.cmake
 #
 # The number by which the layer knows its library again: drawn from every header of the library. Structs are

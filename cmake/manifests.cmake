@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # belfry_manifest(OUTPUT LIBRARY_PATH [IMPLICIT]): writes the layer's manifest for one place.
 # LIBRARY_PATH is relative to the manifest, so that the tree may be moved. The implicit variant is
 # loaded into every Vulkan program that runs with BELFRY=1, unless DISABLE_BELFRY=1.

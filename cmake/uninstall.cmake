@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cmake -DMANIFEST=install_manifest.txt -P uninstall.cmake: removes the files listed, and the
 # folders of ours that are then empty. Honours DESTDIR, as the installation did.
 if(NOT EXISTS "${MANIFEST}")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Barriers, with their queue family ownership transfers.
  *

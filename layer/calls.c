@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The functions below that the layer calls. A command that has two names is called by the one that
  * instance and device have in common, the core's since the version that took it over: the other may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks through and copies chains of pNext. */
 #include "layer/chain.h"
 

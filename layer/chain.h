@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies of pNext chains, so that a struct in the middle can be changed: the program's are never
  * written to.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of commands and the table of extensions: look-ups in what tools/registry made. */
 #include "layer/commands.h"
 

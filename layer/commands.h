@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of commands (layer/registry/commands.csv): what the layer has to say about a name; and
  * the extensions that are hidden from programs, or enabled for the layer itself (extensions.csv).

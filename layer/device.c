@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Devices: the program's request, in copies, turned into what the scheduler needs. */
 #include "layer/layer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Queries about queue families: what the program is shown, answered by the real family behind it.
  */
 #include "layer/layer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Instances, and what is known of their physical devices. */
 #include "layer/layer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loader plumbing only: how the loader finds the layer, and how it and the layers above find our
  * functions (Vulkan-Loader, LoaderLayerInterface).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its
  * packets. */
 #include "layer/layer.h"

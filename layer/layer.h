@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layer's own objects, and the functions that stand in for Vulkan's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libbelfry's functions, for the layer: fetched once, as a table, and called through a copy of it,
  * so that a call costs what one through the linkage table would.

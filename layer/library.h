@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libbelfry, as the layer finds it beside itself: a table of functions
  * (runtime/interface/interface.h), each called by its own name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages from below name the driver's queues, which the program has never seen: each is replaced
  * by the queue behind whose handle it stands. Of several queues on one VkQueue the first is named.

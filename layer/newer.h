@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Types of commands that the oldest headers Belfry builds with don't have, and of those whose
  * window systems' headers aren't needed to pass their pointers on. Structs that are unknown are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layer where libbelfry can't be used: each call goes on to whoever is next. */
 #include "layer/passthrough.h"
 

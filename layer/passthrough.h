@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A layer that does nothing: what the loader is given where libbelfry can't be used. It hands every
  * call on, without a call of the library, which the layer's own functions can't do without.

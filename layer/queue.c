@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Queue handles, and the commands that only pass a queue on. */
 #include "layer/layer.h"
 

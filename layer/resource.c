@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Resources and command pools: families in their create-infos, and in create-infos embedded
  * elsewhere.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Submissions: both forms of vkQueueSubmit as one, and vkQueueBindSparse. */
 #include "layer/layer.h"
 

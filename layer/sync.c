@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Semaphores and fences: the scheduler is told of them, their payloads stay the driver's. */
 #include "layer/layer.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Turns ctest's own list of tests into a shell file that needs no ctest: one call of `t` per test.
 #
 #   cmake -DBUILD=build/release -DSOURCE=. -DSUITES=unit;icd -DTO=tests.sh -P manifest.cmake

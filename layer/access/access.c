@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check 'access': what it keeps of a device, and what its handles stand for. */
 #include "layer/access/access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the check 'access' (runtime/access/access.h) sees of a Vulkan program: the commands in its
  * command buffers, its semaphores, fences and submissions, and what its handles stand for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check 'access': what draws and dispatches read from buffers that are bound or named. Which
  * vertices a draw reads depends on its pipeline and its indices: some of what is bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many bytes a copy between a buffer and an image takes: the formats of Vulkan 1.0. */
 #include "layer/access/access.h"
 

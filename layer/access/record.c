@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check 'access': command buffers, and in them barriers and render passes. */
 #include "layer/access/access.h"
 

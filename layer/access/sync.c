@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check 'access': submissions, semaphores, fences and presentation. A signal or a submission is
  * told before it is made, what the CPU waited for after it has come (access/access.h).

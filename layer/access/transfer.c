@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check 'access': copies, blits, resolves, clears, fills, updates and query results.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stand-ins, by who they are for, and the commands that the layer calls.
  * Written by tools/registry from layer/registry/, drawn from Vulkan's registry 1.4.363: don't edit. */
 /* clang-format off */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser's commands for descriptor sets, layouts of updates and views: each goes to the
  * driver, and the shape of what it writes is noted
  * (runtime/specialize/pipeline/descriptor_shape.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The specialiser as the rest of the layer sees it: shaders rebuilt for the push constants that a
  * program really uses (runtime/specialize/specialize.h). With the setting 'specialize' off none of

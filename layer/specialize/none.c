@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* interface.h in a layer that was built without the specialiser (BELFRY_SPECIALIZE=OFF). */
 #include "layer/specialize/interface.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser's commands for pipelines and what they are made of: shader modules, samplers,
  * layouts and render passes. Each goes to the driver first, as it is; then the specialiser is
  * told (runtime/specialize/pipeline/pipeline.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser's commands for command buffers and their pools: begin and reset, what they
  * bind and push, and queries. Each goes to the driver as the program gave it. The recording
  * (runtime/specialize/recording.h) is told before, except of commands that may fail. */

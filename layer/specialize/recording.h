@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Command buffers as the specialiser's commands see them (recording.c, recording_draw.c,
  * submission.c). */
 #ifndef BELFRY_LAYER_RECORDING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser's commands for draws and dispatches, which may be recorded with a variant of
  * the bound pipeline, and for the passes that contain draws. */
 #include "layer/specialize/recording.h"

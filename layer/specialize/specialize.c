@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser of a device: creation, destruction, and unknown commands that the program asks
  * for. */
 #include "layer/specialize/specialize.h"

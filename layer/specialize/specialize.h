@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layer's part of the specialiser, for its own files: the commands that stand in for the
  * driver's and what they keep of a device. What the rest of the layer calls is in interface.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The specialiser's commands for submissions, and for what tells the program that they have
  * finished. */
 #include "layer/specialize/recording.h"

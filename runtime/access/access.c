@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of access.h: each takes the lock and calls the model. */
 #include "access/access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check 'access': does a program follow D3D12's rules for resources that several queues use?
  * [ME 6]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Vector clocks, shared and counted, as the check 'access' uses them. */
 #include "access/clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Vector clocks: a clock says what something is certain to come after. The entry (agent, time)
  * means: after everything that this agent has done up to that time.

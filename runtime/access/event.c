@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events, between fences and the CPU: what a set event carries until the CPU has seen it. */
 #include "access/model.h"
 

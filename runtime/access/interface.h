@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is access/'s: the check
  * 'access', which is told of everything that is recorded and submitted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The model of a program's queues: what was called, what has run, and what it comes after. */
 #include "access/model.h"
 

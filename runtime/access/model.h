@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of the model. Private to runtime/access; everything is guarded by the check's lock
  * unless said otherwise. */
 #ifndef BELFRY_ACCESS_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check as an observer of a device: passes every report on to the functions of access.h and
  * vulkan.h. */
 #include "access/observe.h"

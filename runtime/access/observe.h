@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check as an observer of a device (scheduler/observer.h), for those who create devices: they
  * create the check first, pass its observer to bf_device_create, and destroy the check after the
  * device. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records what a command buffer uses, and makes the block of uses that the model runs. */
 #include "access/record.h"
 

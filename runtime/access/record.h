@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recordings: which resources a command buffer, or a call of bfQueueUses, uses.
  *

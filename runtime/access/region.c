@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of resources (bytes, subresources, texels), and whether two of them overlap. */
 #include "access/region.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Regions: which part of a resource is used, bytes of a buffer or an area of an image.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes the lines that report faults. */
 #include "access/model.h"
 

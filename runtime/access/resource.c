@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Resources: which queue uses which part of them, and in which state they were left. */
 #include "access/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Vulkan's queues, semaphores, fences and swapchains as queues and fences of the model. */
 #include "access/vulkan.h"
 

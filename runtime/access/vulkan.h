@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Vulkan's own synchronisation in the check 'access': VkQueues, semaphores, VkFences and
  * presentation, as queues and fences of the model. Each is known by its handle.

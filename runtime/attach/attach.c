@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfAttachDevice and bfDetachDevice, for programs that attach their own device: from the program's
  * description of the device and the settings of its environment, they create Belfry's device, its
  * trace session and its check of accesses. */

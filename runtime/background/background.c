@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device's background items, modes and commits (belfry/background.h). */
 #include "background/background.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Background processing of one device: its items, modes and commits. The threads that run the items
  * belong to the process (background/worker_pool.h).

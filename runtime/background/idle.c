@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets the scheduling class of the pool's threads. */
 #include "background/idle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is background/'s: the queue
  * of background processing.

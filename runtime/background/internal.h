@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A device's background processing, as background.c and worker_pool.c share it. Private to
  * runtime/background.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads from /proc whether memory is short. */
 #include "background/pressure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of belfry/background.h, which take a device's handle. */
 #include "background/public.h"
 

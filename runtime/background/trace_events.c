@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes background processing to probes and traces. */
 #include "background/trace_events.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Background processing in static probes (docs/probes.md) and on the tracks 'background processing'
  * of a trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dispatcher and the workers of background processing: their threads, and who gets which
  * item. */
 #include "background/worker_pool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The process's threads for background items, and the list of devices that they serve.
  *

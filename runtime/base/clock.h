@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CLOCK_MONOTONIC in nanoseconds, and Vulkan's relative timeouts as absolute deadlines on it. */
 #ifndef BELFRY_BASE_CLOCK_H
 #define BELFRY_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * BF_SHARED marks a function of libbelfry that the layer calls although programs may not: visible
  * in the library, absent from the public header, free to change with every version.

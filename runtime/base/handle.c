@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of live handles and their names. */
 #include "base/handle.h"
 

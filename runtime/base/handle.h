@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The queues, fences, events and log readers that are alive, process-wide (not the
  * devices), and the names that the program has given them. A function of the C API can so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pairing heap, smallest key first, whose nodes lie in their owners. */
 #include "base/heap.h"
 

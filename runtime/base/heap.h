@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A priority queue of nodes that live in other structs: a pairing heap, smallest key first.
  * Inserting takes constant time, removing any node logarithmic time (amortised); nothing is ever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is base/'s: messages. What else is
  * here has no state that the process shares: the layer has maps and hashes of its own.

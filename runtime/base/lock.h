@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small lock whose trylock and unlock are sequentially consistent, and a condition to sleep on.
  *

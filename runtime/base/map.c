@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The map from handles to objects: open addressing, read without a lock. */
 #include "base/map.h"
 

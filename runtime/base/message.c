@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages to the user: to stderr, or to the program's callback (bfSetMessageCallback). */
 #include "base/message.h"
 

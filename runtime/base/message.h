@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages to the user, one line each: to stderr, where every line begins with "belfry: ", or to
  * the callback that the program has set. A message about a call names the call, the argument and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * SHA-256 (FIPS 180-4). Proven by the standard's own examples in tests/specialize/shader/sha256.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 'belfry list': each GPU's queue families as the driver has them, and as a program sees them under
  * the layer. The loader is opened at run time, so that the program starts without one.

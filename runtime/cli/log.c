@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 'belfry log': what is in a dump of native fence logs.
  */

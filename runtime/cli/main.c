@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program 'belfry': finds the command that was asked for, and prints help. */
 #include "cli/cli.h"
 

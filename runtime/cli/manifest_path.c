@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the layer's manifest in the tree that this program lies in. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 'belfry run': starts a program with the layer, by the environment the Vulkan loader reads, and
  * leaves everything else as it is.

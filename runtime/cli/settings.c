@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 'belfry settings': every setting, what it is now, and who said so.
  */

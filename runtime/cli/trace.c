@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 'belfry trace': reads a timeline that Belfry has written and says what it shows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes SVG: boxes, lines, arrows, texts that fit. */
 #include "cli/trace_draw.h"
 

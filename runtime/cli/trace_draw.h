@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pieces of a picture in SVG: its style for light and dark, texts that fit, boxes, arrows.
  *

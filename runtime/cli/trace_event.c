@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes one packet of a Perfetto trace to a track or an event. */
 #include "cli/trace_event.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One packet of a Perfetto trace as what Belfry means by it: a track's description or an event on a
  * track. What it doesn't know it passes over.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the frames of a trace, and the critical path of one of them. */
 #include "cli/trace_frame.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as JSON: all times are whole nanoseconds, those of packets from the trace's clock. */
 #include "cli/trace_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lanes of the picture: the critical path, the CPU, engines and queues, and the arrows. */
 #include "cli/trace_picture.h"
 

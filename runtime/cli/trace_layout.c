@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the picture shows, and where each lane lies. */
 #include "cli/trace_picture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a trace's file into a report, with what is wrong with it in words. */
 #include "cli/trace_load.h"
 

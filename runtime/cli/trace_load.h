@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From a file to a report: reads it once in bounded memory, and, where a frame is asked for that
  * has left the window by then, for a second time as far as that goes.

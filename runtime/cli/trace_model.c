@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds engines, queues, packets and arrows from the events of a trace. */
 #include "cli/trace_model.h"
 

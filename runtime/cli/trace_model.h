@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a trace says, as engines, queues and packets, built up event by event.
  *

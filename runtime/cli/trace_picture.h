@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The picture of a frame and its neighbours: for each engine when it was busy, and for each of its
  * queues what it had in the software queue, its fence operations and what it ran.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Splits a trace's file into packets, and messages of protobuf into fields. */
 #include "cli/trace_read.h"
 

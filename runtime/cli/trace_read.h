@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The packets of a Perfetto trace, one after the other, from a file of any length.
  *

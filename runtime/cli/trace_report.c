@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as text. */
 #include "cli/trace_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What 'belfry trace' found in a file, and the three ways to show it.
  */

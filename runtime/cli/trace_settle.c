@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds out when packets were done and what they waited for, and sums that up. */
 #include "cli/trace_settle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When packets were done, what they waited for and on whose account, and the sums over all of them.
  *

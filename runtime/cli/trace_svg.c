@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The picture's frame: head, axis, frames and legend. */
 #include "cli/trace_picture.h"
 

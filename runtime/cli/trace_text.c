@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words that the report, the JSON and the picture have in common. */
 #include "cli/trace_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Assigns the tracks of a trace to processes, engines and queues; names of fences. */
 #include "cli/trace_tracks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who is who in a trace: its tracks, and with them processes, engines and queues; names of fences.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds other copies of the library in the process, among the objects that the dynamic linker has loaded. */
 #include "device/copies.h"
 

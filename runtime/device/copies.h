@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Other copies of libbelfry in the process: the layer brings the one beside it, a program may be linked with
  * one of another version. Each knows its own devices only.

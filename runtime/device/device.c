@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Devices: each part made in the order of the folders, and ended in the other. */
 #include "device/device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A device, whole: its scheduler, which begins with what is known of the VkDevice, and the parts that
  * stand on it. Built and torn down here; each subject owns its part.

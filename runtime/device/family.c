@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "device/family.h"
 
 #include <string.h>

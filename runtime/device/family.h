@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which queue families a program sees, and which real family backs each.
  *

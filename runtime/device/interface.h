@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is device/'s: devices, and
  * the families that a program is shown.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfSetObjectName: the names that the program gives to Belfry's objects. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "device/placement.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which real VkQueues are opened for the queues that a program asks for, and which queue goes to
  * which of them. Decided once, when the device is created.

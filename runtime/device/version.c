@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "belfry/belfry.h"
 
 uint32_t bfGetVersion(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An event is set while its eventfd's counter is not 0: setting adds, resetting and consuming read.
  * The counter's amount means nothing, and a full one is just set.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events: what a Win32 event is, over an eventfd.
  *

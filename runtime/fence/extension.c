@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What fences are besides their core, as the scheduler meets it: one table for native, shared, imported
  * and exported fences alike, one for other processes' signals, and fence/'s part of a device.

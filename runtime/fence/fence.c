@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/fence.h"
 
 #include <stdio.h>

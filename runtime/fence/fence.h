@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fences as programs have them: what a fence is beside its core (scheduler/fence.h), for all kinds alike.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/import_export.h"
 
 #include <stdlib.h>

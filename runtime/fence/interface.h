@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is fence/'s: fences of the C
  * API, which the specialiser's checks wait for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/interrupt.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The interrupt path: how the CPU side learns that the GPU has signalled fences that it waits for.
  *

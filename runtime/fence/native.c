@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/native.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a native fence has besides: its current value in a word that the GPU writes, and its
  * monitored value in another that the GPU may read (gpu/value_memory.h).

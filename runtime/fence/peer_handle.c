@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/peer_handle.h"
 
 #include <fcntl.h>

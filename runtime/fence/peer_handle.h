@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The peer handle that a trusted descriptor is (SH-19): a socket with one message, in which lie the
  * fence's plain descriptor, the peer memory, and the peer timelines as the driver's opaque descriptors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/peer_memory.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What trusted processes share of a fence beside its page (fence/peer_timeline.h): which queues'
  * signals are on their way, so that another process's GPU can wait for them. A sealed memfd, of

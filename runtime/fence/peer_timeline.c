@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/peer_timeline.h"
 
 #include <stdlib.h>

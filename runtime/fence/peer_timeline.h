@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Between trusted processes on one device: GPUs that wait for each other's signals of a shared
  * fence with no CPU in between (BF_SHARE_TRUSTED_BIT).

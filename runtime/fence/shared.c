@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/shared.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/shared_page.h"
 
 #include <errno.h>

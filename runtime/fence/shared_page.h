@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The page of memory that all who have a shared fence open look at: its value, and a slot for each
  * of them. It lies in a sealed memfd. Nothing here knows of devices or of fences' objects.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/shared_watch.h"
 
 #include <errno.h>

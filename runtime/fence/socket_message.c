@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/socket_message.h"
 
 #include <errno.h>

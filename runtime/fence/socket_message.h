@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A message with descriptors that lies in a socket for everybody to peek at, and nobody to take
  * (fence/shared.h).

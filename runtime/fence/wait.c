@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fence/wait.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The CPU's waits: one value, or all or any of several, by an event or by a sleeping thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/clock.h"
 
 #include "base/clock.h"

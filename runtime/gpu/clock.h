@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The device's timestamp counter at a time of the CPU's, where the two can be calibrated.
  */

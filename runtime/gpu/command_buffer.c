@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/command_buffer.h"
 
 #include "gpu/gpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a command buffer is: the family of its pool, as shown to the program, and its level. Told by
  * whoever sees command buffers allocated and freed (the layer); on devices where nobody does, none

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/commands.h"
 
 #include "gpu/gpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command buffers of Belfry's own: barriers, stores, log entries.
  */

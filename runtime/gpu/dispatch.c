@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/dispatch.h"
 
 #include <stdlib.h>

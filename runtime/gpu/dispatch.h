@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver's functions as one table, from whatever vkGetDeviceProcAddr lies below. */
 #ifndef BELFRY_GPU_DISPATCH_H
 #define BELFRY_GPU_DISPATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far an engine is: the counter of its epochs. */
 #include "gpu/engine.h"
 

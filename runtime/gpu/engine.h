@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One real VkQueue, as far as it can be told without a scheduler: what it is, how far its epochs are, and
  * the GPU writes that it executes. An engine's epochs are its own count of submissions, the counter of

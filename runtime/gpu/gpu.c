@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device's functions, and what is known of it. */
 #include "gpu/gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What can be done with a VkDevice without knowing queues: the driver's functions, and what is known of
  * the device. Everything that Belfry keeps for a device begins with this struct, so that a BfDevice, the

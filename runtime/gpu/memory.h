@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffers of Belfry's own, for what the GPU and the CPU pass to each other: the values of native
  * fences, what command buffers copy from, logs. Few and small.

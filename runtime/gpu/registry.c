@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The devices of the process that Belfry schedules: the only list of them. */
 #include "gpu/registry.h"
 

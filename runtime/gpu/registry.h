@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The devices of the process that Belfry schedules, by their handles.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/sharing.h"
 
 #include <string.h>

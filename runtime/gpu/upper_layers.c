@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/upper_layers.h"
 
 #include <dlfcn.h>

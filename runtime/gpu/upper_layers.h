@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layers above Belfry's: what the C API's functions are given past them.
  *

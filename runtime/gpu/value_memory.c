@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "gpu/value_memory.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Words: where the current and the monitored values of native fences are stored. 64 bits each,
  * written and read in one piece by GPU and CPU.

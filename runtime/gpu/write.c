@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* GPU writes: the command buffers that write values, and who has them. */
 #include "gpu/write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stores: 64-bit values that an engine writes to words (gpu/value_memory.h) in its own order, after
  * everything that its VkQueue was given before.

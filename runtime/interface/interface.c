@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of functions that the layer calls: filled in from the lists of the folders. */
 #include "interface/interface.h"
 

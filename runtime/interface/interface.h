@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the layer calls of libbelfry, the specialiser in it included: one table of functions, with a section
  * for each folder, whose interface.h lists its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a queue's logs while the GPU writes them, over every re-creation of their buffers. */
 #include "gpu/engine.h"
 #include "gpu/gpu.h"

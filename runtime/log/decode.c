@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "log/decode.h"
 
 #include <inttypes.h>

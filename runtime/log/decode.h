@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Takes a dump apart: bytes that hold one or several native fence logs (belfry/fence_log.h), one
  * after another. Nothing in them is trusted, and nothing outside them is read.

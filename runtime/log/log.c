@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A queue's log: what is noted, what batches take along, and the writers that come and go. */
 #include "log/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A queue's logs of its waits and signals (belfry/fence_log.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads one native fence log (belfry/fence_log.h) out of mapped memory that a GPU is writing at
  * that moment. Nothing is locked, nobody waits, nothing is allocated, and nothing in the memory is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a timeline takes from the logs: every entry, in order, on the CPU's clock. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What writes a queue's two logs (log/log.h): command buffers, or the host for a log without times;
  * and the memory they write to. All of it belongs to whoever holds the engine's lock.

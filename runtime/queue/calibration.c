@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A command queue's clock: how fast its timestamps tick, and what they say at a CPU time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the calls on command queues share: their arguments, the log and the timeline, what to do after. */
 #include "queue/command_queue.h"
 

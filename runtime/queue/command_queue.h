@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The C API's front on command queues (scheduler/command_queue.h): bfCreateQueue, bfQueueExecute,
  * bfQueueSignal, bfQueueWait and what they share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command queues come, go and change: where a new one lands, and what it is allowed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfQueueExecute, and every other submission of a command queue: at once where it can, else by a packet. */
 #include <string.h>
 

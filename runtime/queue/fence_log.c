@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's side of logs: readers. */
 #include <stdlib.h>
 #include <string.h>

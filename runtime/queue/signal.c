@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfQueueSignal: at once where nothing is held, on the GPU where it has to write the value, else by a
  * packet. */
 #include "base/clock.h"

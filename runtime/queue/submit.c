@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program does with its VkQueues through the C API: bfVkQueueSubmit and the lock around a VkQueue. */
 #include "base/message.h"
 #include "queue/vkqueue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfQueueUses: what the program says its queue is going to use. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's VkQueues: what may go to the driver goes on the caller's thread, the rest is held. */
 #include "queue/vkqueue.h"
 

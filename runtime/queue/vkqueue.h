@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program's VkQueues: what the layer turns Vulkan's commands on them into.
  */

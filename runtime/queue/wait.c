@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bfQueueWait: passed in the call where it may be, else a packet in its queue. */
 #include <stdlib.h>
 

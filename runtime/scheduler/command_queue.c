@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Command queues as the pump meets them: signals and waits at their heads, what an execution has to wait
  * for, and what follows from its having been accepted. */
 #include "scheduler/command_queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A command queue: what ID3D12CommandQueue is. Its executions, signals and waits go in order, each
  * as soon as it may, on an engine that it shares with the program's VkQueues and with others of its

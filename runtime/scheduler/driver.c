@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver's submit, sparse bind, present and waits for idleness. */
 #include "scheduler/driver.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The calls that hand work to the driver, or wait for all of it: the only place where they are made for a
  * device that Belfry schedules. (Devices that are passed through, calls that go through the layers above,

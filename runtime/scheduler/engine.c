@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Engines: made fit for command queues, which come and go; and the lock, for whoever isn't a pump. */
 #include "scheduler/engine.h"
 

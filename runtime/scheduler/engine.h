@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An engine: one real VkQueue, and the scheduler's work on it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The core of a fence: its value, and the waits that are armed on it. What a fence may be besides is in
  * its extension's hands (struct bf_fence_extension). */
 #include "scheduler/fence.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A fence: a 64-bit value that may be set to anything, and those who wait for it.
  *

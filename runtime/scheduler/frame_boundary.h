@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* VkFrameBoundaryEXT, of VK_EXT_frame_boundary: newer than the oldest headers Belfry builds with. */
 #ifndef BELFRY_SCHEDULER_FRAME_BOUNDARY_H
 #define BELFRY_SCHEDULER_FRAME_BOUNDARY_H

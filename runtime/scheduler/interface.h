@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of the layer's interface (interface/interface.h) that is scheduler/'s: semaphores,
  * VkFences, labels, and what a queue's last submission was.

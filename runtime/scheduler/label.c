@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "scheduler/label.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Debug labels of queues (VK_EXT_debug_utils). Several queues share a VkQueue, and a queue's packets
  * may be held: so labels belong to the queue's own order, and are put around its packets where these

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "scheduler/last_submission.h"
 
 #include "scheduler/scheduler.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The completion signal of a queue: what tells that its last submission is through, for vkQueueWaitIdle on an
  * engine that several queues share (alone on its engine, a queue asks the driver).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The observers of the process's devices, for events, which belong to no device. */
 #include "scheduler/observer.h"
 

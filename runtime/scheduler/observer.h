@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whoever wants to follow what a program does with queues, fences and events: a struct of functions
  * that the runtime calls. The check 'access' (runtime/access) is one, and it hangs on the runtime by

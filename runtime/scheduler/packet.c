@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "scheduler/packet.h"
 
 #include <stdlib.h>

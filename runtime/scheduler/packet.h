@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A packet: one batch that a program submitted, copied so that it can be held. One block of memory
  * holds it whole.

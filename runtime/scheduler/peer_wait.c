@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Peer waits: which of an engine's epochs have to wait for another process. */
 #include "scheduler/peer_wait.h"
 

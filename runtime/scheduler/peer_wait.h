@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Peer waits: what keeps the CPU of this process from running ahead of another's.
  *

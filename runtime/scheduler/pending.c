@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pending signals: accepted, retired when their frontiers are complete, withdrawn. */
 #include "scheduler/pending.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pending signals of a device: which signals of fences are on their way, and when each applies.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pump: gathers what may go on an engine, hands it to the driver in one call, and counts what that
  * sets free.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A queue's list of packets: what is appended, and until when it has been handed over. */
 #include "scheduler/queue.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A queue: what a program submits to. Its packets go to its engine in order, each as soon as Rule M
  * lets it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Between queues and their logs: packets become what a log is told of. */
 #include "scheduler/queue_log.h"
 

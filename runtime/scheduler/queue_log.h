@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the scheduler tells the logs of its queues (log/log.h): which operations batches have, which waits
  * and signals queues have passed, and when a log comes or goes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device's scheduler: made, lost, waited for, ended. */
 #include "scheduler/scheduler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The scheduler of a device: its engines, the queues on them, and what is known of its semaphores and
  * fences.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the scheduler knows of a program's VkSemaphore: how far the driver has been told of its
  * signals. The semaphores themselves stay the driver's; nothing here ever waits on the GPU.

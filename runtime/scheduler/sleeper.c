@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sleepers: what a thread waits for next, and what it does when that has come. */
 #include "scheduler/sleeper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sleepers: threads that wait for the GPU on behalf of CPU waiters.
  *

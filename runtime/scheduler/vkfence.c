@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "scheduler/vkfence.h"
 
 #include <stdlib.h>

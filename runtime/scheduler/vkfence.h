@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * VkFences that travel with held packets.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Watchers: one thread for each semaphore whose payload others may signal (exported, imported),
  * only while a held packet waits for it. Nobody tells us of such a signal, and the wait may not be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fills the settings from their sources, the weakest first. */
 #include "settings/settings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a user can set, as one plain struct. The runtime reads this struct and nothing else: the
  * edge (the layer, the command line) fills it once, through bf_settings_load, and passes it in.

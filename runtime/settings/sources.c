@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sources of settings: VK_EXT_layer_settings, the settings file, the environment. */
 #include "settings/sources.h"
 

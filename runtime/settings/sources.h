@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The three sources of values. Each function passes the values it finds to bf_table_assign, and
  * reports what it can't use. Private to runtime/settings.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings' rows: defaults, and how values are read and printed. */
 #include "settings/table.h"
 

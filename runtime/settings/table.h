@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The one table of settings: how a key is spelled, what it may hold, and where in bf_settings its
  * value goes. Private to runtime/settings.

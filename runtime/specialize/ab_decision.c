@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decision of an A/B timing: pairs samples of the general pipeline and of the variant, and
  * tests their ratios by signed ranks. */
 #include "specialize/ab_decision.h"

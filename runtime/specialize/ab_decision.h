@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The A/B decision, whether a variant is worth it: GPU times of the general pipeline and of the
  * variant, taken in turns while both do the program's work, are compared until the answer is clear

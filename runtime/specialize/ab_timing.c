@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A/B timing of variants: timestamps around dispatches and passes, and the query pools that they
  * are written to. */
 #include "specialize/ab_timing.h"

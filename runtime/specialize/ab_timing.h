@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A/B timing: a variant is measured against the general pipeline where the program uses them, by
  * GPU timestamps around single dispatches and render passes. A lot that is drawn for a command

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The background item that makes a variant: folds the shader, validates it, builds the pipeline
  * (in a helper process first, by the setting), checks it against the general one, and stores
  * verdicts. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds a variant in a helper process: makes the create infos out of a pipeline's copy, with
  * the handles replaced by descriptions. */
 #include "specialize/build_in_helper.h"

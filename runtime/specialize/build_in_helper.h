@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds a variant in a helper process (specialize/isolate/isolate.h): describes the pipeline by
  * a copy of it. */
 #ifndef BELFRY_SPECIALIZE_BUILD_IN_HELPER_H

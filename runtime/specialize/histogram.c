@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Histograms of push-constant values: notes that recording threads take, tables per pipeline,
  * and the choice of tuples that are worth a variant. */
 #include "specialize/histogram.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Histograms: which values a pipeline is used with. A tuple is what the pipeline's watched words
  * hold at one use: at most eight 32-bit words. Recording threads count uses in notes, one per

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory budget of variants: when the setting's limit is reached the least used make place
  * for a variant that is used more. */
 #include "specialize/variant_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The codes and texts of reasons. */
 #include "specialize/reason.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why a pipeline is not specialised, or a variant not kept: the codes that the report, the trace
  * and docs/specialize.md use.

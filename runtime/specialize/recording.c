@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is recorded in a command buffer: bindings, push constants, the variant that fits them,
  * notes of uses, and the lots and samples of A/B timing. */
 #include "specialize/recording.h"

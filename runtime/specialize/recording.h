@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a command buffer's commands have bound and pushed so far, and so which pipeline a draw or a
  * dispatch may be recorded with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report of a device's specialiser: which pipelines were watched, which variants were built,
  * kept and rejected, and why. */
 #include <inttypes.h>

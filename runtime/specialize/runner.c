@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The runner: a thread of normal priority on which background threads have calls made that take
  * locks of the program's threads. */
 #include "specialize/runner.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A thread of normal priority that does for idle ones what takes locks which a program's threads
  * take too: submitting work and waiting for it. (An idle thread that was put aside while it held an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device's specialiser: creation and destruction, and its part as the 'driver' of background
  * processing (modes, commit, discard). */
 #include "specialize/specialize.h"

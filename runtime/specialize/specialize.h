@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The specialiser of a device: pipelines rebuilt for the push constants that a program really uses.
  * It is the 'driver' of background processing (belfry/background.h) that D3D12's document has in

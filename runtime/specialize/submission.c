@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which submissions have finished, from what the program sees of its fences, semaphores, queues
  * and command buffers, and the counting of their uses. */
 #include "specialize/submission.h"

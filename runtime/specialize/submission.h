@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which submissions have finished, as far as the program itself has seen: a use counts only then
  * (RC-5). Nothing is added to a submission, and the driver is not asked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Candidates of a pipeline, from the choice by its histogram to the verdict: chosen, queued for
  * a build, published, timed against the general pipeline, kept or withdrawn. */
 #include "specialize/variant_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The states of a pipeline's variants: which tuples of values were chosen for it, what became of
  * each, and why. Internal to the specialiser.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Background processing in a trace: items, modes, commits, and variants that come and go. */
 #include "base/clock.h"
 #include "trace/state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Places a device's timestamps on CLOCK_MONOTONIC, by readings of both clocks. */
 #include "trace/calibration.h"
 

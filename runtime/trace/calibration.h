@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Converts timestamps of a device to CLOCK_MONOTONIC.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fence operations of one queue that a trace follows, until they have been executed. */
 #include "trace/fence_ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pending fence operations of one queue: its waits and signals that have been queued and are
  * not known to be over, each kind in the order in which they were queued; and the lanes on which

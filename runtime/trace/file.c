@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Creates a trace's file under a name that is free, and writes whole packets to it. */
 #include "trace/file.h"
 

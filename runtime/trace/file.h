@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The file of a trace: created anew, appended to in whole packets, and closed at the first error.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Remembers signals, so that a wait finds the arrow that leads to it. */
 #include "trace/flow.h"
 

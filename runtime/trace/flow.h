@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Remembers recent signals, so that an arrow can be drawn from a signal to the wait that it
  * satisfies.

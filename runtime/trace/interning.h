@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The strings of a trace that are written once and then referred to by number (Perfetto's
  * interning).

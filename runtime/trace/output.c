@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory and the thread between traces and their file. */
 #include "trace/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Between traces and their file: memory that traces write to, and a thread that writes it to the
  * file, so that a thread of the program never waits for a disk.

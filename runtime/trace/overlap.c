@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums up how long queues and engines were busy, alone and together. */
 #include "trace/overlap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How long each queue and each engine was busy, and for how long several of them at once, from
  * intervals that come in almost any order. The intervals are swept along the time axis; the sweep

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What packets do, on their queue's software and hardware tracks, and the arrows between them. */
 #include <inttypes.h>
 #include <string.h>

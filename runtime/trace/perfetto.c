@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes the messages of Perfetto that a trace consists of. */
 #include "trace/perfetto.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes Perfetto's trace packets: the few messages that a trace needs, each whole, as one element
  * of Trace.packet, so that a file of them can be cut off between any two.

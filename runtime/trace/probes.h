@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Belfry's probes for tracers of the whole system (bpftrace, perf, SystemTap): static ones of
  * provider 'belfry', each a single nop where nobody listens. docs/probes.md lists them with their

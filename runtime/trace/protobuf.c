@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes protobuf into memory of a fixed size. */
 #include "trace/protobuf.h"
 

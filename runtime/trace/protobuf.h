@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes the wire format of Protocol Buffers, forwards into one buffer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opens and closes the trace of a device, as its settings say. */
 #include "trace/session.h"
 

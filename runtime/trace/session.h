@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A trace session: the trace of one device, from its creation to its end, as the settings ask for
  * it. Devices of one process share a file (trace/output.h, O-5).

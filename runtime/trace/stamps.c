@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* GPU timestamps around packets: pre-recorded command buffers, and reading their queries. */
 #include "trace/stamps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A trace's state, shared by trace.c (creation, names), track.c (tracks and events), packets.c,
  * fences.c and background.c (what is drawn). The output's lock is held for every function. */
 #ifndef BELFRY_TRACE_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures that are printed at the end of a run. */
 #include "trace/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The figures of a run, counted as it happens, and the table that shows them.
  *

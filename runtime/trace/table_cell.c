@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formats durations and percentages for tables of text. */
 #include "trace/table_cell.h"
 

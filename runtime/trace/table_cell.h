@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts for tables of times: for the summary at the end of a run and for the report of 'belfry
  * trace'. */
 #ifndef BELFRY_TRACE_TABLE_CELL_H

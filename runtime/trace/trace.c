@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Creates and destroys traces; names of devices, queues, semaphores and command buffers. */
 #include "trace/trace.h"
 

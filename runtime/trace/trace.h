@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The trace of one device, written to a Perfetto file as things happen, and its summary. Devices of
  * one process whose traces have the same path write to one file (trace/output.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Describes the tracks of a trace, and writes events to them. */
 #include <inttypes.h>
 #include <string.h>

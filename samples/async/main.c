@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * AsyncPipelinedComputeGraphics of the D3D12 document 'Multi-engine synchronization', in Belfry's
  * own API.

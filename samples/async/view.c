@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The graphics half: draws the pool through one version of its waves. */
 #include "view.h"
 

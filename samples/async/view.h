@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The graphics half: the pool, through one version of its waves, from where the user looks.
  */

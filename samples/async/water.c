@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The compute half: simulates waves on a pool. */
 #include "water.h"
 

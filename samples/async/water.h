@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The compute half: waves on a pool. Their state is the compute queue's own; what graphics sees of
  * it is published in several versions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plain side's device, attached to Belfry, with two queues and a fence for each. */
 #include "attached.h"
 

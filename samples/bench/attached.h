@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Belfry on a device of one's own: the plain side's device, attached, with two queues and a fence
  * for each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `background`: what background work costs the foreground. 'Plain' is the program alone, 'Belfry'
  * the same program beside two busy items of the pool.

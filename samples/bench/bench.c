@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all benchmarks share: their rows, how they are judged, tables and JSON. */
 #include "bench.h"
 

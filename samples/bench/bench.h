@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every benchmark shares: rows, how they are judged, and how they are shown.
  *

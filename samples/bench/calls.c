@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares what a call costs its caller when it is made in two ways, call by call, in turns. */
 #include "calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a call costs whoever makes it: two ways of making it are compared call by call, in turns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small compute shaders of which it is known what a specialiser should make of them. */
 #include "control.h"
 

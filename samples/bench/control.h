@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small compute shaders on one side of a twin: what a specialiser should make of them is known.
  */

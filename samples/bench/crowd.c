@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times signals of fences that have waiters, among few such fences and among many. */
 #include "crowd.h"
 

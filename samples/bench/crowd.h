@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A crowd: many fences with a waiter each, registered and signalled by several threads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `fence`: what D3D12's queues and fences cost, against the same thing written in timeline
  * semaphores on the plain driver. Both sides are devices of their own on one GPU; Belfry's is

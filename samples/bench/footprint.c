@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wake-ups, memory and threads of a process, with and without Belfry. */
 #include "footprint.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What Belfry does to a process beside the cost of its calls. Each is a part that runs in a child,
  * and leaves one number in found->plain[0].

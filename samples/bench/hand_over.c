@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times work that passes from one queue to another and back, in several ways. */
 #include "hand_over.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hand-overs between two queues: work goes to and fro, each piece waiting for the one before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times one submission that is made over and over on one queue. */
 #include "lane.h"
 

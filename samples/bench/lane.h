@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A lane: one queue, on which the same submission is made over and over, and timed.
  */

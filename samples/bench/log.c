@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `log`: what native fences, logs that the GPU writes, and timelines cost.
  */

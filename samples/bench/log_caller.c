@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What logs cost whoever submits. */
 #include "log_caller.h"
 

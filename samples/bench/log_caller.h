@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What logs cost whoever submits. Each is a part that runs in a child, on the test driver, whose
  * submissions run inside their calls and cost next to nothing.

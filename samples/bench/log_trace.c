@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a trace costs: bytes on disk, and whether its writer keeps up. */
 #include "log_trace.h"
 

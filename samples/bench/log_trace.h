@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a timeline costs: bytes on disk, and whether it keeps up.
  */

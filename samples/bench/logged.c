@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A queue whose signals may be logged, and what is submitted to it. */
 #include "logged.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One queue whose signals may be logged: a VkQueue of a program under the layer, or a BfQueue on an
  * attached device; and what is submitted to it.

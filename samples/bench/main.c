@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-bench: what Belfry costs, side by side with the plain driver.
  */

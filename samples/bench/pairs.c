@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares many shaders on both sides of a twin, in turns. */
 #include "pairs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many shaders on both sides of a twin: which is slower, and by how much, when they take turns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs parts of a benchmark in processes of their own. */
 #include "part.h"
 

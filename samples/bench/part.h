@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A part of a benchmark that needs a process of its own: another driver, or a clean address space.
  *

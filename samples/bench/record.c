@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `record`: what it costs a program to record its commands while Belfry looks for values that
  * shaders are worth rebuilding for (the setting 'specialize').

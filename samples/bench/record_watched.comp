@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 /* Push constants that decide what a shader does: they are worth watching. */

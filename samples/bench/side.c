@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One side of a comparison: an instance and a device, with the layer or without. */
 #include "side.h"
 

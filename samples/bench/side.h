@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One of the two things compared: an instance and a device of the plain driver, or the same under
  * Belfry's layer. Both can be open in one process, on the same GPU.

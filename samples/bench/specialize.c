@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `specialize`: what it brings, and costs, to have shaders rebuilt for the values that a program
  * uses. 'Plain' is the driver alone, 'Belfry' the same program under the layer, which has seen it

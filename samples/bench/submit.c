@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `submit`: what a submission costs its caller, and what Belfry costs a process that does nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The same Vulkan program twice in one process: on the plain driver and under the layer. */
 #include "twin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The same Vulkan program twice in one process: on the plain driver, and under Belfry's layer with
  * `specialize` on. What the samples and the corpus share calls the device functions that were

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the layer's report on the shaders that it has rebuilt. */
 #include "variants.h"
 

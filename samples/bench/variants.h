@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the layer says of the shaders that it rebuilt: its report on stderr, read back.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A camera as three rows that shaders multiply points with. */
 #include "camera.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A camera as three rows that shaders multiply points with. */
 #ifndef SAMPLE_CAMERA_H
 #define SAMPLE_CAMERA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Descriptor sets whose contents never change. */
 #include "descriptors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chooses a GPU and creates instance and device for a sample. */
 #include "device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One Vulkan 1.3 device with the queues that a sample asks for.
  *

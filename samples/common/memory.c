@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buffers and images with memory of their own. */
 #include "memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffers and images with memory of their own, and the transitions between the few ways in which
  * the samples use an image.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program's command line as a table: parsing, range checks and --help from one description.
  */

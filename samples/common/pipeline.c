@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shader modules, graphics and compute pipelines. */
 #include "pipeline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pipelines and what goes into them, for programs whose pipelines differ in shaders, blending and
  * target format alone.

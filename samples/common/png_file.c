@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a picture to a PNG file. */
 #include "png_file.h"
 

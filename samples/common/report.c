@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a sample ends and what it says: one line on stderr. */
 #include "report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A device with three kinds of queues, and where frames are shown: a window or a PNG. */
 #include "show.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the samples in Belfry's own API share: the command line, a device with D3D12's three kinds
  * of queues on it, and where frames are shown: a window, or without one a canvas that ends as a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A window and its swapchain.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The first example of the D3D12 document 'Multi-engine synchronization', in Belfry's own API: the
  * copy engine, the 3D engine and the compute engine work on each frame.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the engines execute: copies, the pre-pass, the lighting and the final draw. */
 #include "passes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the engines execute: copies, the pre-pass, the lighting and the final draw, and what these
  * pass to each other. All of it is there in PASSES_VERSIONS versions, so that a frame can begin

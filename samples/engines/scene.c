@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the colonnade and its knot, on the CPU, for each frame. */
 #include "scene.h"
 

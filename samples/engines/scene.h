@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A colonnade with a knot of bronze in it, made by the CPU for each frame: what the copy engine
  * brings to the GPU first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Paints four stones and metals, on the CPU. */
 #include "texture.h"
 

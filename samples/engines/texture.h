@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Four stones and metals, painted by the CPU: what the copy engine brings to the GPU second.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PipelinedComputeGraphics of the D3D12 document 'Multi-engine synchronization', in Vulkan.
  *

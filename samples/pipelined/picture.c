@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The graphics half: draws one version of the particles, with bloom. */
 #include "picture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The graphics half: draws one version of the particles as light, lets earlier frames linger,
  * adds bloom and develops the result to eight bits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The compute half: simulates particles in a flow. */
 #include "simulation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The compute half: particles in a flow, in as many versions as the pipeline of the two queues
  * is deep.

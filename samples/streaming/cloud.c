@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the bytes that have come as points of light. */
 #include "cloud.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is drawn: bytes as points of light in a cube, added up over the chunks that have come.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The second example of the D3D12 document 'Multi-engine synchronization', in Belfry's own API: a
  * ring buffer between the copy engine and the 3D engine.

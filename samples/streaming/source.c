@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the bytes come from: a file, or a curve that is computed. */
 #include "source.h"
 

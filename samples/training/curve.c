@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long frames took, and the curve that shows it. */
 #include "curve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The letters of the curve's texts. */
 #include "font.h"
 

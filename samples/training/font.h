@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Capital letters, digits and a few signs, of five by seven dots. */
 #ifndef TRAINING_FONT_H
 #define TRAINING_FONT_H

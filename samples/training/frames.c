@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws frames of the scene, post-processed and timed, with the curve of the times in them. */
 #include "frames.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Frames of the scene, post-processed and timed, with the curve of the times drawn into them.
  */

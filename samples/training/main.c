@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Training, as the D3D12 document 'Background Processing' has it, in Belfry's own API: a
  * post-process that can do everything is drawn with, and timed, before Belfry has seen which of its

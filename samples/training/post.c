@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The post-process that the layer rebuilds: its pipeline and switches. */
 #include "post.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The over-general post-process: its switches, how long it takes, and the picture that it makes.
  */

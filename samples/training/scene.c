@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the scene: lanterns over a lake. */
 #include "scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is post-processed: lanterns over a lake, as light, in an image with ever smaller levels.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the check keeps (A-3, access/access.h): little, however long a program runs; and what
  * happens at the bounds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check 'access' alone, without a device: queues and fences are told of by hand, uses by
  * bf_access_queue_uses, and reports are kept.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Vector clocks: order, join and meet against plain arrays, sharing, and agents that are gone. */
 
 #include "support/test.h"

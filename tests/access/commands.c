@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two queues of a driver of the test's own that does nothing, and what one of them does first. */
 #include "commands.h"
 

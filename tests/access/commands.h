@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the layer tells the check 'access' of each command, and of each way to wait: on a driver of
  * the test's own that does nothing, two queues use something at the same time, one after another in

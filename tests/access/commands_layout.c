@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Render passes, barriers and the layouts that images are in. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways in which one submission waits for another, and a check that ends or is off. */
 #include "commands.h"
 

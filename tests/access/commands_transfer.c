@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Commands that copy, fill, clear and draw: which bytes and texels they use, and those of other
  * command buffers. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A-1 and A-2 (access/access.h): what the check reports of small random programs, against all the
  * executions that they have.

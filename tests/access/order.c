@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What orders two queues and what doesn't: fences in all their forms, the CPU, events, and Vulkan's
  * own objects. In each test the copy queue writes bytes that the graphics queue then reads.

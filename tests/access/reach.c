@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A-2 and A-3 (access/access.h) in long programs: what the check reports, against a graph of
  * everything that was called and has run, and the pairs of uses in it that no path connects. The

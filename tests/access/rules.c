@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rules for resources that several queues share, one by one: what breaks a rule is reported,
  * with everything a reader needs to know; what a rule allows is not.

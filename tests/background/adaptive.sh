@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # adaptive.sh SOURCES: every part of Belfry that changes its behaviour by what it has seen asks
 # bf_background_may_adapt first, so that DISABLE_PROFILING_BY_SYSTEM freezes it. Here is the list of
 # them, one file a line with what adapts there; whoever adds such a part adds its line, and a test

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs of several threads: stamps of all calls and items, and what they must obey.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Background processing through the public header, on devices of either way in: settings, handles,
  * and destruction by the device's own end.

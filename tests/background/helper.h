@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tests of background processing share: items that write down what happens to them, and
  * that stand still until told to go on, so that every order can be forced.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lack of memory: pressure, which delays items, and allocations and threads that can't be had, which
  * leave everything as it was.

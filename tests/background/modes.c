@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Modes and actions: who is told, what is accepted, what a commit's set is and when its event is
  * set, what needs developer mode, and that loops which ask end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Items: which of their functions is called, where, in which order, and how many at a time, through
  * the lives and deaths of devices.

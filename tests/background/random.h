@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random programs of background processing, checked against what the numbered guarantees
  * (background/background.h) allow.

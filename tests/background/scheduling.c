@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which threads run items, and how the kernel schedules those: idle workers, the boost, what a driver
  * is prepared on, forks. All of it once more as a user without privileges, whom the kernel lets go

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs of one thread: items that stand until let go, beside a model that knows all. */
 #include "random.h"
 

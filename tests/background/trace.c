@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The timeline: items, cancels, modes and commits on a track of their own, at the times at which
  * they happened, and none of it written by an idle thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages: to stderr, or to the program's callback (bfSetMessageCallback), which is not called any
  * more once another one has been set.

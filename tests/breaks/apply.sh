@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # apply.sh CMAKE SCRIPT: cmake/break.cmake does what it is told, or says what is wrong: the old text
 # isn't there, is there twice, or the file is missing.
 cmake=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # cli_run.sh PROGRAM: what 'belfry' sets, says and exits with, with no GPU's driver.
 belfry=$1
 here=$(cd "$(dirname "$belfry")" && pwd -P)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the report says of timelines whose times were chosen by hand, number by number. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # trace_report_command.sh PROGRAM MAKER: what 'belfry trace' says and exits with. 'MAKER FILE MEBIBYTES'
 # writes a timeline.
 belfry=$1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Timelines made by hand, with times and names of the test's choosing, in the two ways in which
  * Belfry has written them: each name in full and each time absolute, or names said once and times

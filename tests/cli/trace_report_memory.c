@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A long timeline in little memory. With arguments, 'FILE MEBIBYTES': writes such a file, to try
  * 'belfry trace' on what is too large for a test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The picture: well-formed XML with the names, numbers and colours that it should have. */
 #include "support/test.h"
 

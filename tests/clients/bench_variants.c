@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `./dev bench specialize` reads out of the layer's report. */
 #include "support/test.h"
 #include "../../samples/bench/variants.h"

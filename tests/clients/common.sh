@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by the tests of this folder: runs other people's programs with the layer and without.
 #
 # In the environment: BELFRY_TEST_BUILD, the build tree; BELFRY_TEST_LAYERS, the folder with the

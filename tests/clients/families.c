@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A Vulkan 1.1 program that wants the families many GPUs have: one for compute without graphics,
  * one for copies alone. It computes on the one, hands the result over to the other, and looks

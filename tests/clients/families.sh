@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A program that asks for a family for compute alone and one for copies alone gets them and works on
 # them; the validation layer agrees, above Belfry and below it.
 . "$BELFRY_TEST_COMMON"

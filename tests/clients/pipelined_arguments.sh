@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The sample's arguments: what is wrong is named, and nothing runs. And who has one queue is told
 # what to do.
 . "$BELFRY_TEST_COMMON"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The sample's picture depends on its arguments and on nothing else.
 . "$BELFRY_TEST_COMMON"
 pipelined=$bin/pipelined

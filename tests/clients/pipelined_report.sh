@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What 'belfry trace' says of the sample's timeline is what the sample did.
 . "$BELFRY_TEST_COMMON"
 

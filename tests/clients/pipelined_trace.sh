@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # 'belfry run --trace FILE --summary' leaves a timeline with every submission of the sample, and
 # says how it went.
 . "$BELFRY_TEST_COMMON"

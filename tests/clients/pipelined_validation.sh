@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The validation layer, synchronisation included, finds nothing wrong with the sample, nor with what
 # Belfry makes of it.
 . "$BELFRY_TEST_COMMON"

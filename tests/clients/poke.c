@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Does to the window of a program what its user might: belfry-poke waits until the display shows a
  * window, gives it other sizes, each until something new was drawn, and closes it as a window manager

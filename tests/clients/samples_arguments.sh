@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The arguments of the samples in Belfry's own API: what is wrong is named, and nothing runs. They need
 # no layer and one VkQueue.
 . "$BELFRY_TEST_COMMON"

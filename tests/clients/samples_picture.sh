@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The pictures of the samples in Belfry's own API depend on their arguments and on nothing else: not on
 # the way in, the number of queues, or how far one queue gets ahead of another.
 . "$BELFRY_TEST_COMMON"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A sample that attaches its device, with no layer near it, leaves the timeline that the layer's has.
 . "$BELFRY_TEST_COMMON"
 

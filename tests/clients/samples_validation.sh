@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The validation layer, synchronisation included, finds nothing wrong with what the samples in Belfry's
 # own API do, nor with what Belfry makes of it: attached, where it sees all of both, and below the
 # layer. In windows too, which are given other sizes and closed while they draw.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Preloaded into other people's programs, so that two runs of one can be compared:
  *

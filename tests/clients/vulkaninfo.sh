@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What vulkaninfo prints under the layer is what it prints without, but for the layer's own entries
 # and, with queues=append, the families.
 . "$BELFRY_TEST_COMMON"

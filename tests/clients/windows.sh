@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # windows.sh PRELOAD: vkcube and vkd3d's demos in a window end the same way, say the same and show
 # the same picture under the layer as without, and the validation layer, above it and below, has no
 # more to say than without it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # builds.sh RUNNER CORPUS LEAST: the corpus has at least LEAST shaders, each compiled in both forms.
 # Prints how many there are, and what was skipped.
 set -euo pipefail

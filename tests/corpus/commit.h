@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Asks Belfry to finish, now, whatever it would like to do in the background, where it is between the
  * program and the driver. The program isn't linked with it: which library there is, if any, shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The corpus: shaders that other people wrote, each wrapped in two forms that give the same picture,
  * a compute shader and a full-screen pass, with its parameters in push constants. belfry-corpus-wrap

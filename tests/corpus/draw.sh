@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # draw.sh RUNNER CORPUS BASELINE OPTIONS CONFIGURATION...: draws the corpus once in each configuration,
 # and compares every frame's hash with the file BASELINE. OPTIONS are the runner's, in one word.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Draws one frame of one shader of the corpus on a Vulkan device, in one of its two forms, and says what
  * came out of it. It uses Vulkan alone, and can't tell whether a layer lies between.

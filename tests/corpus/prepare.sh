@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # prepare.sh WRAP VERTEX FOLDER: makes the corpus in FOLDER (corpus.h) from shaders that other people
 # published, of which none is in this repository:
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-corpus: draws the corpus, and writes a hash of every frame: one line "SHADER FORM FRAME HASH",
  * frame by frame, in an order that depends on nothing but the options. Two runs that draw alike write

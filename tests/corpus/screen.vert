@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 // A triangle that covers the picture. Its upper left corner is (0, 0).
 layout(location = 0) out vec2 corpus_at;

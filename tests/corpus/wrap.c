@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-corpus-wrap: makes the corpus (corpus.h) of what other people published.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Inside belfry-corpus-wrap: from a shader as its author published it to the two forms that corpus.h
  * describes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Dolphin's post-processing shaders: GLSL with HLSL's names of types, whose main reads through
  * Sample..., Get... and GetOption, and ends in SetOutput. Options are declared in a comment:

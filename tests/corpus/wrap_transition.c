@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gl-transitions: GLSL ES 1.00 that defines vec4 transition(vec2 uv), from progress, ratio,
  * getFromColor, getToColor and uniforms of its own. A uniform's default stands in a comment behind it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which families a program is shown, for the shapes of real GPUs and for odd ones.
  */

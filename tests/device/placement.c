@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which VkQueues are opened for what a program asks for, and who goes where.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bad input: refused with VK_ERROR_VALIDATION_FAILED_EXT (or what a declaration says instead), told
  * in one line that names the call, and without effect.

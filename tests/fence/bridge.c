@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fences and timeline semaphores together: fences made of a semaphore (bfImportFence), semaphores
  * that follow a fence (bfExportFence), each mixed with submissions to the program's own VkQueues

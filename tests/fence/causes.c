@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Causes that pass through the program's own semaphores, which nothing of Belfry's orders: the
  * values of fences follow them all the same. And semaphores that others than the fence wait for.

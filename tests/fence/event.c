@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events, clause by clause (belfry.h), on one thread: what others do at an awkward moment is done
  * around the call of ppoll, just before or just after it. Threads are in event_threads.c.

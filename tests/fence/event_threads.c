@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
  * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long.

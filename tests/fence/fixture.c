@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The device of a test: made and ended, both ways. */
 #include "fixture.h"
 

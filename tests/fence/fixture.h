@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program that knows Belfry: what the tests of D3D12's queues and fences stand on. It attaches
  * its device itself, or, where VK_INSTANCE_LAYERS names Belfry's layer, takes what the layer has

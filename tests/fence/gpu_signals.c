@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 22 to 27: signals by queues. */
 #include "registrations.h"
 

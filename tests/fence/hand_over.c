@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a hand-over between queues of one engine costs the driver: the call that the program makes
  * anyway, and a barrier where nothing else has put the work in order. Semaphores: none. On a driver

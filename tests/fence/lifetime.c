@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 53 to 57: fences destroyed while they are in use. (52 is about COM's reference counts;
  * 58 and 59 about fences opened several times by a shared handle, which Belfry hasn't yet.) */
 #include "fixture.h"

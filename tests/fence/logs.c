@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Logs of a queue's waits and signals, written by the GPU. */
 #include "fixture.h"
 

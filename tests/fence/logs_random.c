@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random programs and their logs: some threads, each with a queue of its own, whose calls are the
  * model of what must be logged, in which order; others read both logs meanwhile, exchange their

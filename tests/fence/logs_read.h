@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of logs read them with. */
 #ifndef BELFRY_TEST_FENCE_LOGS_READ_H
 #define BELFRY_TEST_FENCE_LOGS_READ_H

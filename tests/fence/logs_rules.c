@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Logs of a queue's waits and signals: what is in memory, when, and which times. */
 #include "logs_read.h"
 

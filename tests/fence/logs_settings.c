@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Logs without times, by the setting or on engines that have none or few bits of them. */
 #include "logs_read.h"
 

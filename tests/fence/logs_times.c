@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When a queue comes to a wait, by its log (belfry/fence_log.h): when what was before has ended, or
  * when the wait was handed to it, whichever is later. Also where the queue had been at work before

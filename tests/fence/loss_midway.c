@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A device that one thread has found lost and has not yet told anybody of: others go on meanwhile.
  * That thread is held where it says so on stderr, a pipe that is full.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The driver runs out of memory, once, at each of its calls in turn: the call of the program's that
  * it was in says so and changes nothing, or nobody notices. The device is never lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Native fences: their values in memory, written by the GPU itself. */
 #include "fixture.h"
 

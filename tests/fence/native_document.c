@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What "Native GPU fence object" (Windows driver documentation, WDDM 3.2) shows by example, and what
  * of it no other test has. */
 #include "shared_peer.h"

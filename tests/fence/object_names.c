@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names that the program gives to Belfry's objects (bfSetObjectName): traces and messages show them,
  * and they end with the object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Protected batches, of which an unprotected command buffer may be no part: neither what writes
  * logs, nor stamps, nor stores of native fences, nor hand-over barriers may get into one. The test

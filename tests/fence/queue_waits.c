@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 32 to 40: queues that wait. */
 #include "fixture.h"
 

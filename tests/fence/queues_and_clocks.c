@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 71 to 76: the lost device, what queues say of themselves, and their clocks. (70, a
  * command list executed while it is still recorded, can't be told: Belfry doesn't look into command
  * buffers.) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "registrations.h"
 
 void registration_is_set_once(struct signaller *s)

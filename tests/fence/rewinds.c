@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 41 to 51: fences that are set back while work is pending. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What trusted processes share of a fence's carriers (fence/peer_memory.h): who may signal one is
  * the kernel's to say (SH-14), what is on its way is found until it begins to apply (SH-15), and

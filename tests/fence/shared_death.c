@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Peers that die, and one that writes anything into the page: nobody hangs, crashes, or keeps
  * anything. Processes are killed at random points of their work; those who wait are released.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "shared_peer.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Another process with a device of its own, which does what it is told: this executable, run again.
  * Orders are done one after the other; each has one answer. A peer that comes to harm, or leaves a

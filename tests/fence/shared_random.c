@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random programs of two to four processes on one shared fence, against a model: the fence is one
  * word, and a wait is satisfied by the first value from its arming that reaches it. Once step by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Trusted peers that end, or lose their device, at each stage of a signal: before the driver has it,
  * with it on its way, waited for natively or not, and after it was applied. Nobody's GPU is left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 28 to 31: threads that block on a fence, or poll it. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The timeline of a device: the same whether the layer opens it or the program's own attaching, in
  * one file for all devices of a process, and good to read however the process ends.

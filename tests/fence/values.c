@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behaviours 1 to 19: a fence's value, and the CPU's signals. */
 #include "registrations.h"
 

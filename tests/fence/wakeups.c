@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What waiting costs, counted in wake-ups and never in time: nobody sleeps or wakes where nobody
  * waits, and a waiter wakes Belfry about once, however many signals pass it by.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a test does with its device: objects, command buffers, waiting, other threads. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command pools and buffers: recording, and running what was recorded.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * BELFRY_ICD_*: what the environment asks of the driver.
  */

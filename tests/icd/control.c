@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The process-wide part of the driver: its lock, counters, recorder, pause, and the functions that
  * programs under test find by dlsym.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Devices: creation, queues, calibrated time, private data, and the leak check at the end.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Features: what is offered, in every struct that may ask, and the check of what a program enables.
  */

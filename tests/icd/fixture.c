@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the test driver's own tests stand on. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the test driver's own tests stand on: an instance, a device with every queue of its shape,
  * and short forms of the calls they make over and over. Single-threaded, as volk's global functions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the files of the test driver share: its objects, its one lock, its table of entry points.
  *

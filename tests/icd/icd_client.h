@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How a test finds the control functions of the test driver (icd_control.h): header only, so that
  * any test program may include it without linking anything of the driver.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The side channel of Belfry's test driver: what a program under test may ask the driver below it.
  *

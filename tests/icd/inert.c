@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Commands that are recorded as nothing: this driver runs transfers and synchronisation, and draws
  * and computes nothing. That the family could run them is checked all the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Instances, the loader's interface, and the look-up of entry points by name.
  */

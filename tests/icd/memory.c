@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Device memory, which is the process's own, and how the device reads and writes it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Packets: what a queue holds between the call and the work, and what is checked when it comes in.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The physical device: families, memory, limits, properties, and what extensions it offers.
  * Features are in features.c.

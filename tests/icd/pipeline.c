@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Objects that are made, counted and destroyed, and do nothing in between: pipelines and all that
  * belongs to them.

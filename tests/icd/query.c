@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Query pools: timestamps are real; queries of other types become available with the value 0.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Queues: a worker thread each, which takes packets in order, waits as hardware would, and runs
  * them. In free mode there are no workers: packets run inside the call or are chained.

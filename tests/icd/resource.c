@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffers, images and their views. Buffers are real; images have requirements and memory, and
  * nothing ever looks inside.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What Vulkan asks of commands when they are recorded: that the family of their pool can run them,
  * and that they stay within the buffers they name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Semaphores, binary and timeline, and their export as opaque file descriptors: within the process,
  * and of timelines to others.

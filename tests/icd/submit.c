@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The calls on a VkQueue: submit, bind sparse, present, wait idle.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Headless surfaces and swapchains. An image is free again once its present has run on its queue.
  */

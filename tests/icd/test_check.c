@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the driver finds wrong: one test per kind of violation. Each also shows that the driver
  * itself survives it, which is what the address sanitizer's run is for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What command buffers do: transfers, queries and clocks, secondary buffers, memory, sparse binds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * More than one physical device: what tells them apart, and that they share nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Faults: a device lost at the n-th submit, memory out at the n-th call. Whatever fails must fail
  * cleanly and hang nobody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Packets held between their work and their signals, and queues that go step by step.
  */

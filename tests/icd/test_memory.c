@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory: the program's own that is imported, and what kinds of it there are.
  */

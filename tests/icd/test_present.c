@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Headless presentation: acquiring, presenting in the queue's order, running out of images.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Timeline semaphores that two processes share (BELFRY_ICD_PROCESSES): this executable, run again,
  * is the other one, and does what it is told.

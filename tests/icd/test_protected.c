@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Protected queues, batches and memory, and what the driver says of batches that mix them up. */
 #include "fixture.h"
 

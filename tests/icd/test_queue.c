@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Submission: order, both kinds of semaphores, fences, events, pausing, and what is counted. A test
  * that shows that nothing happens lets the driver come to rest first (quiesce).

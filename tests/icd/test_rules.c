@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the driver finds wrong with recorded commands: families that can't run them, ranges, queries
  * without reset, and objects that are destroyed or reset under them.

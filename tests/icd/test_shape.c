@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the driver says it is: shapes, versions, extensions, names of entry points.
  */

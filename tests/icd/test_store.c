@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a thread of the program sees of words that command buffers write into mapped memory: each
  * whole, and in the order of the commands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Under the Khronos validation layer, which queries all there is to query and must find nothing: a
  * tour of what programs do, on each shape and version. What it says is printed as it comes.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # exports.sh NM LAYER LIBRARY: the layer exports the one symbol that the loader asks for, so that
 # nothing in it can be mistaken for another layer's; the library only names that begin like ours.
 nm=$1

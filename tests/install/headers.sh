@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every public header compiles alone, in each language it is for, however strict the compiler.
 # Usage: headers.sh C_COMPILER CXX_COMPILER INCLUDE_FOLDER
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * layer_probe [native]: says on one line what a program finds: whether the loader lists the layer,
  * which file of it is in the process, and what the first GPU shows. Makes a device with a queue of

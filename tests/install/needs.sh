@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # needs.sh NM READELF LIBRARY: libbelfry has nothing of SPIRV-Tools and nothing of C++, neither as a
 # library that it needs nor linked into it: those are the specialiser's, which the layer alone has.
 nm=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # package.sh CMAKE BUILD PROBE LIBDIR DATADIR BINDIR INCLUDEDIR: installs the build into a folder,
 # moves that elsewhere, builds other people's programs against it, and runs programs with the layer
 # from there. Skips what needs a Vulkan driver where there is none.

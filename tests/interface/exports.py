@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What libbelfry.so exports: the functions of the public headers, bf_layer_interface, and nothing else; under
 its soname's version. And what the layer imports of it: that one function, weakly.
 

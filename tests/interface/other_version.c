@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a libbelfry of a version to come would say it is. */
 #include "belfry/belfry.h"
 

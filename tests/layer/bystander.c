@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A layer that stands beside Belfry, above or below: it wraps nothing, asks for queues as soon as
  * there is a device, and writes down what passes through it. Two libraries are built from it, with

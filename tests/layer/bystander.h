@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a bystander has seen (bystander.c), as 'bystander_seen' in its library. */
 #ifndef BELFRY_TEST_LAYER_BYSTANDER_H
 #define BELFRY_TEST_LAYER_BYSTANDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the layer tells the runtime of command buffers (guarantee K-1, gpu/command_buffer.h): the
  * family that the program sees and the level, from allocation to the end, on devices of every shape

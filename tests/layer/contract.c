@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The loader's contract, seen from both sides of the layer: who finds which function, and what goes
  * down while instances and devices are made. Vulkan-Loader, LoaderLayerInterface.

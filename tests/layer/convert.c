@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * vkQueueSubmit as vkQueueSubmit2: nothing that an older submission says is lost on the way. And
  * what is chained to a submission, in whichever form, reaches the driver, held or not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the layer makes of a program's vkCreateDevice: extensions, features and queues, for programs
  * and devices of every version, always in copies.

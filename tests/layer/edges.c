@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where queues meet the rest: presentation, sparse memory, and semaphores that others signal.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layer alone: opened as the loader opens it, with a driver of the test's own below that
  * writes down what it is told. For what no real driver offers, and for what a loader would hide.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Family indices, wherever they travel: what a program names as it was shown arrives below as the
  * real one, and what a program asks about a family is answered by the one behind it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Waiting and asking while work is held: fences, idle waits, queries, and who releases what when.
  */

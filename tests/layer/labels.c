@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Debug labels of queues (guarantees N-1 to N-4, scheduler/label.h): whoever shares a VkQueue, and
  * whatever is held, a queue's labels are around its own batches.

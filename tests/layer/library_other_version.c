@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A libbelfry of another build: it knows the layer, but no interface that this one asks for. */
 #include <stddef.h>
 #include <stdint.h>

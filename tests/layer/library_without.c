@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A libbelfry that has never heard of the layer. */
 #include "belfry/belfry.h"
 

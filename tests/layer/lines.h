@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What Belfry says to the user, caught. */
 #ifndef BELFRY_TEST_LAYER_LINES_H
 #define BELFRY_TEST_LAYER_LINES_H

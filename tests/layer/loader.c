@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Through the Vulkan loader: what programs of every version see and get, on every shape of GPU,
  * again and again, several at a time, and after the layer was unloaded.

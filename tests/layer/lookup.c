@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every name of Vulkan's commands, asked for in each way, for each kind of device: what the table of
  * commands (layer/registry/commands.csv) says of it is what one gets. Reads the table with the little

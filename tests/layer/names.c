@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What programs hang on queues: private data, names, tags, labels. The test driver aborts when a
  * handle of ours reaches it.

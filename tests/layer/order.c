@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Other layers, above and below: bystanders of the test's own, Khronos' validation with
  * synchronisation validation, Mesa's overlay. The layer that an instance names first is the nearest

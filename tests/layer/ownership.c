@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Barriers and the ownership of queue families (guarantee B-1, layer/barrier.c): a transfer between
  * two families that are one below is none; the layout change that both halves name happens once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
  * queue of the program is on, and that is in nobody's way.

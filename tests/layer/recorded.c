@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program with the setting 'specialize' on, whose command buffers use one pipeline with many
  * values, on a real driver: its results are those that it would have without, and validation above

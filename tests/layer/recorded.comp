@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 /* Push constants that decide what is done, on whole numbers: one result, whoever computes it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The specialiser's hooks (layer/specialize), with a specializer of
  * the test's own that has a pipeline and a variant of it at each bind point: whatever records work

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The specialiser's hooks, and what is measured: which passes have times taken around them, and which
  * command buffers throw a coin (specialize/ab_timing.h, recording.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What tests of the specialiser's hooks (layer/specialize) stand on: a specializer of the tests' own,
  * which a layer linked without one finds in the program, with a pipeline and a variant of it at each

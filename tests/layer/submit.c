@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The traps of submission: what a program passes is copied whole, held in order, and handed over
  * once, whatever its size and whichever form it comes in.

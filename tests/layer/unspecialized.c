@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A layer that was built without the specialiser says so in one line to who asks for it, and goes on
  * without: no command of a device's is then handed out that specialises.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that knows nothing of Belfry, through the Vulkan loader. */
 #include "world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program that knows nothing of Belfry, through the Vulkan loader: what the tests stand on that
  * run under the layer. On the test driver it counts what arrives below; on another driver the same

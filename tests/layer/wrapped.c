@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The C API under layers that wrap handles (guarantees AB-1 to AB-4, gpu/upper_layers.h): the tests' own
  * wrapper, whose numbers collide with the handles below, and Khronos' validation, which has to find

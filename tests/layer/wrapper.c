@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A layer that wraps handles, as validation does: what it gives the program for semaphores, fences,
  * buffers and images are numbers of its own. It makes it as hard as can be: a number is, where that

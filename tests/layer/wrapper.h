@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the wrapping layer (wrapper.c) has seen, and is to do, as 'wrapper' in its library. */
 #ifndef BELFRY_TEST_LAYER_WRAPPER_H
 #define BELFRY_TEST_LAYER_WRAPPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Dumps of native fence logs taken apart (log/decode.h). The dumps are made byte by byte, by the
  * offsets that WDDM documents.

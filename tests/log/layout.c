@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of native fence logs, as numbers of the test's own. Compiled, never run; as C and as
  * C++, for 64 and for 32 bits.

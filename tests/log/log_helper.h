@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A native fence log that a test writes, and what it wrote there. */
 #ifndef BELFRY_TESTS_UNIT_LOG_HELPER_H
 #define BELFRY_TESTS_UNIT_LOG_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reader of native fence logs (log/reader.h), in one thread: the writer writes when the reader
  * flushes, which is between any two looks at the memory.

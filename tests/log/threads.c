@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reader of native fence logs (log/reader.h) against a thread that writes one at full speed,
  * without any lock: everything that is delivered is exactly what was written, in order, and what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The times that the reader of native fence logs makes of raw stamps (log/reader.h, R-5). */
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # catch.sh LETTERS BELFRY-MODEL OPTIONS...: succeeds when the model, linked with a broken scheduler,
 # finds a violation of one of the guarantees that LETTERS (a regular expression) names. A crash, a
 # failed set-up, or a run in which nothing was found are failures.

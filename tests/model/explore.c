@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "explore.h"
 
 #include <string.h>

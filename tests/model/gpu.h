@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A Vulkan device that does nothing by itself: it accepts submissions, and finishes the first one
  * of an engine when it is told to, if its semaphores allow. One thread, no time, always the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ideal machine itself, on cases worked out by hand: what D3D12 is documented, and has been
  * seen, to do with queue waits, rewinds and signals that are on their way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ideal.h"
 
 #include <string.h>

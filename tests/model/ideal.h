@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ideal machine: what D3D12 says that queues and fences do, when every queue has an engine to
  * itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-model: checks Belfry's scheduler against the ideal machine (ideal.h), program by program,
  * schedule by schedule (run.h says what is compared).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program of the model: a short sequence of operations that one CPU thread issues on three queues
  * and two fences.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One run of one program on Belfry's scheduler, on the device of gpu.h, beside the ideal machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The device on which random programs run, and the commands that leave marks.
  */

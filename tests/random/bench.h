@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The Vulkan device on which random programs run: queues of every family it shows, one host-visible
  * buffer in which command buffers leave their marks, and command buffers to record.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Belfry's own API as random programs call it: found in the library that is there, so that the same
  * program runs with the layer, with a broken one, with the library alone, and without any.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # catch.sh FAULT FOLDER BELFRY-RANDOM: succeeds when belfry-random finds the scheduler in FOLDER
 # (the environment names it to the loader) to be broken. A crash, a failed set-up, or a run in
 # which nothing was found are failures; a folder that was not built is a skip.

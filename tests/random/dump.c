@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A plan as text: enough to understand a failure without a debugger.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The events of a program, in an order E in which an ideal machine could execute them one by one.
  * Everything an event waits for stands before it in E, so no choice made here can lead to a

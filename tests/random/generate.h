@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What generate.c and pulse.c share: how events are made.
  */

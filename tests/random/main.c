@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-random: runs random programs on a Vulkan device, each in an order of submits, waits,
  * host signals and host waits that is legal Vulkan, and checks that all that may finish does,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What happens before what. The graph's nodes are the beginnings and ends of host calls, the
  * parts of a batch (plan.h) and the signals of fences. Strong edges are those that Vulkan itself

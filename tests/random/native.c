@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What native fences add to a program. A program of the same seed makes the same calls with them
  * and without.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The order I in which a program makes its calls, and the threads that make them.
  *

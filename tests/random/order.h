@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What order.c and order_bf.c share: how calls are added to I.
  */

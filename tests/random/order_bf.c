@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls of Belfry's own API in the order I: events and their registrations, fences and queues that
  * are destroyed while in use, priorities.

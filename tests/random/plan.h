@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A random Vulkan program as data: what it does, who does it, and what must come of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Wild fences: any value, from anybody, at any time. What is certain of a wait for one of them is
  * made so here, by the order of calls alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random numbers that depend on nothing but their seed (splitmix64). Not for several threads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Executes plans. Each thread makes its calls in order; a call that others must have preceded
  * waits at a gate. The supervisor (the caller of run_plan) watches that something moves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The running of one plan on real threads and a real device, and the checks of what comes of it.
  */

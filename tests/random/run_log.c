@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readers of queues' logs: they come and go beside whatever else a program does, and what they read
  * is held against what it has done.

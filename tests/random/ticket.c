@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Waits for values, by the rule of the ticket: a wait is satisfied for good at the first instant
  * from its call at which the value is reached. With values that only grow, that is the instant of

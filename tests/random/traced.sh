@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # traced.sh PROGRAM ARGUMENTS: runs the program with Belfry's trace on, into a folder that goes again.
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # validated.sh RUNS SEED PROGRAM ARGUMENTS: runs the program with the Khronos validation layer, with
 # synchronisation validation, below Belfry, RUNS times at once, from SEED, SEED + 1000 and so on. All
 # must be silent but for known_false_reports.txt.

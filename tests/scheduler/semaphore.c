@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the scheduler knows of semaphores, alone: counters, waiters, and the race of S-2
  * (scheduler/semaphore.h) between a queue that blocks and a thread that raises the counter. The device

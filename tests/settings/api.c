@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * VK_EXT_layer_settings. The structs are written down a second time, as the extension has them, so
  * that a slip in the layer's own copy shows.

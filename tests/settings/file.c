@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* vk_layer_settings.txt: where it is found, and everything that can be wrong with one. */
 #include "settings_helper.h"
 

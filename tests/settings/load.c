@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Defaults, the environment, precedence, spelling mistakes, privileges, implicit loading. */
 #include "settings_helper.h"
 

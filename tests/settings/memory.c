@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every allocation of the parser fails once: an error comes back, nothing leaks, nothing is freed
  * twice, and what is left are defaults. */
 #include "settings_helper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loads settings from a made-up environment and keeps what was said on the way.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The A/B decision on variants (specialize/ab_decision.h), case by case. Under noise:
  * ab_decision_noise.c.

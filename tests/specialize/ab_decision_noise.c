@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A/B timings whose truth is known, under all sorts of noise: how often the decision is wrong
  * (specialize/ab_decision.h, JU-1 to JU-4, JU-7). --count N trials each, --seed N.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ab_timing_gpu.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A GPU that takes time, on a clock of its own: what tests of measurements (specialize/ab_timing.h) have
  * below them. Command buffers are written down and run when the test says so, one submission after the

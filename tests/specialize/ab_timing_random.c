@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random programs whose variants are on trial, against a GPU that takes time (trial_gpu.h): primary
  * and secondary command buffers that dispatch, and draw in passes of their own or of whoever executes

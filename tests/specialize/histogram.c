@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which tuples a table chooses (specialize/histogram.h, TA-4 to TA-10).
  */

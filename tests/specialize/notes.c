@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10).
  */

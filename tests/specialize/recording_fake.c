@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording_fake.h"
 
 #include "background/background.h"

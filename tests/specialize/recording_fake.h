@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A driver that writes down what is bound, and variants that say what they are for: what tests of
  * recording (runtime/specialize/recording.h) and submissions have below them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Random programs against a model (specialize/recording.h, submission.h): begin, bind, push,
  * secondary command buffers, draws and dispatches of several pipelines, layouts and ranges, while

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command buffers recorded by several threads at once, while another publishes, withdraws and ends
  * the variants of their pipelines and a third sees submissions finish (specialize/recording.h,

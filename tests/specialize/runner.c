@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that idle threads have run for them: one at a time, in order, elsewhere. */
 
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recording and submissions, case by case: what random programs (recording_random.c) come to seldom
  * or never.

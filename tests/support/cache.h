@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A cache folder of the test's own, and what has programs specialized and reported. */
 #ifndef BELFRY_TESTS_SUPPORT_CACHE_H
 #define BELFRY_TESTS_SUPPORT_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is written to stderr, kept for a test to read. */
 #include "support/capture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is written to stderr, kept for a test to read. */
 #ifndef BELFRY_TESTS_SUPPORT_CAPTURE_H
 #define BELFRY_TESTS_SUPPORT_CAPTURE_H

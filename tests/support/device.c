@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program's Vulkan device, through the loader: the part that all fixtures have. */
 #include "support/device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program's Vulkan device, through the loader: the part that all fixtures have. Which driver and
  * which layers there are, the environment says. On the test driver it counts what arrives below; on

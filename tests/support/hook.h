@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Points at which a test may step in, to have races come out in every order. The breaks
  * tests/breaks/hook_*.break put them into copies of the library's sources; the library that is

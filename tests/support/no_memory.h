@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stand-ins for malloc, calloc and realloc, for the one file of a test that says when there is no
  * memory: by has_none, which it defines. With NO_MEMORY_WRAPPED they are those of the linker's --wrap,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The list of an executable's tests, and the main that runs them. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every test in C stands on: cmocka with the headers that it asks for, tests that enlist
  * themselves, and a main that runs them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Vulkan as tests use it: the objects that most of them make. */
 #include "support/vulkan.h"
 

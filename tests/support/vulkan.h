@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Vulkan as tests use it, in a line where it takes a page: instances whose driver and layers the
  * environment chooses, memory, images, descriptors, pipelines, semaphores and submissions. What is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """tools/check_arrows on small trees made for it: what may be, and each kind of violation.
 
 Usage: check_arrows.py PATH-OF-check_arrows C-COMPILER

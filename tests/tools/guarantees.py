@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """guarantees.py ROOT BUILD: each test and each file that docs/guarantees.md names is there, and so is
 each path below tests/ that any document names. '*' stands for the rest of a name."""
 import fnmatch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """tools/registry on a small registry made for it: what it draws, keeps, makes of it and refuses.
 
 Usage: registry.py PATH-OF-registry C-COMPILER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """tools/settings on a copy of what it writes: a new setting turns up everywhere, and what was changed by
 hand is found.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fence operations: a box from when the CPU queued it to when the GPU was through with it. */
 #include "trace_helper.h"
 

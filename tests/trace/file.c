@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file: new each time, written as it happens, given up without stopping the program. */
 #include "trace_helper.h"
 

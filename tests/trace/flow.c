@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which signal a wait's arrow comes from, and what the tables forget. */
 
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way to the file, when the disk is slow, full, or somebody else's. */
 #include "trace_helper.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The library has the probes that docs/probes.md lists, each with as many arguments, and no others;
 # and every line for bpftrace names probes that there are, and arguments that they have.
 #

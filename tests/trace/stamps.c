@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stamps on a GPU made of paper: its clock, its counters and its failures are ours. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
  * Run with validation where the layer is installed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Busy time and overlap against a count of every nanosecond, and the table that shows them. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many threads on one trace: what must hold for any trace holds for theirs. */
 #include "trace_helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a synthetic scheduler did, found again in the timeline. */
 #include "trace_helper.h"
 

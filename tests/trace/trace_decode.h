@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a Perfetto trace back: an independent decoder of the few messages that Belfry writes.
  *

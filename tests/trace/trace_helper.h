@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A trace in a folder of its own, and what a scheduler would say to it. */
 #ifndef BELFRY_TESTS_TRACE_HELPER_H
 #define BELFRY_TESTS_TRACE_HELPER_H

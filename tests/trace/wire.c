@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wire format, byte by byte, as protobuf.dev and Perfetto's .proto files describe it. */
 #include "support/test.h"
 

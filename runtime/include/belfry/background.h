@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Background processing: work that runs beside a program without disturbing it, and that the
  * program can see, time, steer and switch off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Belfry's public C API: D3D12's queues and fences on a Vulkan device.
  *

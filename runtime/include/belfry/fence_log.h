@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Native fence logs: what a GPU writes into memory about the waits and signals of a queue.
  *

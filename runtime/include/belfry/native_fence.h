@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Native fences: fences whose values the GPU itself writes to memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The archive: verdicts and strikes by key, read from the cache file at opening and kept in
  * memory. */
 #include "specialize/archive/archive.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The archive: what the specialiser remembers on disk between runs, which is the variants of which
  * pipelines were kept or rejected, and which builds never ended.

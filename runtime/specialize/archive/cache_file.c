@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The archive's files: opening and creating them with the right owner and permissions, the locks
  * between processes, reading, and appending. */
 #include "specialize/archive/cache_file.h"

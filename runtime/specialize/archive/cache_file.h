@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An archive's folder: the cache file 'verdicts', the locks between processes, appending and
  * compaction.

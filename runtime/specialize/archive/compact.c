@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading the cache file as a whole, and compaction: replacing it by one that holds the live
  * records alone. */
 #include "specialize/archive/cache_file.h"

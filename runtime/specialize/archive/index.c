@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The archive's memory: hash tables that readers use without a lock while one writer adds to
  * them. */
 #include "specialize/archive/index.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an archive knows, in memory: a verdict or strike per key, and the keys of a pipeline.
  *

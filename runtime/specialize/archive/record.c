@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Encoding and decoding the records of the cache file, and scanning a file for them. */
 #include "specialize/archive/record.h"
 

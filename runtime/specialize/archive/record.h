@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The records of an archive's file: what they look like, and how to find them among anything else.
  *

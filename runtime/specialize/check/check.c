@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check of a variant: runs the general pipeline and the forms on generated inputs, and
  * compares every byte that they write. */
 #include "specialize/check/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The check of a rebuilt pipeline against the general one: both are run on generated inputs, and
  * every bit of what they write is compared. That is evidence, not proof: the documentation says

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A check's draws: render passes, framebuffers, vertex buffers and dynamic state for the forms
  * of a graphics pipeline. */
 #include "specialize/check/draw.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A draw with a pipeline that is checked: attachments, vertices and the dynamic state it asks for.
  *

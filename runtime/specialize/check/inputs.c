@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Generated inputs for checks: pseudo-random contents of buffers and images, tame where a shader
  * needs it. */
 #include "specialize/check/inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Inputs made up for the check of a rebuilt pipeline: what fills buffers, images and push
  * constants. The same seed gives the same bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A pipeline's interface: what a check has to know of a pipeline to make test resources for it.
  * Plain data, filled in by whoever knows the pipeline, and borrowed for the length of a check.

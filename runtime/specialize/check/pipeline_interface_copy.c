@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interface of a pipeline, read from a pipeline's copy: its bindings, attachments, vertex
  * input and push constants, as a check needs them. */
 #include "specialize/check/pipeline_interface_copy.h"

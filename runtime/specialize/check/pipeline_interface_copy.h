@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A pipeline's interface (specialize/check/pipeline_interface.h), read from its copy: the shaders'
  * facts, layouts, and the shapes of what was bound last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Test resources of a check: buffers, images and attachments, their memory, their contents
  * before a run and the reading back of their contents after it. */
 #include "specialize/check/test_resource.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Test resources: they stand in for the program's when a pipeline is checked: buffers, images,
  * samplers and sets, that are filled with made-up inputs before each run and read back after it.

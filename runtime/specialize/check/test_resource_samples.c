@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading the samples of multisampled test images, each for itself, by compute shaders. */
 #include "specialize/check/test_resource_samples.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Images of several samples, which no copy reaches: they are filled in tiles, by clears of an
  * attachment, and each sample is read by a compute shader. Between test_resource.c and

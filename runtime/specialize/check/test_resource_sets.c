@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Descriptor sets with a check's test resources: layouts, pools, views and writes. */
 #include "specialize/check/test_resource_sets.h"
 

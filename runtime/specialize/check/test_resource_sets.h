@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of a check's resources share: test_resource.c,
  * test_resource_sets.c and test_resource_samples.c. */
 #ifndef BELFRY_SPECIALIZE_TEST_RESOURCE_SETS_H

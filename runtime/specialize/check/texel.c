@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texel formats: their blocks, components and numbers, for generating and comparing contents. */
 #include "specialize/check/texel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the bytes of a texel mean: as much as it takes to make some up and to compare two.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The structs by which features are enabled, which may be chained to VkDeviceCreateInfo: all of the
  * Vulkan headers that Belfry asks for at least (1.3.239). F(what follows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * belfry-build-helper: makes pipelines for a program that doesn't trust its driver with them
  * (isolate.h). Not to be run by hand: it expects its socket as descriptor 3.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds in a helper process: starting, reusing and ending helpers, and requests to them with
  * time limits. */
 #include "specialize/isolate/isolate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Builds in a helper process (setting isolate=process): a helper opens the same driver and builds
  * the pipeline before the program does, so that a driver that crashes or hangs over it does so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starting a process that is not the caller's child, by two clones. */
 #include "specialize/isolate/spawn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages between the program and its build helper: the device, layouts and compute pipelines. */
 #include "specialize/isolate/wire_io.h"
 

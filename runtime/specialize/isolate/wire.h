@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The messages between the program and its build helper. Both are of one build of Belfry and run on
  * one machine: numbers are in the machine's byte order, in words of 32 bits, and every element

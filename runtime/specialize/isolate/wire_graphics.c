@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphics pipelines and render passes as messages. Structs that contain numbers alone are
  * written as they are, without their types and chains. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading and writing the elements of messages: for wire.c and wire_graphics.c alone. */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H
 #define BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H

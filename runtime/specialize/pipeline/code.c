@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SPIR-V modules by content, and what was analysed of their stages, each kept once and reference
  * counted. */
 #include "specialize/pipeline/code.h"

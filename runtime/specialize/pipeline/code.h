@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * SPIR-V as the program gave it: the words of equal modules are kept once, and so is what was
  * analysed of them for each stage, entry point and specialization.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies of what pipelines are created from: flags, chains, stages and layouts, and building a
  * pipeline again from a copy. */
 #include "specialize/pipeline/copy.h"

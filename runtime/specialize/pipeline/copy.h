@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies of what pipelines are created from: everything that a create info points to, and with it
  * the decision whether the pipeline may be specialised at all.

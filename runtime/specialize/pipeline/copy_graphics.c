@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies of graphics pipelines: which of their state Vulkan reads, and what may be chained to
  * it. */
 #include "specialize/pipeline/copy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Descriptor shapes: which views, samplers and buffer ranges a program's descriptor writes,
  * copies, templates and pushes put into each binding. */
 #include "specialize/pipeline/descriptor_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Descriptor shapes: for each binding of a set layout, the format, kind or size of what the program
  * wrote to it last, so that a check can create resources of the same shape (CK-2). No object of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records of a program's pipelines and shader modules, and the variants published for them. */
 #include "specialize/pipeline/pipeline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program's pipelines, as the specialiser knows them, and copies of everything that it takes to
  * create one again after the program has destroyed its modules, layouts and render passes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Retained objects: samplers, descriptor set layouts, pipeline layouts and render passes that
  * live in the driver for as long as the program or a pipeline's copy needs them. */
 #include "specialize/pipeline/retained.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Retained objects: what pipelines are made of besides shaders, which is pipeline layouts,
  * descriptor set layouts with their immutable samplers, and render passes. Each is known by its

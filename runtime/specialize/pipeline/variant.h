@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A variant: a pipeline rebuilt for particular bytes of its push constants.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An arena: blocks of memory that are freed together. */
 #include "specialize/shader/arena.h"
 

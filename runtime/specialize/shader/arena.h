@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that is freed all at once: for copies of structs that point at each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the words of a shader's blocks are, for whoever generates inputs for it. */
 #include "specialize/shader/block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the words of a shader's blocks are, and whether it has loops: for whoever generates
  * inputs.
  *

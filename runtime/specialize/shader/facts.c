@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a shader uses: descriptor bindings, inputs and outputs, workgroup size, and kinds of
  * instructions. */
 #include "specialize/shader/module.h"

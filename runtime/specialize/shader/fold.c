@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rewriter: turns loads of push constants into specialization constants. It inserts at two
  * places, behind the annotations and before the functions, and puts OpCopyObject where loads
  * were; nothing else moves. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the loads of push constants that could be folded, and the members that they read. */
 #include "specialize/shader/module.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A SPIR-V module taken apart, for the time of one analysis. SPIRV-Tools has parsed it: every
  * instruction is known and has the operands that its grammar wants, every id is below the bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses a SPIR-V module into tables: instructions, ids, functions, what the entry point
  * reaches, and constants. */
 #include "specialize/shader/module.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What becomes of values. Each id, and each memory, gathers what its users do with it: backwards,
  * until nothing more is found. Memory is one for all pointers that may point to the same variable;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A shader: analysis of its module at creation, its hash, and what the rewriter needs of it. */
 #include "specialize/shader/module.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One shader of a pipeline, as SPIR-V: what it reads of the push constants, what may become of it,
  * and modules in which such reads are specialization constants. Nothing here calls Vulkan.

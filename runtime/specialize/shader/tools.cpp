@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SPIRV-Tools: its C++ exceptions end here. */
 #include <new>
 #include <cstring>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SPIRV-Tools, from C: tools.cpp keeps its exceptions. Thread-safety: safe. */
 #ifndef BELFRY_SPECIALIZE_TOOLS_H
 #define BELFRY_SPECIALIZE_TOOLS_H

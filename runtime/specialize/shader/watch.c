@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which words of a pipeline's push constants are watched. */
 #include "specialize/shader/module.h"
 

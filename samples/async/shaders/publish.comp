@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // What graphics needs of the waves, into one version of the data: the height, its slope, and how

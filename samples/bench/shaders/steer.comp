@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // Work whose amount and kind the push constants decide. In integers: every compiler evaluates it alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // Moves memory and does nothing else to speak of: there is nothing to gain by knowing the mask.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // From light to eight bits: sRGB where the target doesn't do it, and a grain finer than a step.
 
 layout(constant_id = 0) const bool ENCODE = true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Integer hashing: the same on every device, unlike anything that goes through sin().
 uint hash(uint x)
 {

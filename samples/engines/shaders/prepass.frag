@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // rt1: which way the surface faces and how far it is. 0 is nothing.

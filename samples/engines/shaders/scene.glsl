@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The scene as the CPU made it: scene.h says the same in C.
 
 struct Vertex {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // Halves the source. Four bilinear taps a texel apart average a 4x4 neighbourhood.

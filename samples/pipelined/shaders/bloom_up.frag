@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // Adds a coarser level, spread by a small tent, to a finer one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // The blend constant does it: what earlier frames left is dimmed, nothing is added.

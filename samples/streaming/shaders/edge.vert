@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 
 // The twelve edges of the cube, each as a thin strip that faces the camera: six vertices.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <belfry/belfry.h>
 
 int main(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "archive_helper.h"
 
 #include <fcntl.h>

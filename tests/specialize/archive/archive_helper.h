@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the archive's tests share: a folder that goes away again, keys and verdicts by number, and
  * the lines that go to the user, which are counted instead of written.

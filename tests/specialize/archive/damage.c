@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files that are torn, damaged or foreign: no wrong verdict, and nothing lost that is whole (AR-1).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Trouble with the disk (AR-6, AR-7), and the cap (AR-4, AR-5).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every allocation fails once: an error comes back or the archive does without, nothing leaks, and
  * what was there stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Several processes at once, some of which are killed: what was acknowledged is there, a build that
  * was cut short is a strike, a build of a process that lives is none (AR-2, AR-3, AR-4).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "check_drawing.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Graphics pipelines for the tests of the check: described once, and made in several forms.
  */

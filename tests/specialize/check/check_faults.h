@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checks on the test driver, which runs no shaders, of pipelines that use all there is. */
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_FAULTS_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_FAULTS_H

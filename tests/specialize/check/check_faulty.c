@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "check_faults.h"
 
 #include "shaders/check_cover.vert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tests of the check stand on: a device with what they need enabled, a checker on it, and
  * pipelines made from shaders with one specialization constant, CASE.

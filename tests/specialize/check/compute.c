@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4, CK-6). */
 #include "check_world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Graphics pipelines against others that are the same, or nearly so (CK-1, CK-4, DR-1, DR-2). */
 #include "check_drawing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inputs that are made up, formats, and what blocks consist of: without a device. */
 #include "support/test.h"
 

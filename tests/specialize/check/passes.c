@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws to several samples (DS-1, DS-2), and draws that read input attachments. */
 #include "check_drawing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pipelines that a real driver compiles in a helper: all that a request can say.
  */

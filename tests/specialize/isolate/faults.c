@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and that
  * the program notices nothing of them (IS-1 to IS-4).

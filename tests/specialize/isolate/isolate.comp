@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(local_size_x_id = 3) in;
 layout(constant_id = 7) const int mode = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(constant_id = 0) const int mode = 0;
 layout(push_constant) uniform Push

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(location = 0) in vec2 place;
 layout(location = 0) out vec2 where;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "isolate_helper.h"
 
 #include <stdio.h>

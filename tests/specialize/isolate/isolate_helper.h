@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tests of isolated builds share: a device to open, requests, and the lines for the user,
  * which are counted instead of written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A graphics pipeline with a bit of everything that a request can say, for two of the tests.
  */

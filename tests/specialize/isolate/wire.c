@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is refused
  * whatever it looks like (IS-4).

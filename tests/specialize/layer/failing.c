@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The driver below fails while Belfry builds a program's pipelines again, checks or measures them:
  * the program sees nothing of it, loses nothing, and the report says what it was.

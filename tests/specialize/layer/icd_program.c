@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "icd_program.h"
 
 #include "support/capture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program through the layer, on the test driver, whose pipelines are watched and built again: it
  * computes into an image, or draws into one, and writes a word of its own in each frame.

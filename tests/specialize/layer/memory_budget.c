@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Room for variants, through the layer: a program with more pipelines than the setting has memory
  * for. The test driver says that each takes so much.

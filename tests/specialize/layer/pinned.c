@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Device-generated commands, through the layer on the test driver, which offers them and generates
  * nothing: a pipeline that they may name keeps its general form from then on, what they use is what

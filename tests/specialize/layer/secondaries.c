@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs under the layer whose work is all in secondary command buffers: dispatches, and draws
  * within passes of their primaries. Pictures and words stay what they are, and what is rebuilt gets

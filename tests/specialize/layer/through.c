@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
  * nothing of it but the modes of background processing. */
 #include "../../fence/fixture.h"

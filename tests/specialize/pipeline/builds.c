@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pipelines that are built again, on a real driver: after the program has destroyed all that they
  * were made of, they do what the program's pipeline does.

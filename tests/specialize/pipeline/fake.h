@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A driver that makes objects of nothing: it knows which are alive, writes down what pipelines were
  * created from, and fails on demand. One at a time; its functions are safe to call from any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A device to try pipelines on, with the runtime's pipelines beside it, as the layer has them: each
  * gpu_* function calls the driver, and tells the runtime what the layer would.

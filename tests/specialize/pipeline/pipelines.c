@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is kept of a program's pipelines, and what becomes of it: on a driver of the test's own. */
 #include "fake.h"
 

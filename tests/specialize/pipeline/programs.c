@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs under the layer, with and without shaders being rebuilt: what they make, name and destroy
  * in whatever order does what Vulkan says.

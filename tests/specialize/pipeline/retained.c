@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long what pipelines are made of lives below, and what is seen of descriptor sets. */
 #include "fake.h"
 

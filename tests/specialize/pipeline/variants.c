@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The life of variants beside that of their pipeline: publishing, withdrawing, sweeping. */
 #include "fake.h"
 

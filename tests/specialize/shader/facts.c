@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a checker is told of a shader. */
 #include "helper.h"
 

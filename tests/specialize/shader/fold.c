@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Folded modules, and what they are specialized with. [SF-1, SF-2] */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the tests of shaders share. */
 #ifndef SPECIALIZE_HELPER_H
 #define SPECIALIZE_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every kind of member folds, alone, into a valid module that reads it no more. [SF-1, SF-2] */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Without memory: an error, nothing lost, nothing half made. Every allocation of ours fails once. */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Damaged modules: whatever is done to a shader's words, analysis and rewriter survive it, and of
  * what is still valid they make valid modules. [SF-1, SF-3] Run under asan for what it's worth.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What may be folded in exact mode, and what not. [SF-2] */
 #include "helper.h"
 

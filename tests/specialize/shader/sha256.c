@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The standard's own examples, and pieces of all sizes. */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The compiled shaders, put into the program as they are. */
 #include "helper.h"
 

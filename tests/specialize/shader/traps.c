@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why nothing is folded: each reason, by a shader that has it and little else. [SF-3] */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which words are watched. */
 #include "helper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Blocks of every kind of word; without a loop.
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Has three corners, and no more.
 #version 450
 layout(location = 0) out vec2 uv;

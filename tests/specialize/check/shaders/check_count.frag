@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // CASE 0 is the plain one; the others differ from it in one sample of one pixel.
 #version 450
 layout(constant_id = 0) const int CASE = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Covers everything, from no buffer.
 #version 450
 layout(location = 0) out vec2 uv;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Stores to images as far as its invocations reach. CASE 0 is the plain one.
 #version 450
 layout(constant_id = 0) const int CASE = 0;

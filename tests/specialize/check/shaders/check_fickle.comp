@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Never writes the same twice: it counts in memory that nobody sets back.
 #version 450
 #extension GL_EXT_buffer_reference : require

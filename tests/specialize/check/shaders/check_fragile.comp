@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Chooses an element of shared memory by what it reads: far out of bounds for any value but the
 // least.
 #version 450

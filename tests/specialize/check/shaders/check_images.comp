@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Everything else that compute shaders read and write.
 #version 450
 layout(local_size_x = 8, local_size_y = 8) in;

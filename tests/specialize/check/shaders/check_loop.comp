@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // As many turns as the push constants say.
 #version 450
 layout(local_size_x = 1) in;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What vertex buffers say.
 #version 450
 #extension GL_EXT_multiview : enable

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Draws nothing, but writes to a buffer.
 #version 450
 layout(constant_id = 0) const int CASE = 0;

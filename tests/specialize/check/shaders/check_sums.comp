@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Sums of four floats. CASE 0 is the plain one; the others differ from it in some way, on some
 // input.
 #version 450

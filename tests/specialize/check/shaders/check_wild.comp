@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Does with what it reads whatever may go wrong where bounds are checked, one thing at a time.
 #version 450
 layout(local_size_x = 64) in;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Integers, out of several buffers of an array, and a uniform block.
 #version 450
 #extension GL_EXT_nonuniform_qualifier : require

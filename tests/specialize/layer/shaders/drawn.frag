@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(push_constant) uniform Push { uint rounds, mode, factor; } push;
 layout(location = 0) in vec2 place;

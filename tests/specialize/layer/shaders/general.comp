@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 // Does what its push constants say: by far too general, and the same bits however it is compiled.
 layout(local_size_x = 64) in;

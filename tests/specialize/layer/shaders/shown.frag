@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(push_constant) uniform Push { uint rounds, mode, factor; } push;
 layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput before;

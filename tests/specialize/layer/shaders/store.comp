@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 // Writes an image of what others hold, by push constants that steer it.
 layout(local_size_x = 8, local_size_y = 8) in;

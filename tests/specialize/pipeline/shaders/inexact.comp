@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Block { float base; uint mode; } p;

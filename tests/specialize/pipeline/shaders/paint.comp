@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(local_size_x_id = 7) in;
 layout(local_size_x = 64) in;

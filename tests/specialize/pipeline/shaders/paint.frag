@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(constant_id = 3) const uint bias = 5u;
 layout(push_constant) uniform Block { uint mode, rounds, factor; } p;

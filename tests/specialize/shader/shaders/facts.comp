@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // For the facts: bindings of every kind, a workgroup by specialization constants.
 #version 450
 #extension GL_KHR_shader_subgroup_arithmetic : require

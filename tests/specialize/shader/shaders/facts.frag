@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 layout(early_fragment_tests) in;
 layout(location = 0) in vec3 smooth_;

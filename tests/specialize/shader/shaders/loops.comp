@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A kernel on integers for tests on a device: every use of a member by control flow and reckoning.
 #version 450
 layout(local_size_x = 32) in;

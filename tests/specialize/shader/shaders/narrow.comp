@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // 8 and 16 bits, with arithmetic.
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // No push constants.
 #version 450
 layout(local_size_x = 1) in;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What reaches what exact mode excludes. Each member's fate is written in reach.c.
 #version 450
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // 8 and 16 bits in memory alone: no constants of these types.
 #version 450
 #extension GL_EXT_shader_8bit_storage : require

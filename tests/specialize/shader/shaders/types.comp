@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Every kind of member that is folded, each read on its own.
 #version 450
 layout(local_size_x = 1) in;

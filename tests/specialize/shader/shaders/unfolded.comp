@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Loads that aren't folded: a whole array, a whole matrix, a dynamic index, an address.
 #version 450
 #extension GL_EXT_buffer_reference : require

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A vertex shader that leaves Position to another stage.
 #version 450
 layout(push_constant) uniform Push {

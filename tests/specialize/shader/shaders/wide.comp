@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // 64 bits.
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
