@@ -21,7 +21,7 @@ bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
 /* What bfDestroyFence does, for a queue's own as well. */
 void bf_fence_destroy(struct bf_fence *fence);
 
-/* The pending signals' lock is held. Takes in what others than this device's queues and calls have set: other processes, or the
+/* The pending lock is held. Takes in what others than this device's queues and calls have set: other processes, or the
  * program's own GPU work. */
 void bf_fence_look_outside(struct bf_fence *fence, struct bf_effects *effects);
 

@@ -219,7 +219,7 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
     bf_lock_acquire(&scheduler->fences->registered_lock);
     struct bf_semaphore *known =
         fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
-    if (known && --known->bridges == 0) {
+    if (known && --known->fence_count == 0) {
         bf_semaphore_reference(known);
         bf_semaphore_forget(scheduler, fence->registered);
         if (device_stays && atomic_load(&known->waiter_count))
@@ -264,11 +264,11 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
         result = bf_semaphore_register(scheduler, semaphore, true, external, *counter);
         known = bf_semaphore_find(scheduler, semaphore);
         if (result == VK_SUCCESS)
-            known->bridges = 1;
-    } else if (known->bridges) {
-        known->bridges++;
+            known->fence_count = 1;
+    } else if (known->fence_count) {
+        known->fence_count++;
     }
-    if (result == VK_SUCCESS && known->bridges)
+    if (result == VK_SUCCESS && known->fence_count)
         fence->registered = semaphore;
     bf_lock_release(&scheduler->fences->registered_lock);
     return result;

@@ -10,9 +10,9 @@
  * several queues in any order, which no chain of native signals could follow. So the semaphore is
  * signalled when an update applies, if that is larger than all before.
  *
- *  X-1  A exported semaphore is signalled with growing values only: under the fence's exported_lock, with the
+ *  X-1  An exported semaphore is signalled with growing values only: under the fence's exported_lock, with the
  *       largest value applied so far.
- *  X-2  Every update on its way that is larger than what the exported semaphore has been told is watched by a
+ *  X-2  Every pending update that is larger than what the exported semaphore has been told is watched by a
  *       sleeper: who waits for the semaphore natively needs no CPU call of the program's to go on.
  *
  * Proven by tests/fence (bridge.c) and tests/random.
@@ -22,10 +22,10 @@
 
 #include "fence/fence.h"
 
-/* The fence took the value; the pending signals' lock is held. */
+/* The fence took the value; the pending lock is held. */
 void bf_export_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
-/* Does the exported semaphore want the update of that value? The pending signals' lock is held. */
+/* Does the exported semaphore want the update of that value? The pending lock is held. */
 bool bf_export_watches(const struct bf_fence *fence, uint64_t value);
 
 /* Signals the exported semaphore, and drops the reference that bf_export_applied took. No lock is held. */

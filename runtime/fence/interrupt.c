@@ -47,7 +47,7 @@ static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t co
     bf_lock_release(&scheduler->pending.lock);
 }
 
-/* The fence that the log calls so; the pending signals' lock is held. NULL: it has been destroyed. */
+/* The fence that the log calls so; the pending lock is held. NULL: it has been destroyed. */
 static struct bf_fence *fence_find_by_log_handle(struct bf_pending *pending, uint32_t handle)
 {
     struct bf_fence *fence = pending->fences;

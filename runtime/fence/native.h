@@ -9,14 +9,14 @@
  *        others precede get there in order. Those that race (the CPU's beside a queue's, or those of
  *        queues with nothing between them) may be stored in an order that isn't the pending signals': from
  *        then on the fence is watched, and when the last of them has been applied, under the
- *        pending signals' lock and with no store of the fence left in any engine, the word is set to what
+ *        pending lock and with no store of the fence left in any engine, the word is set to what
  *        the fence has come to. (A word that the CPU can't reach stays as it was stored.)
  *  NF-3  The monitored value follows 'monitored' (F-3): it is written when a CPU waiter comes or
  *        goes, then the current value is looked at again, and whoever it satisfies is let go: a
  *        signal that the new monitored value came too late for is found by that look. The look is
  *        bf_pending_retire's and bf_fence_arm's, in this order: monitored value, engines' counters.
  *
- * The pending signals' lock guards it all. Proven by tests/fence (native.c, native_races.c, native_memory.c).
+ * The pending lock guards it all. Proven by tests/fence (native.c, native_races.c, native_memory.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H
@@ -49,7 +49,7 @@ VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCre
  * own, and following what others set. Errors: bfCreateNativeFence's. */
 VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type);
 
-/* With the pending signals' lock held, for native fences. */
+/* With the pending lock held, for native fences. */
 
 /* The word of a fence that the program writes is looked at: the fence takes what is there. */
 void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects);

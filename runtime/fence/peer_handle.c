@@ -12,28 +12,28 @@
 #include "fence/shared_watch.h"
 #include "scheduler/scheduler.h"
 
-#define ENVELOPE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "peer handle" */
-#define ENVELOPE_VERSION 1u
-#define OPAQUE_FD        VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
+#define PEER_HANDLE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "envelope", backwards */
+#define PEER_HANDLE_VERSION 1u
+#define OPAQUE_FD           VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
 
 /* What lies beside the descriptors: the plain one, the peer memory, the peer timelines. */
 struct header {
     uint64_t magic;
     uint32_t version;
-    uint32_t peer_timelines;
+    uint32_t timeline_count;
     uint8_t device_uuid[VK_UUID_SIZE];
     uint8_t driver_uuid[VK_UUID_SIZE];
 };
 
-enum { PLAIN, AREA, CARRIERS, DESCRIPTORS = CARRIERS + BF_PEER_MEMORY_TIMELINES };
+enum { PLAIN, MEMORY, TIMELINES, DESCRIPTORS = TIMELINES + BF_PEER_MEMORY_TIMELINES };
 
 _Static_assert(DESCRIPTORS <= BF_MESSAGE_DESCRIPTORS, "they all go in one message");
 
 static struct header peer_handle_header(const struct bf_scheduler *scheduler)
 {
-    struct header header = {.magic = ENVELOPE_MAGIC,
-                            .version = ENVELOPE_VERSION,
-                            .peer_timelines = BF_PEER_MEMORY_TIMELINES};
+    struct header header = {.magic = PEER_HANDLE_MAGIC,
+                            .version = PEER_HANDLE_VERSION,
+                            .timeline_count = BF_PEER_MEMORY_TIMELINES};
     memcpy(header.device_uuid, scheduler->gpu.sharing.device_uuid, VK_UUID_SIZE);
     memcpy(header.driver_uuid, scheduler->gpu.sharing.driver_uuid, VK_UUID_SIZE);
     return header;
@@ -55,19 +55,19 @@ VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool 
         return VK_SUCCESS;
     if (result != VK_SUCCESS)
         return result;
-    if (header.magic != ENVELOPE_MAGIC) {
+    if (header.magic != PEER_HANDLE_MAGIC) {
         bf_message_drop(&peer_handle->inside, 0);
         return VK_SUCCESS;
     }
     bool whole = peer_handle->inside.size == sizeof(header) && !peer_handle->inside.cut &&
-                 header.version == ENVELOPE_VERSION &&
-                 header.peer_timelines == BF_PEER_MEMORY_TIMELINES;
+                 header.version == PEER_HANDLE_VERSION &&
+                 header.timeline_count == BF_PEER_MEMORY_TIMELINES;
     if (whole && peer_handle->inside.count == wanted && !(trusted && peer_handle->inside.fds_cut)) {
         peer_handle->is_one = true;
         peer_handle->plain = peer_handle->inside.fds[PLAIN];
         peer_handle->matches = trusted && memcmp(&header, &own, sizeof(own)) == 0;
         if (!peer_handle->matches)
-            bf_message_drop(&peer_handle->inside, AREA);
+            bf_message_drop(&peer_handle->inside, MEMORY);
         return VK_SUCCESS;
     }
     bool few = whole && peer_handle->inside.count < wanted && peer_handle->inside.fds_cut;
@@ -75,7 +75,7 @@ VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool 
     if (few) /* there are no numbers left for them */
         return VK_ERROR_TOO_MANY_OBJECTS;
     bf_message(BF_MESSAGE_ERROR,
-               "bfOpenFenceFd: fd: %d is no whole envelope of a fence of this version", fd);
+               "bfOpenFenceFd: fd: %d is no whole peer handle of a fence of this version", fd);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
@@ -143,8 +143,8 @@ static VkResult fence_set_peer_timelines(struct bf_fence *fence,
     bf_lock_acquire(&pending->lock);
     bool first = !shared->peer_timelines && !pending->lost;
     if (first) {
-        bf_peer_memory_want(&peer_timelines->area, &shared->view, UINT64_MAX);
-        bf_peer_memory_gate(&peer_timelines->area, &shared->view, false);
+        bf_peer_memory_want(&peer_timelines->memory, &shared->view, UINT64_MAX);
+        bf_peer_memory_expect_applied(&peer_timelines->memory, &shared->view, false);
         shared->peer_timelines = peer_timelines;
     }
     bf_lock_release(&pending->lock);
@@ -153,8 +153,8 @@ static VkResult fence_set_peer_timelines(struct bf_fence *fence,
     return VK_SUCCESS;
 }
 
-VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
-                                            struct bf_peer_handle *peer_handle)
+VkResult bf_peer_handle_import_timelines(struct bf_fence *fence, int fd,
+                                         struct bf_peer_handle *peer_handle)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_message *inside = &peer_handle->inside;
@@ -162,15 +162,15 @@ VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
     if (!peer_timelines)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result =
-        bf_peer_memory_join(&peer_timelines->area, inside->fds[AREA], "bfOpenFenceFd");
+        bf_peer_memory_join(&peer_timelines->memory, inside->fds[MEMORY], "bfOpenFenceFd");
     if (result == VK_SUCCESS) {
         peer_timelines->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         result = peer_timelines->far == -1 ? bf_message_error() : VK_SUCCESS;
     }
     /* From the last on: what has been used up is off the message's list. */
-    while (result == VK_SUCCESS && inside->count > CARRIERS) {
+    while (result == VK_SUCCESS && inside->count > TIMELINES) {
         struct bf_peer_timeline *peer_timeline =
-            &peer_timelines->peer_timelines[inside->count - 1 - CARRIERS];
+            &peer_timelines->timelines[inside->count - 1 - TIMELINES];
         result = peer_timeline_create_semaphore(scheduler, peer_timeline, false);
         if (result == VK_SUCCESS)
             result = peer_timeline_import(scheduler, peer_timeline->sem->handle,
@@ -228,16 +228,16 @@ static VkResult peer_handle_create(struct bf_fence *fence)
     VkResult result = message.fds[PLAIN] == -1 ? bf_message_error() : VK_SUCCESS;
     message.count += result == VK_SUCCESS;
     if (result == VK_SUCCESS)
-        result = bf_peer_memory_create(&message.fds[AREA]);
+        result = bf_peer_memory_create(&message.fds[MEMORY]);
     message.count += result == VK_SUCCESS;
     if (result == VK_SUCCESS)
-        result = bf_peer_memory_join(&peer_timelines->area, message.fds[AREA], "bfExportFenceFd");
-    for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES && result == VK_SUCCESS; i++) {
         result =
-            peer_timeline_create_semaphore(scheduler, &peer_timelines->peer_timelines[i], true);
+            bf_peer_memory_join(&peer_timelines->memory, message.fds[MEMORY], "bfExportFenceFd");
+    for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES && result == VK_SUCCESS; i++) {
+        result = peer_timeline_create_semaphore(scheduler, &peer_timelines->timelines[i], true);
         if (result == VK_SUCCESS)
-            result = peer_timeline_get_fd(scheduler, &peer_timelines->peer_timelines[i],
-                                          &message.fds[CARRIERS + i]);
+            result = peer_timeline_get_fd(scheduler, &peer_timelines->timelines[i],
+                                          &message.fds[TIMELINES + i]);
         message.count += result == VK_SUCCESS;
     }
     if (result == VK_SUCCESS)

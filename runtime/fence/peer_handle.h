@@ -22,7 +22,7 @@ struct bf_peer_handle {
 };
 
 /* Looks into a descriptor. Without 'trusted' nothing is taken out but the plain one.
- * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (an peer handle, but a bad one; one line),
+ * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (a peer handle, but a bad one; one line),
  * VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool trusted,
                              struct bf_peer_handle *peer_handle);
@@ -31,8 +31,8 @@ void bf_peer_handle_close(struct bf_peer_handle *peer_handle);
 
 /* The fence, opened from the peer handle's plain descriptor and not yet the program's, gets the
  * peer timelines. Errors: those of vkCreateSemaphore and vkImportSemaphoreFdKHR, and of bf_peer_memory_join. */
-VkResult bf_peer_handle_take_peer_timelines(struct bf_fence *fence, int fd,
-                                            struct bf_peer_handle *peer_handle);
+VkResult bf_peer_handle_import_timelines(struct bf_fence *fence, int fd,
+                                         struct bf_peer_handle *peer_handle);
 
 /* A descriptor of the fence's peer handle, the caller's; the owner's is made with the first.
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (none is the owner's, nor was it opened from one; one line),

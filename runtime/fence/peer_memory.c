@@ -14,7 +14,7 @@ _Static_assert(BF_PEER_MEMORY_TIMELINES <= 32, "a mask's bits");
 VkResult bf_peer_memory_create(int *out)
 {
     int fd;
-    VkResult result = bf_shared_memory_create("belfry fence area", BF_PEER_MEMORY_SIZE, &fd);
+    VkResult result = bf_shared_memory_create("belfry fence peers", BF_PEER_MEMORY_SIZE, &fd);
     if (result != VK_SUCCESS)
         return result;
     struct bf_peer_memory *area =
@@ -39,23 +39,22 @@ VkResult bf_peer_memory_join(struct bf_peer_memory_view *view, int fd, const cha
     VkResult result = bf_shared_memory_open(fd, BF_PEER_MEMORY_SIZE, call, &view->fd, &area);
     if (result != VK_SUCCESS)
         return result;
-    view->area = area;
-    uint64_t magic = atomic_load(&view->area->magic);
-    uint32_t version = atomic_load(&view->area->version);
+    view->memory = area;
+    uint64_t magic = atomic_load(&view->memory->magic);
+    uint32_t version = atomic_load(&view->memory->version);
     if (magic == BF_PEER_MEMORY_MAGIC && version == BF_PEER_MEMORY_VERSION)
         return VK_SUCCESS;
-    bf_message(BF_MESSAGE_ERROR,
-               "%s: fd: no carriers' area of this version: magic 0x%llx, version %u", call,
-               (unsigned long long)magic, version);
+    bf_message(BF_MESSAGE_ERROR, "%s: fd: no peer memory of this version: magic 0x%llx, version %u",
+               call, (unsigned long long)magic, version);
     bf_peer_memory_leave(view);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
 void bf_peer_memory_leave(struct bf_peer_memory_view *view)
 {
-    if (view->area)
-        munmap(view->area, BF_PEER_MEMORY_SIZE);
-    view->area = NULL;
+    if (view->memory)
+        munmap(view->memory, BF_PEER_MEMORY_SIZE);
+    view->memory = NULL;
     view->claimed = 0;
     if (view->fd != -1)
         close(view->fd); /* and with it the locks go */
@@ -73,7 +72,7 @@ static struct flock peer_memory_lock_of(uint32_t peer_timeline, short type)
 
 bool bf_peer_memory_claim(struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    struct bf_peer_memory_timeline *c = &view->area->peer_timelines[peer_timeline];
+    struct bf_peer_memory_timeline *c = &view->memory->timelines[peer_timeline];
     struct flock lock = peer_memory_lock_of(peer_timeline, F_WRLCK);
     if (fcntl(view->fd, F_OFD_SETLK, &lock) == -1)
         return false;
@@ -90,7 +89,7 @@ void bf_peer_memory_unclaim(struct bf_peer_memory_view *view, uint32_t peer_time
 {
     struct flock lock = peer_memory_lock_of(peer_timeline, F_UNLCK);
     view->claimed &= ~(UINT32_C(1) << peer_timeline);
-    atomic_store(&view->area->peer_timelines[peer_timeline].used, 0);
+    atomic_store(&view->memory->timelines[peer_timeline].used, 0);
     fcntl(view->fd, F_OFD_SETLK, &lock);
 }
 
@@ -124,7 +123,7 @@ void bf_peer_memory_end_release(const struct bf_peer_memory_view *view, uint32_t
 
 uint64_t bf_peer_memory_last_point(const struct bf_peer_memory_view *view, uint32_t peer_timeline)
 {
-    const struct bf_peer_memory_timeline *c = &view->area->peer_timelines[peer_timeline];
+    const struct bf_peer_memory_timeline *c = &view->memory->timelines[peer_timeline];
     uint64_t begun = atomic_load(&c->begun), applied = atomic_load(&c->applied);
     return begun > applied ? begun : applied;
 }
@@ -136,29 +135,29 @@ void bf_peer_memory_publish(struct bf_peer_memory_view *view, const struct bf_sh
                             uint32_t peer_timeline, uint64_t point, uint64_t value)
 {
     struct bf_peer_memory_entry *entry =
-        &view->area->peer_timelines[peer_timeline].entries[point % BF_PEER_MEMORY_ENTRIES];
+        &view->memory->timelines[peer_timeline].entries[point % BF_PEER_MEMORY_ENTRIES];
     atomic_store(&entry->point, 0);
     atomic_store(&entry->value, value);
     atomic_store(&entry->point, point);
     struct bf_shared_live live = bf_shared_page_live(page);
     for (uint32_t slot; bf_shared_live_next(&live, &slot);) {
-        if (value > atomic_load(&view->area->slots[slot].wanted))
+        if (value > atomic_load(&view->memory->slots[slot].wanted))
             bf_shared_page_wake_slot(page, slot);
     }
 }
 
 void bf_peer_memory_begin(struct bf_peer_memory_view *view, uint32_t peer_timeline, uint64_t point)
 {
-    atomic_store(&view->area->peer_timelines[peer_timeline].begun, point);
+    atomic_store(&view->memory->timelines[peer_timeline].begun, point);
 }
 
 void bf_peer_memory_apply(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                           uint32_t peer_timeline, uint64_t point)
 {
-    atomic_store(&view->area->peer_timelines[peer_timeline].applied, point);
+    atomic_store(&view->memory->timelines[peer_timeline].applied, point);
     struct bf_shared_live live = bf_shared_page_live(page);
     for (uint32_t slot; bf_shared_live_next(&live, &slot);) {
-        if (atomic_load(&view->area->slots[slot].waits_for_peer))
+        if (atomic_load(&view->memory->slots[slot].waits_for_peer))
             bf_shared_page_wake_slot(page, slot);
     }
 }
@@ -183,7 +182,7 @@ bool bf_peer_memory_find(const struct bf_peer_memory_view *view, uint64_t value,
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
         if (view->claimed & UINT32_C(1) << i)
             continue;
-        uint64_t found = peer_memory_first_point(&view->area->peer_timelines[i], value);
+        uint64_t found = peer_memory_first_point(&view->memory->timelines[i], value);
         if (!found || !bf_peer_memory_is_claimed(view, i))
             continue;
         *peer_timeline = i;
@@ -198,7 +197,7 @@ bool bf_peer_memory_largest(const struct bf_peer_memory_view *view, uint64_t *va
     bool any = false;
     *value = 0;
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
-        const struct bf_peer_memory_timeline *c = &view->area->peer_timelines[i];
+        const struct bf_peer_memory_timeline *c = &view->memory->timelines[i];
         uint64_t begun = atomic_load(&c->begun);
         for (uint32_t k = 0; k < BF_PEER_MEMORY_ENTRIES && !(view->claimed & UINT32_C(1) << i);
              k++) {
@@ -220,12 +219,12 @@ void bf_peer_memory_want(struct bf_peer_memory_view *view, const struct bf_share
                          uint64_t wanted)
 {
     if (page->slot < BF_SHARED_SLOTS)
-        atomic_store(&view->area->slots[page->slot].wanted, wanted);
+        atomic_store(&view->memory->slots[page->slot].wanted, wanted);
 }
 
-void bf_peer_memory_gate(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
-                         bool waits_for_peer)
+void bf_peer_memory_expect_applied(struct bf_peer_memory_view *view,
+                                   const struct bf_shared_view *page, bool waits_for_peer)
 {
     if (page->slot < BF_SHARED_SLOTS)
-        atomic_store(&view->area->slots[page->slot].waits_for_peer, waits_for_peer);
+        atomic_store(&view->memory->slots[page->slot].waits_for_peer, waits_for_peer);
 }

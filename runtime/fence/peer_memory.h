@@ -34,7 +34,7 @@
 
 #include "fence/shared_page.h"
 
-/* So many queues, in all processes, can have signals on their way that others' GPUs wait for. */
+/* So many queues, in all processes, can have pending signals that others' GPUs wait for. */
 #define BF_PEER_MEMORY_TIMELINES 4
 /* Of one peer timeline that are known at once. */
 #define BF_PEER_MEMORY_ENTRIES 16
@@ -64,7 +64,7 @@ struct bf_peer_memory_slot {
 struct bf_peer_memory {
     alignas(64) _Atomic uint64_t magic;
     _Atomic uint32_t version;
-    struct bf_peer_memory_timeline peer_timelines[BF_PEER_MEMORY_TIMELINES];
+    struct bf_peer_memory_timeline timelines[BF_PEER_MEMORY_TIMELINES];
     struct bf_peer_memory_slot slots[BF_SHARED_SLOTS]; /* by the page's slots */
 };
 
@@ -72,7 +72,7 @@ _Static_assert(sizeof(struct bf_peer_memory) <= BF_PEER_MEMORY_SIZE, "it is mapp
 
 /* One opener's view; the object that has it serialises the calls. */
 struct bf_peer_memory_view {
-    struct bf_peer_memory *area;
+    struct bf_peer_memory *memory;
     int fd;           /* holds the locks; -1 */
     uint32_t claimed; /* peer timelines that are this opener's, as bits */
 };
@@ -111,23 +111,23 @@ void bf_peer_memory_begin(struct bf_peer_memory_view *view, uint32_t peer_timeli
 void bf_peer_memory_apply(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                           uint32_t peer_timeline, uint64_t point);
 
-/* Somebody else's signal on its way that brings at least the value, of a signaller who is alive:
+/* Somebody else's pending signal that brings at least the value, of a signaller who is alive:
  * the first of its peer timeline. */
 bool bf_peer_memory_find(const struct bf_peer_memory_view *view, uint64_t value,
                          uint32_t *peer_timeline, uint64_t *point);
-/* The largest value that others' signals on their way bring; false: there are none. */
+/* The largest value that others' pending signals bring; false: there are none. */
 bool bf_peer_memory_largest(const struct bf_peer_memory_view *view, uint64_t *value);
 
 static inline bool bf_peer_memory_is_applied(const struct bf_peer_memory_view *view,
                                              uint32_t peer_timeline, uint64_t point)
 {
-    return atomic_load(&view->area->peer_timelines[peer_timeline].applied) >= point;
+    return atomic_load(&view->memory->timelines[peer_timeline].applied) >= point;
 }
 
 /* What the opener's slot of the page is to be woken for; does nothing once it has none. */
 void bf_peer_memory_want(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                          uint64_t wanted);
-void bf_peer_memory_gate(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
-                         bool waits_for_peer);
+void bf_peer_memory_expect_applied(struct bf_peer_memory_view *view,
+                                   const struct bf_shared_view *page, bool waits_for_peer);
 
 #endif

@@ -23,7 +23,7 @@ struct bf_peer_timelines *bf_peer_timelines_create(struct bf_scheduler *schedule
     if (!peer_timelines)
         return NULL;
     peer_timelines->scheduler = scheduler;
-    peer_timelines->area.fd = peer_timelines->far = -1;
+    peer_timelines->memory.fd = peer_timelines->far = -1;
     return peer_timelines;
 }
 
@@ -48,16 +48,16 @@ void bf_peer_timelines_sweep(struct bf_scheduler *scheduler)
         struct bf_peer_timelines *peer_timelines = next;
         next = peer_timelines->next;
         for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
-            struct bf_peer_timeline *c = &peer_timelines->peer_timelines[i];
-            if ((peer_timelines->area.claimed & UINT32_C(1) << i) &&
-                bf_peer_memory_is_applied(&peer_timelines->area, i, c->point))
-                bf_peer_memory_unclaim(&peer_timelines->area, i);
+            struct bf_peer_timeline *c = &peer_timelines->timelines[i];
+            if ((peer_timelines->memory.claimed & UINT32_C(1) << i) &&
+                bf_peer_memory_is_applied(&peer_timelines->memory, i, c->point))
+                bf_peer_memory_unclaim(&peer_timelines->memory, i);
             if (!c->sem)
                 continue;
             scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, c->sem->handle, NULL);
             bf_semaphore_release(c->sem);
         }
-        bf_peer_memory_leave(&peer_timelines->area);
+        bf_peer_memory_leave(&peer_timelines->memory);
         if (peer_timelines->far != -1)
             close(peer_timelines->far);
         free(peer_timelines);
@@ -67,7 +67,7 @@ void bf_peer_timelines_sweep(struct bf_scheduler *scheduler)
 void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines)
 {
     if (peer_timelines)
-        bf_peer_memory_abandon(&peer_timelines->area);
+        bf_peer_memory_abandon(&peer_timelines->memory);
 }
 
 static struct bf_peer_timelines *fence_peer_timelines(const struct bf_fence *fence)
@@ -85,7 +85,7 @@ static struct bf_peer_timelines *update_peer_timelines(const struct bf_update *u
     return fence_peer_timelines(update->fence);
 }
 
-/* The queue's own; or one that is nobody's, in this process or in any. The pending signals' lock is held.
+/* The queue's own; or one that is nobody's, in this process or in any. The pending lock is held.
  * BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
 static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timelines,
                                          const struct bf_command_queue *queue, bool *fresh)
@@ -93,8 +93,8 @@ static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timeline
     uint32_t idle = BF_PEER_MEMORY_TIMELINES;
     *fresh = false;
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
-        const struct bf_peer_timeline *c = &peer_timelines->peer_timelines[i];
-        if (!(peer_timelines->area.claimed & UINT32_C(1) << i) || c->spent)
+        const struct bf_peer_timeline *c = &peer_timelines->timelines[i];
+        if (!(peer_timelines->memory.claimed & UINT32_C(1) << i) || c->spent)
             continue;
         if (c->queue == queue)
             return i;
@@ -104,8 +104,8 @@ static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timeline
     if (idle < BF_PEER_MEMORY_TIMELINES)
         return idle;
     for (uint32_t i = 0; i < BF_PEER_MEMORY_TIMELINES; i++) {
-        *fresh = !(peer_timelines->area.claimed & UINT32_C(1) << i) &&
-                 bf_peer_memory_claim(&peer_timelines->area, i);
+        *fresh = !(peer_timelines->memory.claimed & UINT32_C(1) << i) &&
+                 bf_peer_memory_claim(&peer_timelines->memory, i);
         if (*fresh)
             return i;
     }
@@ -117,9 +117,9 @@ static uint64_t peer_timeline_find_start(struct bf_peer_timelines *peer_timeline
                                          uint32_t peer_timeline)
 {
     struct bf_scheduler *scheduler = peer_timelines->scheduler;
-    uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->area, peer_timeline);
+    uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->memory, peer_timeline);
     if (scheduler->gpu.counter_value(scheduler->gpu.handle,
-                                     peer_timelines->peer_timelines[peer_timeline].sem->handle,
+                                     peer_timelines->timelines[peer_timeline].sem->handle,
                                      &counter) != VK_SUCCESS)
         return UINT64_MAX;
     return counter > last ? counter : last;
@@ -143,7 +143,7 @@ void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution 
                                  : peer_timelines_find_free(peer_timelines, queue, &fresh);
     bf_lock_release(&pending->lock);
     if (peer_timeline < BF_PEER_MEMORY_TIMELINES) {
-        struct bf_peer_timeline *c = &peer_timelines->peer_timelines[peer_timeline];
+        struct bf_peer_timeline *c = &peer_timelines->timelines[peer_timeline];
         uint64_t start = fresh ? peer_timeline_find_start(peer_timelines, peer_timeline) : 0;
         bf_lock_acquire(&pending->lock);
         if (fresh)
@@ -166,7 +166,7 @@ void bf_peer_timeline_number(struct bf_packet *packet)
     uint32_t peer_timeline;
     struct bf_peer_timelines *peer_timelines =
         update_peer_timelines(packet->update, &peer_timeline);
-    uint64_t point = ++peer_timelines->peer_timelines[peer_timeline].point;
+    uint64_t point = ++peer_timelines->timelines[peer_timeline].point;
     packet->update->point = point;
     packet->signals[0].target = packet->signals[0].ordinal = point;
     ((VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos)[0].value = point;
@@ -177,7 +177,7 @@ void bf_peer_timeline_publish(struct bf_update *update)
     uint32_t peer_timeline;
     struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
-        bf_peer_memory_publish(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
+        bf_peer_memory_publish(&peer_timelines->memory, &update->fence->shared->view, peer_timeline,
                                update->point, update->value);
 }
 
@@ -186,7 +186,7 @@ void bf_peer_timeline_begin(struct bf_update *update)
     uint32_t peer_timeline;
     struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
-        bf_peer_memory_begin(&peer_timelines->area, peer_timeline, update->point);
+        bf_peer_memory_begin(&peer_timelines->memory, peer_timeline, update->point);
 }
 
 void bf_peer_timeline_apply(struct bf_update *update)
@@ -194,7 +194,7 @@ void bf_peer_timeline_apply(struct bf_update *update)
     uint32_t peer_timeline;
     struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
     if (!update->fence->scheduler->pending.lost)
-        bf_peer_memory_apply(&peer_timelines->area, &update->fence->shared->view, peer_timeline,
+        bf_peer_memory_apply(&peer_timelines->memory, &update->fence->shared->view, peer_timeline,
                              update->point);
 }
 
@@ -202,7 +202,7 @@ void bf_peer_timeline_put(struct bf_update *update)
 {
     uint32_t peer_timeline;
     struct bf_peer_timelines *peer_timelines = update_peer_timelines(update, &peer_timeline);
-    peer_timelines->peer_timelines[peer_timeline].outstanding--;
+    peer_timelines->timelines[peer_timeline].outstanding--;
     update->peer_timeline = 0;
 }
 
@@ -217,9 +217,10 @@ bool bf_peer_timelines_resolve(struct bf_packet *packet)
     uint32_t peer_timeline;
     uint64_t point;
     if (!peer_timelines || fence->destroyed || fence->orphaned ||
-        !bf_peer_memory_find(&peer_timelines->area, packet->wait.node.key, &peer_timeline, &point))
+        !bf_peer_memory_find(&peer_timelines->memory, packet->wait.node.key, &peer_timeline,
+                             &point))
         return false;
-    struct bf_semaphore *sem = peer_timelines->peer_timelines[peer_timeline].sem;
+    struct bf_semaphore *sem = peer_timelines->timelines[peer_timeline].sem;
     struct bf_peer_wait *peer_wait = packet->peer_wait;
     peer_wait->fence = fence;
     bf_fence_reference(fence);
@@ -254,10 +255,10 @@ bool bf_peer_timelines_want(struct bf_packet *packet)
         if (w->node.key < least)
             least = w->node.key;
     }
-    bf_peer_memory_want(&peer_timelines->area, &fence->shared->view, least - 1);
+    bf_peer_memory_want(&peer_timelines->memory, &fence->shared->view, least - 1);
     uint32_t peer_timeline;
     uint64_t point;
-    return !bf_peer_memory_find(&peer_timelines->area, packet->wait.node.key, &peer_timeline,
+    return !bf_peer_memory_find(&peer_timelines->memory, packet->wait.node.key, &peer_timeline,
                                 &point);
 }
 
@@ -267,13 +268,13 @@ void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
     uint64_t value, least = UINT64_MAX;
     if (!peer_timelines || fence->shared->left)
         return;
-    if (fence->blocked && bf_peer_memory_largest(&peer_timelines->area, &value))
+    if (fence->blocked && bf_peer_memory_largest(&peer_timelines->memory, &value))
         bf_fence_unblock_queues(fence, value, effects);
     for (const struct bf_wait *w = fence->blocked; w; w = w->next_blocked) {
         if (w->node.key - 1 < least)
             least = w->node.key - 1;
     }
-    bf_peer_memory_want(&peer_timelines->area, &fence->shared->view, least);
+    bf_peer_memory_want(&peer_timelines->memory, &fence->shared->view, least);
 }
 
 /* ---------------------------------------------------------------------------------- Who has gone --
@@ -284,10 +285,10 @@ static struct bf_peer_wait *peer_wait_find_dead(struct bf_pending *pending)
 {
     for (uint32_t i = 0; i < pending->engine_count && !pending->lost; i++) {
         for (struct bf_peer_wait *g = pending->engines[i].peer_waits; g; g = g->next) {
-            const struct bf_peer_memory_view *area = &fence_peer_timelines(g->fence)->area;
-            if (g->released || bf_peer_memory_is_claimed(area, g->peer_timeline) ||
-                (area->claimed & UINT32_C(1) << g->peer_timeline) ||
-                bf_peer_memory_is_applied(area, g->peer_timeline, g->point)) {
+            const struct bf_peer_memory_view *memory = &fence_peer_timelines(g->fence)->memory;
+            if (g->released || bf_peer_memory_is_claimed(memory, g->peer_timeline) ||
+                (memory->claimed & UINT32_C(1) << g->peer_timeline) ||
+                bf_peer_memory_is_applied(memory, g->peer_timeline, g->point)) {
                 g->misses = 0;
                 continue;
             }
@@ -313,19 +314,19 @@ static bool peer_timeline_release_waiters(struct bf_peer_timelines *peer_timelin
                                           uint32_t peer_timeline, uint64_t point)
 {
     struct bf_scheduler *scheduler = peer_timelines->scheduler;
-    VkSemaphore semaphore = peer_timelines->peer_timelines[peer_timeline].sem->handle;
+    VkSemaphore semaphore = peer_timelines->timelines[peer_timeline].sem->handle;
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
         .semaphore = semaphore,
         .value = point,
     };
     uint64_t counter = 0;
-    if (!bf_peer_memory_begin_release(&peer_timelines->area, peer_timeline))
+    if (!bf_peer_memory_begin_release(&peer_timelines->memory, peer_timeline))
         return false;
     VkResult result = scheduler->gpu.counter_value(scheduler->gpu.handle, semaphore, &counter);
     if (result == VK_SUCCESS && counter < point)
         result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
-    bf_peer_memory_end_release(&peer_timelines->area, peer_timeline);
+    bf_peer_memory_end_release(&peer_timelines->memory, peer_timeline);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(scheduler, "releasing what waits for another process");
     return true;
@@ -368,7 +369,7 @@ void bf_peer_timelines_watch(struct bf_scheduler *scheduler)
         }
         bf_lock_release(&pending->lock);
         if (over)
-            bf_shared_bury(fence);
+            bf_shared_release_ended(fence);
         bf_lock_acquire(&pending->lock);
         bf_fence_release(fence);
         bf_lock_release(&pending->lock);
@@ -384,11 +385,12 @@ void bf_peer_timelines_watch(struct bf_scheduler *scheduler)
 
 bool bf_peer_timelines_are_applied(const struct bf_peer_wait *peer_wait)
 {
-    return bf_peer_memory_is_applied(&fence_peer_timelines(peer_wait->fence)->area,
+    return bf_peer_memory_is_applied(&fence_peer_timelines(peer_wait->fence)->memory,
                                      peer_wait->peer_timeline, peer_wait->point);
 }
 
 void bf_peer_timelines_expect(struct bf_fence *fence, bool expected)
 {
-    bf_peer_memory_gate(&fence_peer_timelines(fence)->area, &fence->shared->view, expected);
+    bf_peer_memory_expect_applied(&fence_peer_timelines(fence)->memory, &fence->shared->view,
+                                  expected);
 }

@@ -20,11 +20,11 @@
  *        tens of milliseconds: it signals the peer timeline up to that point from the CPU, so that the
  *        GPU goes on, and unless the fence has taken the value that was waited for, its object is
  *        orphaned as by the owner's death (SH-9). No two processes signal one peer timeline at a time.
- *  SH-19 No descriptor of the driver's leaves the process but in an peer handle that was asked for
+ *  SH-19 No descriptor of the driver's leaves the process but in a peer handle that was asked for
  *        with the flag, and none is taken out of one without it, or for another device or driver.
- *        An peer handle has the plain descriptor in it: who doesn't trust has just that.
+ *        A peer handle has the plain descriptor in it: who doesn't trust has just that.
  *
- * Guarded by the pending signals' lock, but where it says otherwise. Proven by tests/fence
+ * Guarded by the pending lock, but where it says otherwise. Proven by tests/fence
  * (shared_trusted.c, shared_trusted_death.c).
  */
 #ifndef BELFRY_FENCE_PEER_TIMELINE_H
@@ -59,10 +59,10 @@ struct bf_peer_timeline {
 /* An object's. Made before others know of them, and freed with the object. */
 struct bf_peer_timelines {
     struct bf_scheduler *scheduler;
-    struct bf_peer_memory_view area;
+    struct bf_peer_memory_view memory;
     int far;                   /* the peer handle, which is passed on; -1 */
     struct bf_lock claim_lock; /* over claiming; taken before the pending signals' */
-    struct bf_peer_timeline peer_timelines[BF_PEER_MEMORY_TIMELINES];
+    struct bf_peer_timeline timelines[BF_PEER_MEMORY_TIMELINES];
     struct bf_peer_timelines *next; /* of those to be freed */
 };
 
@@ -104,7 +104,7 @@ bool bf_peer_timelines_are_applied(const struct bf_peer_wait *peer_wait);
 /* Somebody here waits for that of the fence's peer waits, or no longer does (SH-21). */
 void bf_peer_timelines_expect(struct bf_fence *fence, bool expected);
 
-/* Others may have signals on their way that queues here stand and wait for. */
+/* Others may have pending signals that queues here stand and wait for. */
 void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects);
 
 /* SH-18: looks who has gone. No lock is held. */

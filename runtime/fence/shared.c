@@ -296,7 +296,7 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
     uint64_t peak = bf_shared_page_take_peak(&shared->view);
     uint64_t value = bf_shared_page_value(&shared->view);
     if (peak > value)
-        bf_fence_pass_value(fence, peak, effects);
+        bf_fence_satisfy_overwritten(fence, peak, effects);
     if (value == atomic_load(&fence->value) || fence->always_signaled)
         return;
     bf_fence_set_value(fence, value, effects);
@@ -317,7 +317,7 @@ void bf_shared_publish(struct bf_fence *fence)
         monitored = fence->exported_wanted;
     bf_shared_page_monitor(&shared->view, monitored);
     if (shared->lingering && !fence->cpu_waits.root)
-        bf_shared_watch_reap(&fence->scheduler->pending);
+        bf_shared_watch_end_lingering(&fence->scheduler->pending);
 }
 
 void bf_shared_look(struct bf_fence *fence)
@@ -497,7 +497,7 @@ static VkResult shared_finish_opening(struct bf_fence *fence, struct bf_shared *
     if (result == VK_SUCCESS && native)
         result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
     if (result == VK_SUCCESS && peer_handle->matches)
-        result = bf_peer_handle_take_peer_timelines(fence, fd, peer_handle);
+        result = bf_peer_handle_import_timelines(fence, fd, peer_handle);
     if (result != VK_SUCCESS)
         bfDestroyFence((BfFence)fence);
     bf_peer_timelines_sweep(scheduler);

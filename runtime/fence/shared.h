@@ -4,13 +4,13 @@
  *
  * The global fence is a page (fence/shared_page.h). Each object that bfCreateFence or bfOpenFenceFd
  * makes is a local one: a slot in the page, a mapping, and a fence like any other, whose value
- * follows the page's. It takes in what others have set, under its pending signals' lock, before anything is
+ * follows the page's. It takes in what others have set, under its pending lock, before anything is
  * armed or read, and when a thread that sleeps on the slot is woken (fence/shared_watch.h).
  *
  *  SH-6  A value reaches the page in one place (bf_shared_set), when the fence takes it, and what
  *        others have set is taken in in one place (bf_shared_absorb). In between, the fence's own
  *        value is the page's as it was last taken in: F-1 to F-5 hold for it.
- *  SH-7  Every signal on its way to a shared fence is watched by a sleeper: others see it without a
+ *  SH-7  Every pending signal to a shared fence is watched by a sleeper: others see it without a
  *        call of this program's (as X-2). Those of a fence that has been destroyed still come.
  *  SH-8  Nobody here waits: then no thread is woken by what others do. Whoever waits for more than
  *        is set isn't either.
@@ -44,7 +44,7 @@
 struct bf_peer_timelines;
 struct bf_shared_listener;
 
-/* Guarded by the pending signals' lock once the fence is known; what never changes can be read without. */
+/* Guarded by the pending lock once the fence is known; what never changes can be read without. */
 struct bf_shared {
     struct bf_shared_view view;
     BfFenceFlags flags;

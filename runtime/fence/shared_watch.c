@@ -34,7 +34,7 @@ struct bf_shared_listener {
     struct bf_shared_listener *next;
     pthread_t id;
     bool single; /* it can sleep on one word alone: on its fence's slot */
-    /* Under the pending signals' lock. */
+    /* Under the pending lock. */
     bool stop;
     uint32_t count;
     struct bf_fence *fences;
@@ -51,7 +51,7 @@ struct bf_shared_watch {
     /* The thread for ends. */
     int epoll, call;
     bool started;
-    bool stop;            /* under the pending signals' lock */
+    bool stop;            /* under the pending lock */
     _Atomic bool ticking; /* it looks who has gone */
     pthread_t id;
 };
@@ -307,7 +307,7 @@ static void fence_release_with_lock(struct bf_fence *fence)
     bf_lock_release(&pending->lock);
 }
 
-void bf_shared_bury(struct bf_fence *fence)
+void bf_shared_release_ended(struct bf_fence *fence)
 {
     bf_shared_leave(fence);
     fence_release_with_lock(fence);
@@ -326,7 +326,7 @@ static void watch_handle_end(struct bf_shared_watch *watch, uint64_t what)
         over = bf_shared_end_lingering(fence, &effects);
     bf_lock_release(&pending->lock);
     if (over)
-        bf_shared_bury(fence);
+        bf_shared_release_ended(fence);
     if (fence)
         fence_release_with_lock(fence);
     bf_effects_run(watch->scheduler, &effects);
@@ -345,7 +345,7 @@ static void watch_end_lingering(struct bf_shared_watch *watch)
         bf_lock_release(&pending->lock);
         if (!fence)
             return;
-        bf_shared_bury(fence);
+        bf_shared_release_ended(fence);
         fence_release_with_lock(fence);
         bf_effects_run(watch->scheduler, &effects);
     }
@@ -480,7 +480,7 @@ void bf_shared_watch_peer_waits(struct bf_scheduler *scheduler)
     bf_lock_release(&pending->lock);
 }
 
-void bf_shared_watch_reap(struct bf_pending *pending)
+void bf_shared_watch_end_lingering(struct bf_pending *pending)
 {
     if (pending->scheduler->fences->shared_watch &&
         pending->scheduler->fences->shared_watch->call != -1)

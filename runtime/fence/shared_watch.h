@@ -42,10 +42,10 @@ VkResult bf_shared_watch_peers(struct bf_pending *pending);
 void bf_shared_watch_peer_waits(struct bf_scheduler *scheduler);
 
 /* The fence has lingered and no longer does: it is left, and its handle's reference released. */
-void bf_shared_bury(struct bf_fence *fence);
+void bf_shared_release_ended(struct bf_fence *fence);
 
 /* A lingering fence has no waiter any more: it is ended soon. The lock is held. */
-void bf_shared_watch_reap(struct bf_pending *pending);
+void bf_shared_watch_end_lingering(struct bf_pending *pending);
 
 /* No thread knows the fence's slot or descriptors any more. No lock is held. */
 void bf_shared_watch_forget(struct bf_fence *fence);

@@ -90,7 +90,7 @@ static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
 {
     size_t size = (buffer->size + gpu->host_pointer_alignment - 1) / gpu->host_pointer_alignment *
                   gpu->host_pointer_alignment;
-    int fd = memfd_create("belfry words", MFD_CLOEXEC);
+    int fd = memfd_create("belfry fence values", MFD_CLOEXEC);
     if (fd < 0)
         return false;
     void *pages = MAP_FAILED, *view = MAP_FAILED;

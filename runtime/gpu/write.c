@@ -7,7 +7,7 @@
 #include "gpu/commands.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
-#include "shaders/store.comp.h"
+#include "shaders/gpu_write.comp.h"
 
 #define CHUNK 32 /* stores that are made at a time */
 
@@ -50,8 +50,8 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu)
     if (result == VK_SUCCESS && !p->pipeline) {
         const VkShaderModuleCreateInfo code = {
             .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-            .codeSize = sizeof(store_comp),
-            .pCode = store_comp,
+            .codeSize = sizeof(gpu_write_comp),
+            .pCode = gpu_write_comp,
         };
         result = vk->vkCreateShaderModule(gpu->handle, &code, NULL, &module);
         const VkComputePipelineCreateInfo info = {

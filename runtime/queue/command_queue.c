@@ -54,7 +54,7 @@ enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue)
                : BF_LOG_AFTER_LAST;
 }
 
-/* After a call that may have put many signals on their way (E-7). */
+/* After a call that may have put many pending signals (E-7). */
 VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, const char *call)
 {
     if (bf_scheduler_is_lost(scheduler))

@@ -42,7 +42,7 @@ struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue, BfFence fenc
 /* For the log: when does the queue come to what it is given now? */
 enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue);
 
-/* After a call that may have put many signals on their way (E-7). Errors: VK_ERROR_DEVICE_LOST. */
+/* After a call that may have put many pending signals (E-7). Errors: VK_ERROR_DEVICE_LOST. */
 VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, const char *call);
 
 /* The result of a call that the observer was told of. */

@@ -62,7 +62,7 @@ void bf_command_queue_reap(struct bf_command_queue *queue)
     free(queue);
 }
 
-/* The wait goes to the driver, for another process's signal. The pending signals' lock is held. */
+/* The wait goes to the driver, for another process's signal. The pending lock is held. */
 static bool command_queue_resolve_peer_wait(struct bf_command_queue *queue,
                                             struct bf_packet *packet)
 {

@@ -5,7 +5,7 @@
  * kind.
  *
  *  C-1  Signals and waits that the queue comes to at once (nothing before them is held) are settled
- *       in the call, under the pending signals' lock, and cost no packet. What has to wait is a packet; from
+ *       in the call, under the pending lock, and cost no packet. What has to wait is a packet; from
  *       then on all that follow are, until the queue is empty again.
  *  C-2  An execution is put behind everything its queue's frontier holds: another engine's epoch by
  *       a semaphore wait, this engine's by a full barrier before it, unless it was seen complete
@@ -49,10 +49,10 @@ struct bf_command_queue {
     uint64_t issued_epoch; /* of its last execution that the driver has been called with */
     uint32_t position; /* in the batch being put together: of its last execution, plus 1; 0: none */
 
-    /* Under the pending signals' lock. */
+    /* Under the pending lock. */
     bool gone;                                              /* the engine has dropped it */
     struct bf_command_queue *next, *previous;               /* of the device */
-    struct bf_command_queue *next_active, *previous_active; /* with updates on their way */
+    struct bf_command_queue *next_active, *previous_active; /* with pending updates */
     struct bf_update *first_update, *last_update;
     uint64_t frontier[]; /* E-1; one epoch per engine */
 };
@@ -66,14 +66,14 @@ static inline struct bf_command_queue *bf_command_queue_of(struct bf_queue *queu
 /* Are its packets looked at before those of normal priority? */
 bool bf_command_queue_is_preferred(struct bf_queue *queue);
 
-/* The queue has come to a signal. The pending signals' lock is held. */
+/* The queue has come to a signal. The pending lock is held. */
 void bf_command_queue_log_signal(struct bf_command_queue *queue, const struct bf_fence *fence,
                                  uint64_t value);
 
 /* A wait it stood at needs it no longer: it may be scanned again. Returns its engine, as a mask. */
 uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue);
 
-/* Frees it if nothing is left of it (C-4); the pending signals' lock is held. */
+/* Frees it if nothing is left of it (C-4); the pending lock is held. */
 void bf_command_queue_reap(struct bf_command_queue *queue);
 
 /* For the pump, with the engine's lock held. */

@@ -186,7 +186,8 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
     bf_fence_release(fence);
 }
 
-void bf_fence_pass_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+void bf_fence_satisfy_overwritten(struct bf_fence *fence, uint64_t value,
+                                  struct bf_effects *effects)
 {
     bf_fence_reference(fence);
     fence_satisfy_up_to(fence, value, effects);

@@ -3,10 +3,10 @@
  * A fence: a 64-bit value that may be set to anything, and those who wait for it.
  *
  * Vulkan has no such object. A queue's signal *means* 'this value, once these epochs are reached'
- * (a frontier, scheduler/pending.h); until then it is an update on its way. The CPU's signal applies at
+ * (a frontier, scheduler/pending.h); until then it is a pending update. The CPU's signal applies at
  * once. Nothing of a fence is ever given to the driver, so any value may follow any other.
  *
- *  F-1  Updates apply one at a time, each once, under the pending signals' lock: the values that a fence
+ *  F-1  Updates apply one at a time, each once, under the pending lock: the values that a fence
  *       takes are a sequence, and bfGetFenceValue reads its last element.
  *  F-2  A wait is armed when it is asked for. It is satisfied for good by the first value from then
  *       on that reaches it: arming looks at the value and enters the heap, applying sets the value
@@ -47,7 +47,7 @@ struct bf_sleeper;
 struct bf_update;
 
 /* One value of one fence, waited for by a queue (as part of its packet) or by the CPU (as part of a
- * group). Everything is guarded by the pending signals' lock. */
+ * group). Everything is guarded by the pending lock. */
 struct bf_wait {
     struct bf_heap_node node;           /* its key is the value */
     struct bf_fence *fence;             /* referenced */
@@ -81,9 +81,9 @@ struct bf_fence {
     struct bf_observed_fence *observed; /* NULL: nobody observes it */
     struct bf_fence *next, *previous;   /* of the device */
     _Atomic uint64_t value;
-    _Atomic uint32_t pending; /* updates on their way, and one that is being applied */
+    _Atomic uint32_t pending; /* pending updates, and one that is being applied */
     struct bf_update *first_update, *last_update; /* these, in order of acceptance */
-    uint32_t descents;   /* of the updates on their way, how many descend */
+    uint32_t descents;                            /* of the pending updates, how many descend */
     uint32_t references; /* the handle, and each update, packet and wait that names it */
     bool destroyed;
     uint64_t monitored;         /* F-3 */
@@ -97,7 +97,7 @@ struct bf_fence {
     struct bf_native *native; /* fence/native.h; NULL: none of that */
     struct bf_shared *shared; /* open elsewhere too, perhaps (fence/shared.h); NULL: it is not */
     struct bf_peer_wait *peer_waits; /* of queues here for other processes' signals of it */
-    uint32_t shut_peer_waits;        /* of these, complete on the GPU and not here */
+    uint32_t holding_peer_waits;     /* of these, complete on the GPU and not here */
 
     /* Imported (fence/import_export.h): the value is this semaphore's counter. */
     struct bf_semaphore *imported;
@@ -121,7 +121,7 @@ struct bf_fence {
 
 /*
  * What a fence may be besides its core: native, shared, imported, exported. fence/ gives this table to
- * the scheduler, which calls it for fences that are 'extended', under the pending signals' lock but where
+ * the scheduler, which calls it for fences that are 'extended', under the pending lock but where
  * it says otherwise.
  */
 struct bf_fence_extension {
@@ -166,7 +166,7 @@ VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFence
 /* The trace calls it by that name and its number; NULL or "": by its number alone. */
 void bf_fence_name_in_trace(struct bf_fence *fence, const char *name);
 
-/* The pending signals' lock is held for all of these, up to bf_fence_of. */
+/* The pending lock is held for all of these, up to bf_fence_of. */
 
 /* The fence takes the value, whoever set it: satisfies what it reaches (F-2). Does nothing once the
  * device is lost or the fence destroyed. */
@@ -183,7 +183,8 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects);
 /* Those who are told by fence/shared.c. The fence takes a value that is set already; and one that was
  * set, and has been overwritten before anybody here has looked: it satisfies what it reaches. */
 void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
-void bf_fence_pass_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
+void bf_fence_satisfy_overwritten(struct bf_fence *fence, uint64_t value,
+                                  struct bf_effects *effects);
 
 /* Arms a wait whose fence and value are set. Returns true if it is satisfied already; then it is in
  * no heap. */
@@ -200,7 +201,7 @@ void bf_fence_block(struct bf_wait *wait, struct bf_command_queue *queue);
  * who arms a wait has to look first (F-2: from then on). */
 bool bf_fence_only_grows(const struct bf_fence *fence);
 
-/* The first update on its way that reaches the value and may be rested on (E-5), or NULL. */
+/* The first pending update that reaches the value and may be rested on (E-5), or NULL. */
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value);
 
 /* An update of that value has been accepted: queues that stand at a wait it reaches go on. */

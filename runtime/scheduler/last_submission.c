@@ -10,13 +10,13 @@
 void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore,
                             uint64_t value, uint64_t epoch)
 {
-    struct bf_last_submission *w = &queue->last_submission;
-    bf_lock_acquire(&w->lock);
-    atomic_store_explicit(&w->fence, fence, memory_order_relaxed);
-    atomic_store_explicit(&w->semaphore, semaphore, memory_order_relaxed);
-    w->value = value;
-    w->epoch = epoch;
-    bf_lock_release(&w->lock);
+    struct bf_last_submission *last = &queue->last_submission;
+    bf_lock_acquire(&last->lock);
+    atomic_store_explicit(&last->fence, fence, memory_order_relaxed);
+    atomic_store_explicit(&last->semaphore, semaphore, memory_order_relaxed);
+    last->value = value;
+    last->epoch = epoch;
+    bf_lock_release(&last->lock);
 }
 
 static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaphore, uint64_t value,
@@ -34,20 +34,20 @@ static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaph
 VkResult bf_last_submission_wait(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
-    struct bf_last_submission *w = &queue->last_submission;
+    struct bf_last_submission *last = &queue->last_submission;
     VkResult result;
     do {
-        bf_lock_acquire(&w->lock);
-        VkFence fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
-        VkSemaphore semaphore = atomic_load_explicit(&w->semaphore, memory_order_relaxed);
-        uint64_t epoch = w->epoch;
+        bf_lock_acquire(&last->lock);
+        VkFence fence = atomic_load_explicit(&last->fence, memory_order_relaxed);
+        VkSemaphore semaphore = atomic_load_explicit(&last->semaphore, memory_order_relaxed);
+        uint64_t epoch = last->epoch;
         result = VK_SUCCESS;
         if (fence)
             result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, 1, &fence, VK_TRUE,
                                                        SLICE_NS);
         if (semaphore && result == VK_SUCCESS)
-            result = timeline_wait(scheduler, semaphore, w->value, SLICE_NS);
-        bf_lock_release(&w->lock);
+            result = timeline_wait(scheduler, semaphore, last->value, SLICE_NS);
+        bf_lock_release(&last->lock);
         if (epoch && result == VK_SUCCESS) /* ours: nobody destroys it */
             result = timeline_wait(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT);
@@ -57,17 +57,17 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
 bool bf_last_submission_is_reached(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
-    struct bf_last_submission *w = &queue->last_submission;
+    struct bf_last_submission *last = &queue->last_submission;
     uint64_t completed = 0;
-    bf_lock_acquire(&w->lock);
-    VkFence fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
-    VkSemaphore semaphore = atomic_load_explicit(&w->semaphore, memory_order_relaxed);
-    uint64_t epoch = w->epoch;
+    bf_lock_acquire(&last->lock);
+    VkFence fence = atomic_load_explicit(&last->fence, memory_order_relaxed);
+    VkSemaphore semaphore = atomic_load_explicit(&last->semaphore, memory_order_relaxed);
+    uint64_t epoch = last->epoch;
     bool reached =
         !fence || scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, fence) == VK_SUCCESS;
     if (semaphore && reached)
-        reached = timeline_wait(scheduler, semaphore, w->value, 0) == VK_SUCCESS;
-    bf_lock_release(&w->lock);
+        reached = timeline_wait(scheduler, semaphore, last->value, 0) == VK_SUCCESS;
+    bf_lock_release(&last->lock);
     return reached && (!epoch || (bf_gpu_engine_completed_epoch(&queue->engine->base, &completed) ==
                                       VK_SUCCESS &&
                                   epoch <= completed));
@@ -76,13 +76,13 @@ bool bf_last_submission_is_reached(struct bf_queue *queue)
 /* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
 static void last_submission_forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
 {
-    struct bf_last_submission *w = &queue->last_submission;
-    bf_lock_acquire(&w->lock);
-    if (fence && atomic_load_explicit(&w->fence, memory_order_relaxed) == fence)
-        atomic_store_explicit(&w->fence, VK_NULL_HANDLE, memory_order_relaxed);
-    if (semaphore && atomic_load_explicit(&w->semaphore, memory_order_relaxed) == semaphore)
-        atomic_store_explicit(&w->semaphore, VK_NULL_HANDLE, memory_order_relaxed);
-    bf_lock_release(&w->lock);
+    struct bf_last_submission *last = &queue->last_submission;
+    bf_lock_acquire(&last->lock);
+    if (fence && atomic_load_explicit(&last->fence, memory_order_relaxed) == fence)
+        atomic_store_explicit(&last->fence, VK_NULL_HANDLE, memory_order_relaxed);
+    if (semaphore && atomic_load_explicit(&last->semaphore, memory_order_relaxed) == semaphore)
+        atomic_store_explicit(&last->semaphore, VK_NULL_HANDLE, memory_order_relaxed);
+    bf_lock_release(&last->lock);
 }
 
 /* The look without the lock is enough: whoever may reset or destroy an object knows that the

@@ -54,9 +54,9 @@ static void peer_wait_unlist(struct bf_pending *pending, struct bf_peer_wait *pe
     while (*link != peer_wait)
         link = &(*link)->next_of_fence;
     *link = peer_wait->next_of_fence;
-    if (peer_wait->shut && --fence->shut_peer_waits == 0)
+    if (peer_wait->holds_back && --fence->holding_peer_waits == 0)
         peer_extension_of(peer_wait)->expect(fence, false);
-    peer_wait->shut = false;
+    peer_wait->holds_back = false;
     atomic_fetch_sub(&pending->peer_waits, 1);
 }
 
@@ -86,7 +86,7 @@ uint64_t bf_peer_waits_limit(const struct bf_pending_engine *engine, uint64_t ep
     return peer_wait && peer_wait->epoch <= epoch ? peer_wait->epoch - 1 : epoch;
 }
 
-bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine)
+bool bf_peer_waits_hold_back(const struct bf_pending_engine *engine)
 {
     return engine->peer_waits && engine->peer_waits->epoch <= engine->seen;
 }
@@ -95,20 +95,20 @@ bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine)
 static void peer_wait_hold_back(struct bf_peer_wait *peer_wait)
 {
     struct bf_fence *fence = peer_wait->fence;
-    if (peer_wait->shut)
+    if (peer_wait->holds_back)
         return;
-    peer_wait->shut = true;
-    if (fence->shut_peer_waits++ == 0)
+    peer_wait->holds_back = true;
+    if (fence->holding_peer_waits++ == 0)
         peer_extension_of(peer_wait)->expect(fence, true);
 }
 
-bool bf_peer_waits_open(struct bf_pending *pending)
+bool bf_peer_waits_remove_over(struct bf_pending *pending)
 {
     bool any = false;
     for (uint32_t i = 0; i < pending->engine_count && atomic_load(&pending->peer_waits); i++) {
         struct bf_pending_engine *e = &pending->engines[i];
         bool opened = false;
-        while (bf_peer_waits_are_shut(e)) {
+        while (bf_peer_waits_hold_back(e)) {
             if (!peer_wait_is_over(e->peer_waits))
                 peer_wait_hold_back(e->peer_waits);
             if (!peer_wait_is_over(e->peer_waits))

@@ -17,7 +17,7 @@
  *        wakes the object's listener for that (SH-1's order: 'gated' is written, then 'applied' is
  *        read); the thread that watches for ends looks as well.
  *
- * The pending signals' lock guards it all. Proven by tests/fence (shared_trusted*.c).
+ * The pending lock guards it all. Proven by tests/fence (shared_trusted*.c).
  */
 #ifndef BELFRY_SCHEDULER_PEER_WAIT_H
 #define BELFRY_SCHEDULER_PEER_WAIT_H
@@ -45,14 +45,14 @@ struct bf_peer_wait {
     uint64_t value; /* that the program waits for */
     uint64_t epoch;
     bool satisfied;  /* the fence has taken the value */
-    bool shut;       /* the epoch is complete: somebody here may be waiting */
+    bool holds_back; /* the epoch is complete: somebody here may be waiting */
     bool released;   /* who promised the point has gone (SH-18) */
     uint32_t misses; /* looks in a row that have found nobody */
 };
 
 /*
  * Who knows of signals in other processes, and of timeline semaphores that these signal (fence/
- * peer_timeline.h). Called under the pending signals' lock but where it says otherwise.
+ * peer_timeline.h). Called under the pending lock but where it says otherwise.
  */
 struct bf_peer_extension {
     /* Makes a wait, at the head of its queue and unsatisfied, an execution that waits for another
@@ -88,9 +88,9 @@ void bf_peer_wait_free(struct bf_peer_wait *peer_wait);
 /* How far the engine counts as having come that was seen at 'epoch'. */
 uint64_t bf_peer_waits_limit(const struct bf_pending_engine *engine, uint64_t epoch);
 /* Is it a peer wait that the engine stands at? */
-bool bf_peer_waits_are_shut(const struct bf_pending_engine *engine);
+bool bf_peer_waits_hold_back(const struct bf_pending_engine *engine);
 /* Takes away those that are open, and kicks the sleepers of their engines. Were there any? */
-bool bf_peer_waits_open(struct bf_pending *pending);
+bool bf_peer_waits_remove_over(struct bf_pending *pending);
 /* The fence has taken the value. */
 void bf_peer_waits_reached(struct bf_fence *fence, uint64_t value);
 /* The device is lost, or ends: there are none any more. */

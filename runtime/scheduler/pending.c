@@ -11,7 +11,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 
-/* Updates on their way at which acceptance begins to retire (E-7), and records that are kept. */
+/* Pending updates at which acceptance begins to retire (E-7), and records that are kept. */
 #define RETIRE_AT 64
 
 VkResult bf_pending_init(struct bf_pending *pending, struct bf_scheduler *scheduler)
@@ -166,7 +166,7 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
         for (uint32_t i = 0; i < pending->engine_count; i++)
             pending_note_reached(pending, i, seen[i]);
         bf_pending_retire_known(pending, effects);
-    } while (bf_peer_waits_open(
+    } while (bf_peer_waits_remove_over(
         pending)); /* it may have been one of these that a peer wait waited for */
     bf_lock_release(&pending->lock);
     return VK_SUCCESS;
@@ -190,7 +190,7 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
         bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
             pending_note_reached(pending, i, seen[i]);
-        if (result == VK_SUCCESS && bf_peer_waits_open(pending))
+        if (result == VK_SUCCESS && bf_peer_waits_remove_over(pending))
             continue;
         if (result != VK_SUCCESS || pending->engines[engine].completed < wanted)
             return result;

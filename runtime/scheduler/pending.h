@@ -5,7 +5,7 @@
  * When a queue comes to a signal, everything before it in the queue has been accepted by the
  * driver. What must be complete before the signal applies is then known: a frontier, one epoch per
  * engine, the join of the queue's own last epoch and of the frontiers of all waits it has passed.
- * The signal becomes an update on its way; it costs the driver nothing. Whoever asks (a reader, a
+ * The signal becomes a pending update; it costs the driver nothing. Whoever asks (a reader, a
  * sleeper, a CPU signal) looks how far the engines are, and retires: applies what is complete.
  *
  *  E-1  A queue's frontier only grows, and holds everything that its next signal comes after: an
@@ -26,7 +26,7 @@
  *       of a later vkQueueSubmit2: the epoch's signal made its writes available, and submitting
  *       makes everything available visible (Vulkan, "Availability, Visibility, and Domain
  *       Operations").
- *  E-7  The updates on their way are bounded by the work in flight: every so many of them, who
+ *  E-7  The pending updates are bounded by the work in flight: every so many of them, who
  *       accepts one retires.
  *
  * The lock is a leaf but for the locks of events; no driver call is made under it.
@@ -47,7 +47,7 @@
 struct bf_engine;
 struct bf_peer_wait;
 
-/* A signal on its way. */
+/* A pending signal. */
 struct bf_update {
     struct bf_update *next; /* of its queue, or a spare */
     struct bf_update *next_of_fence, *previous_of_fence;
@@ -81,7 +81,7 @@ struct bf_pending {
     uint32_t engine_count;
     struct bf_pending_engine *engines;
     uint64_t next_number;
-    _Atomic uint32_t count;          /* updates on their way */
+    _Atomic uint32_t count;          /* pending updates */
     _Atomic uint32_t retire_at;      /* E-7 */
     struct bf_command_queue *active; /* queues that have any */
     struct bf_command_queue *queues; /* all of the device, dying ones included */

@@ -62,7 +62,7 @@ struct bf_semaphore {
     _Atomic uint64_t reached[2];
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2]; /* binary: operations the program has submitted */
-    uint32_t bridges; /* fences on whose account alone it is known (fence/import_export.c) */
+    uint32_t fence_count; /* fences on whose account alone it is known (fence/import_export.c) */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */
     _Atomic uint32_t waiter_count;
     struct bf_lock lock; /* leaf lock: the waiter list */

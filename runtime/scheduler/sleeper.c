@@ -28,7 +28,7 @@ struct bf_sleeper {
     struct bf_scheduler *scheduler;
     struct bf_engine *engine; /* or */
     struct bf_fence *fence;   /* an imported one */
-    bool stop;                /* under the pending signals' lock, as is 'target' */
+    bool stop;                /* under the pending lock, as is 'target' */
     struct sleeper_thread {
         struct bf_sleeper *sleeper;
         pthread_t id;
@@ -49,7 +49,7 @@ static uint64_t sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *compl
     }
     struct bf_pending_engine *e = &pending->engines[sleeper->engine->base.number];
     *completed = e->completed;
-    if (bf_peer_waits_are_shut(e)) /* SH-21: there is nothing more to learn from the engine */
+    if (bf_peer_waits_hold_back(e)) /* SH-21: there is nothing more to learn from the engine */
         return NOTHING;
     struct bf_update *update;
     while ((update = bf_pending_least_need(e)) != NULL) {

@@ -9,7 +9,7 @@
  * epochs until that one is passed.
  *
  *  Z-1  While a watched update is on its way, a thread waits for an epoch no later than one that
- *       the update is missing: who adds a need kicks the sleeper after releasing the pending signals' lock,
+ *       the update is missing: who adds a need kicks the sleeper after releasing the pending lock,
  *       and a thread decides under that lock what it waits for.
  *  Z-2  A sleeper wakes for needed epochs only, inversions apart: updates that no CPU waiter and no
  *       exported semaphore wants wake nobody.
@@ -40,10 +40,10 @@ VkResult bf_sleepers_ensure_engine(struct bf_scheduler *scheduler, uint32_t engi
 /* A sleeper for an imported fence; NULL: out of memory, or no thread. */
 struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence);
 
-/* Something nearer may be needed. The pending signals' lock is not held. NULL is allowed. */
+/* Something nearer may be needed. The pending lock is not held. NULL is allowed. */
 void bf_sleeper_kick(struct bf_sleeper *sleeper);
 
-/* The same for an imported fence's, with the pending signals' lock held. NULL is allowed. */
+/* The same for an imported fence's, with the pending lock held. NULL is allowed. */
 void bf_sleeper_kick_locked(struct bf_sleeper *sleeper);
 
 /* Ends and joins its threads; what they wait for must come, or for an imported fence a slice of

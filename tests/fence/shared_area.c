@@ -143,7 +143,7 @@ TEST(those_are_woken_whom_it_concerns)
     open_all(o, 3);
     assert_true(bf_peer_memory_claim(&o[0].area, 0));
     bf_peer_memory_want(&o[1].area, &o[1].page, 6);
-    bf_peer_memory_gate(&o[2].area, &o[2].page, true);
+    bf_peer_memory_expect_applied(&o[2].area, &o[2].page, true);
     uint32_t own = turn_of(&o[0]), one = turn_of(&o[1]), two = turn_of(&o[2]);
     bf_peer_memory_publish(&o[0].area, &o[0].page, 0, 1, 6);
     assert_int_equal(turn_of(&o[1]), one);
@@ -154,7 +154,7 @@ TEST(those_are_woken_whom_it_concerns)
     assert_int_equal(turn_of(&o[2]), two);
     bf_peer_memory_apply(&o[0].area, &o[0].page, 0, 1);
     assert_int_equal(turn_of(&o[2]), two + 1);
-    bf_peer_memory_gate(&o[2].area, &o[2].page, false);
+    bf_peer_memory_expect_applied(&o[2].area, &o[2].page, false);
     bf_peer_memory_apply(&o[0].area, &o[0].page, 0, 2);
     assert_int_equal(turn_of(&o[2]), two + 1);
     assert_int_equal(turn_of(&o[1]), one + 1);
@@ -172,9 +172,9 @@ TEST(whatever_lies_there_harms_nobody)
     for (int round = 0; round < 2000; round++) {
         for (size_t i = 0; i < sizeof(struct bf_peer_memory) / 8; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
-            ((volatile uint64_t *)o[0].area.area)[i] = round % 3   ? random
-                                                       : round % 2 ? UINT64_MAX
-                                                                   : 0;
+            ((volatile uint64_t *)o[0].area.memory)[i] = round % 3   ? random
+                                                         : round % 2 ? UINT64_MAX
+                                                                     : 0;
         }
         bf_peer_memory_find(&o[1].area, random, &carrier, &value);
         assert_true(carrier < BF_PEER_MEMORY_TIMELINES);
