@@ -5,7 +5,7 @@
 #ifndef BELFRY_CLI_CLI_H
 #define BELFRY_CLI_CLI_H
 
-/* What 'belfry' exits with. 'belfry run' otherwise exits with what the program exits with. */
+/* The exit codes of 'belfry'. 'belfry run' otherwise exits with the exit code of the program. */
 enum cli_exit {
     CLI_DONE = 0,
     CLI_FAILED = 1,
@@ -33,7 +33,7 @@ extern const struct cli_command cli_trace;
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *name, const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 
-/* 'text' in memory of the caller's; ends the program if there is none. */
+/* Formats a text, which the caller frees; ends the program if there is no memory. */
 __attribute__((format(printf, 1, 2))) char *cli_format(const char *format, ...);
 
 #define CLI_MANIFEST "VkLayer_belfry_multi_engine.json"

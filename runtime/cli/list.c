@@ -19,7 +19,7 @@
 #include "device/family.h"
 #include "settings/settings.h"
 
-/* The few functions it takes, from the loader. */
+/* The functions of the loader that are needed. */
 struct vulkan {
     void *library;
     VkInstance instance;
@@ -31,7 +31,7 @@ struct vulkan {
     PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
 };
 
-/* Keeps the layer out of this process: the real families are asked for. */
+/* Keeps the layer out of this process, so that the driver's own families are listed. */
 static void layer_keep_out(void)
 {
     unsetenv("BELFRY");
@@ -168,7 +168,8 @@ static bool device_has_extension(const struct vulkan *vulkan, VkPhysicalDevice d
     return found;
 }
 
-/* What the layer can't do without; NULL if the device has it all. */
+/* The first feature or extension that the layer needs and the device lacks; NULL: it has them
+ * all. */
 static const char *device_lacks(const struct vulkan *vulkan, VkPhysicalDevice device,
                                 uint32_t version)
 {

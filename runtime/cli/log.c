@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * 'belfry log': what is in a dump of native fence logs.
- */
+/* 'belfry log': prints dumps of native fence logs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,12 +13,13 @@
 #include "cli/cli.h"
 #include "log/decode.h"
 
-/* A device that never ends must not be read for ever. */
+/* A limit, for devices that can be read without end. */
 #define BYTES_MAX ((size_t)1 << 30)
 
 /* --- The file ---------------------------------------------------------------------------------*/
 
-/* All of 'file' into memory of the caller's, or NULL after a line. */
+/* Reads all of 'file', into memory that the caller frees; NULL: it failed, and one line says
+ * why. */
 static uint8_t *log_file_read(int file, const char *name, size_t *size)
 {
     uint8_t *bytes = NULL;

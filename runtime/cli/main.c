@@ -96,7 +96,7 @@ static int help_main(int argc, char **argv)
     return CLI_DONE;
 }
 
-/* Whether somebody asks a command to explain itself: before the "--" that ends its options. */
+/* Is there an option --help before the "--" that ends a command's options? */
 static int wants_help(int argc, char **argv)
 {
     return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
         result =
             wants_help(argc - 1, argv + 1) ? help_command(name) : command->main(argc - 1, argv + 1);
     }
-    /* A full disk must not look like a success. */
+    /* Reports output that could not be written, because the disk is full for instance. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_warn("writing to standard output failed");
         return result ? result : CLI_FAILED;

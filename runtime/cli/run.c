@@ -23,7 +23,7 @@
 #define VARIABLE_PREFIX "VK_BELFRY_MULTI_ENGINE_"
 #define LAYER_MAXIMUM   8
 
-/* Where the layer goes among the others. */
+/* The layer's place among the other layers. */
 enum order {
     ORDER_ABOVE, /* nearest to the program */
     ORDER_BELOW, /* nearest to the driver */
@@ -51,7 +51,7 @@ static const char *environment_get(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Passes a setting on. A wrong one costs a line, and the program runs without it. */
+/* Passes a setting on. A wrong one is reported in one line, and the program runs without it. */
 static void setting_pass(const char *key, const char *value, const char *origin)
 {
     if (!bf_setting_check(key, value, origin, stderr)) {
@@ -67,7 +67,8 @@ static void setting_pass(const char *key, const char *value, const char *origin)
     for (uint32_t i = 0; i < count; i++) {
         path |= rows[i].kind == BF_VALUE_PATH && strcmp(rows[i].key, key) == 0;
     }
-    /* The program may change its working directory; the user means the one of now. */
+    /* Makes the path absolute: it is meant relative to the current folder, and the program may
+     * change that. */
     char folder[PATH_MAX];
     if (path && *value && *value != '/' && getcwd(folder, sizeof(folder))) {
         char *absolute = cli_format("%s/%s", folder, value);
@@ -170,7 +171,7 @@ static void path_append(char **path, const char *folders, const char *suffix)
     }
 }
 
-/* Where the loader looks for explicit layers when nobody tells it. */
+/* The folders in which the loader looks for explicit layers by default. */
 static char *path_default(void)
 {
     static const char suffix[] = "/vulkan/explicit_layer.d";
@@ -295,7 +296,7 @@ static int environment_prepare(const struct request *request)
     environment_set("VK_INSTANCE_LAYERS", layers);
     free(layers);
 
-    /* Whoever disables layers by pattern didn't mean those they ask for here. */
+    /* The layer is asked for explicitly here, so patterns that disable layers don't apply to it. */
     if (environment_get("VK_LOADER_LAYERS_DISABLE")) {
         const char *enabled = environment_get("VK_LOADER_LAYERS_ENABLE");
         char *list = cli_format("%s%s" BF_LAYER_NAME, enabled ? enabled : "", enabled ? "," : "");
@@ -308,15 +309,15 @@ static int environment_prepare(const struct request *request)
         free(list);
     }
 
-    /* Said outright, so that a settings file can't take it back; a variable or option may. */
+    /* Set explicitly, so that a settings file can't override it; a variable or an option may. */
     if (!environment_get(VARIABLE_PREFIX "QUEUES") && !environment_get("VK_MULTI_ENGINE_QUEUES")) {
         environment_set(VARIABLE_PREFIX "QUEUES", "append");
     }
     return CLI_DONE;
 }
 
-/* The loader ignores its path variables in programs with raised privileges, so the layer won't be
- * found there. Better a line now than a riddle later. */
+/* In programs with raised privileges the loader ignores its path variables, so it won't find the
+ * layer: one line says so. */
 static void privileges_warn(const char *program)
 {
     char *path = NULL;
@@ -364,7 +365,7 @@ static int run_main(int argc, char **argv)
     int result = CLI_DONE;
     int option;
     opterr = 0;
-    /* '+': what follows the program's name is the program's. */
+    /* '+': options behind the program's name are the program's. */
     while ((option = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
         switch (option) {
         case 't':

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * 'belfry settings': every setting, what it is now, and who said so.
- */
+/* 'belfry settings': prints every setting, its current value, and where that comes from. */
 #include "settings/settings.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * 'belfry trace': reads a timeline that Belfry has written and says what it shows.
- */
+/* 'belfry trace': reads a trace that Belfry has written, and prints a report or draws a frame. */
 #include "cli/cli.h"
 
 #include <errno.h>

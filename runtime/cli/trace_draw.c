@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The same classes twice: colours that don't suit a dark page are overruled there. White text on
- * each hue, and dark text on the light boxes, has a contrast of at least 4.5 to 1 in both. */
+/* Each class has colours for light and for dark pages. White text on each hue, and dark text on the
+ * light boxes, have a contrast of at least 4.5 to 1 in both. */
 static const char style[] =
     "text { font-family: system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif; "
     "fill: #1f2328 }\n"

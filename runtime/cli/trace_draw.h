@@ -24,10 +24,10 @@ struct trace_draw_box {
 void trace_draw_begin(FILE *out, double width, double height, const char *title);
 void trace_draw_end(FILE *out);
 
-/* 'text' so that XML takes it for text. */
+/* Writes 'text' with XML's special characters escaped. */
 void trace_draw_escape(FILE *out, const char *text);
 
-/* Pixels that a text takes, on the safe side. */
+/* The width of a text in pixels, rather too large than too small. */
 double trace_draw_text_width(const char *text, double font);
 
 /* 'anchor' is "start", "middle" or "end". Cut to 'width' pixels, with "…" for what is gone; 0:

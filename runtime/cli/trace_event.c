@@ -91,7 +91,7 @@ enum {
 struct trace_sequence {
     uint64_t id;
     uint32_t generation; /* names of older ones are gone */
-    uint64_t clock;      /* of packets that name none; 0: none was said */
+    uint64_t clock;      /* the default for packets that name none; 0: none is known */
     /* Its own clock, if it has one: what it shows, and what CLOCK_MONOTONIC shows then. */
     uint64_t own_clock;
     bool incremental;
@@ -294,7 +294,7 @@ const struct trace_annotation *trace_item_annotation(const struct trace_item *it
     return NULL;
 }
 
-/* Bytes of the UTF-8 character that 'at' begins with, or 0 if it is none, or none to show. */
+/* The size of the UTF-8 character at 'at'; 0: it is none, or a control character. */
 static size_t character_size(const uint8_t *at, size_t size)
 {
     if (at[0] < 0x80)
@@ -435,7 +435,8 @@ static void item_clear(struct trace_item *item)
     item->passed_over = 0;
 }
 
-/* The parts of a packet, whose order in the file says nothing about the order to take them in. */
+/* The parts of a packet. They come in any order in the file, but must be handled in a certain
+ * one. */
 struct parts {
     uint64_t sequence;
     uint64_t flags;
@@ -493,7 +494,8 @@ bool trace_item_decode(struct trace_decoder *d, struct trace_span packet, struct
     if (!snapshot_decode(parts.snapshot, s) || !defaults_decode(parts.defaults, s) ||
         !interned_decode(parts.interned, s))
         return false;
-    /* Each stamp counts, for the clocks that go on from one to the next. */
+    /* Every timestamp must be read, since in an incremental clock each is relative to the one
+     * before. */
     if (parts.stamped)
         item->time_ns = time_of(s, parts.clock, parts.stamp);
     else if (s && s->incremental && s->clock == s->own_clock)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One packet of a Perfetto trace as what Belfry means by it: a track's description or an event on a
- * track. What it doesn't know it passes over.
+ * Decodes one packet of a Perfetto trace into what Belfry uses: the description of a track, or an
+ * event on a track. All other contents are skipped.
  *
- * Names that the file says once and then numbers ('interned') are kept for each sequence: the first
- * ones for good, later ones in a ring, so that memory is bounded. A name that is gone reads as "".
- * Times may be distances from the time before, on a clock that the file relates to CLOCK_MONOTONIC.
+ * Interned names are remembered for each sequence: the first ones for good, later ones in a ring,
+ * so that memory is bounded. A name that has left the ring reads as "". Times may be relative to
+ * the packet before, on a clock that the file relates to CLOCK_MONOTONIC.
  *
  * Thread-safety: none; one thread at a time per decoder.
  */

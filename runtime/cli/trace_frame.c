@@ -44,7 +44,7 @@ uint64_t trace_frames_seen(const struct trace_frames *f, const struct trace_mode
     return f->queue < m->queue_count ? m->queues[f->queue].ordinals : 0;
 }
 
-/* The packet that ends a frame, if the window has it. */
+/* The packet that ends a frame, if it is in the window. */
 static struct trace_packet *end_find(struct trace_model *m, const struct trace_frames *f,
                                      uint64_t number)
 {
@@ -78,7 +78,7 @@ bool trace_frame_find(struct trace_model *m, const struct trace_frames *f, uint6
 bool trace_frame_choose(struct trace_model *m, const struct trace_frames *f,
                         struct trace_frame *frame)
 {
-    enum { TRIES = 64 }; /* at the end of a run some are cut short */
+    enum { TRIES = 64 }; /* frames that are tried, since at the end of a run some are incomplete */
     for (uint64_t number = f->count; number > 0 && f->count - number < TRIES; number--) {
         if (!trace_frame_find(m, f, number, frame))
             continue;
@@ -97,8 +97,8 @@ struct walk {
     const struct trace_frame *frame;
     struct trace_path *path;
     struct trace_packet *packet;
-    uint64_t now; /* what is later is explained */
-    bool handing; /* only the packet's hand-over matters, not what it did then */
+    uint64_t now; /* everything later than this is explained */
+    bool handing; /* only when the packet was handed over matters, not when it ran */
     bool ended;
 };
 
@@ -127,7 +127,7 @@ static void hop_add(struct walk *w, enum trace_hop_kind kind, uint64_t begin_ns,
     w->now = begin_ns;
 }
 
-/* Of another queue on the same engine: what ended last before this one began. */
+/* The packet of another queue on the same engine that ended last before this one began. */
 static struct trace_packet *engine_before(struct trace_model *m, const struct trace_packet *p)
 {
     uint32_t engine = m->queues[p->queue].engine;
@@ -143,7 +143,7 @@ static struct trace_packet *engine_before(struct trace_model *m, const struct tr
 
 static const struct trace_fence no_fence = {.name = TRACE_NONE};
 
-/* From a packet's hand-over back to why it came when it did. */
+/* Goes from a packet's hand-over back to what that waited for. */
 static void hand_over_explain(struct walk *w)
 {
     struct trace_model *m = w->model;
@@ -151,7 +151,7 @@ static void hand_over_explain(struct walk *w)
     uint64_t queued = p->queued_ns && p->queued_ns < w->now ? p->queued_ns : w->now;
     struct trace_cause cause;
     struct trace_packet *before = trace_packet_before(m, p);
-    /* The call of a present may take until what it waits for is there. */
+    /* The call of a present may block until the semaphores it waits for are signalled. */
     bool held = (p->longest.begin && !p->longest.on_predecessor) || p->kind == TRACE_PACKET_PRESENT;
     if (held && trace_packet_cause(m, p, &cause) && cause.time_ns > queued &&
         cause.time_ns <= w->now + TRACE_SLACK_NS) {
@@ -168,7 +168,7 @@ static void hand_over_explain(struct walk *w)
         w->ended = true;
         return;
     }
-    /* It stood behind the packet before it until that was handed over. */
+    /* It could not be handed over before the packet before it in the queue was. */
     if (before && before->handed_over_ns > queued && before->handed_over_ns <= w->now) {
         hop_add(w, TRACE_HOP_QUEUED, before->handed_over_ns, TRACE_LINK_QUEUE, before, no_fence);
         w->packet = before;
@@ -188,7 +188,8 @@ static void path_step(struct walk *w)
         hand_over_explain(w);
         return;
     }
-    /* The latest of what it started after, the most telling first among equals. */
+    /* The latest of the things that it started after; among equals, in the order of what explains
+     * most. */
     struct trace_cause cause = {.fence = no_fence};
     bool caused = trace_packet_cause(m, p, &cause);
     struct trace_packet *before =

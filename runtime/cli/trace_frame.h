@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames, and why one took as long as it did.
+ * Finds frames, and explains how long one took.
  *
- * A frame ends when a present is done: its call has returned, and what it waited for is there.
- * Where nothing is presented, it ends with a submission of the queue that was busy longest: with
- * each, or with each n-th where they look alike only n apart. It begins where the frame before it
- * ends.
+ * A frame ends when a present is done: its call has returned, and the semaphores it waited for are
+ * signalled. If nothing is presented, a frame ends with a submission of the queue that was busy
+ * longest: with each one, or, if its submissions repeat with a period of n, with each n-th. A frame
+ * begins where the one before it ends.
  *
- * The critical path goes from the end of the frame's last packet back to the frame's begin. Each
- * packet started after the last of: the packet before it in its queue, the signal it waited for,
- * its hand-over by the CPU, what else the engine did. The hops add up to the frame.
+ * The critical path leads from the end of the frame's last packet back to the frame's begin. Each
+ * packet started after the last of these: the packet before it in its queue, the signal it waited
+ * for, its hand-over by the CPU, other work on the engine. The steps of the path add up to the
+ * frame.
  *
  * Thread-safety: none; one thread at a time.
  */
@@ -20,17 +21,18 @@
 
 struct trace_frames {
     bool by_present;
-    uint32_t queue;  /* else: whose submissions end frames; TRACE_NONE: nobody's, no frames */
-    uint32_t period; /* how many of them make one */
+    /* else: the queue whose submissions end frames; TRACE_NONE: there are no frames */
+    uint32_t queue;
+    uint32_t period; /* how many submissions make a frame */
     uint64_t count;
 };
 
-/* Of a model that has been settled. */
+/* Finds the frames. The model must be settled. */
 struct trace_frames trace_frames_find(const struct trace_model *model);
 
-/* Submissions or presents that must have been seen until frame 'number' has ended. */
+/* How many submissions or presents there are up to the end of frame 'number'. */
 uint64_t trace_frames_ordinal(const struct trace_frames *frames, uint64_t number);
-/* How many have been. */
+/* How many of these the model has seen. */
 uint64_t trace_frames_seen(const struct trace_frames *frames, const struct trace_model *model);
 
 struct trace_frame {
@@ -40,20 +42,21 @@ struct trace_frame {
     uint64_t last; /* serial of the packet that ends it */
 };
 
-/* False: it isn't in the window from end to end, or never ended. */
+/* False: the frame isn't wholly in the window, or never ended. */
 bool trace_frame_find(struct trace_model *model, const struct trace_frames *frames, uint64_t number,
                       struct trace_frame *frame);
 
-/* The frame to show: the last that is whole and has whole ones about it, or what comes nearest. */
+/* The frame to show by default: the last one that is complete, between complete ones, or what comes
+ * closest. */
 bool trace_frame_choose(struct trace_model *model, const struct trace_frames *frames,
                         struct trace_frame *frame);
 
 enum trace_hop_kind {
     TRACE_HOP_EXECUTION, /* of 'packet' on the GPU */
-    TRACE_HOP_START,     /* all was there, but the GPU (or the driver) had not begun yet */
+    TRACE_HOP_START,     /* the packet was ready, but the GPU (or the driver) had not begun it */
     TRACE_HOP_QUEUED,    /* 'packet' in its software queue */
-    TRACE_HOP_CPU,       /* before 'packet' was queued, or a signal given: the program's own time */
-    TRACE_HOP_UNKNOWN,   /* further back than the window reaches */
+    TRACE_HOP_CPU,       /* the program's own time, before it queued 'packet' or gave a signal */
+    TRACE_HOP_UNKNOWN,   /* not known: further back than the window */
 };
 
 /* What 'packet' started after. */
@@ -63,7 +66,7 @@ enum trace_link {
     TRACE_LINK_SIGNAL,     /* another queue's signal */
     TRACE_LINK_CPU_SIGNAL, /* the CPU's */
     TRACE_LINK_ENGINE,     /* another queue's packet that the engine ran first */
-    TRACE_LINK_CPU,        /* its submission */
+    TRACE_LINK_CPU,        /* its submission by the CPU */
 };
 
 struct trace_hop {
@@ -81,7 +84,7 @@ struct trace_hop {
 /* From the last to the first. */
 struct trace_path {
     uint32_t count;
-    bool cut; /* there were more */
+    bool cut; /* the path has more steps than fit */
     struct trace_hop hops[TRACE_HOPS_MAX];
 };
 

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The critical path as one row: who the frame's time belongs to. */
+/* Draws the critical path as one row: which queue, or the CPU, each part of the frame's time
+ * belongs to. */
 static void path_draw(struct picture *p)
 {
     const struct trace_path *path = p->report->path;
@@ -46,7 +47,7 @@ static void path_draw(struct picture *p)
         snprintf(hinted, sizeof(hinted), "%s: %s",
                  bf_cell_duration(cell, hop->end_ns - hop->begin_ns),
                  trace_hop_label(p->report, hop, hint));
-        /* A word that would be cut says less than none. */
+        /* A label is left out where it would be cut off. */
         bool fits = trace_draw_text_width(inside, FONT) < x2 - x1 - 4;
         trace_draw_box(p->out,
                        &(struct trace_draw_box){
@@ -76,7 +77,7 @@ static void cpu_draw(struct picture *p)
     }
 }
 
-/* The part of an engine's name, and when it ran whose packets. */
+/* Draws an engine's name, and when it ran packets of which queue. */
 static void engine_draw(struct picture *p, uint32_t engine)
 {
     struct trace_model *m = p->model;
@@ -109,7 +110,7 @@ static void engine_draw(struct picture *p, uint32_t engine)
     trace_draw_text(p->out, LEFT - 10, y + 18, "dim", "end", FONT, 0, text);
 }
 
-/* What stands in brackets, and what is too long for the margin, goes into a second line. */
+/* Text in brackets, and what doesn't fit into the margin, goes to a second line. */
 static void queue_name_draw(struct picture *p, uint32_t queue, double y)
 {
     char name[TRACE_LABEL_SIZE];
@@ -259,11 +260,11 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
         double x1 = picture_x(p, packet->begin_ns);
         double x2 = picture_x(p, packet->end_ns);
         if (x2 < *last + 0.2)
-            return; /* it would not be seen */
+            return; /* it would be too small to see */
         *last = x2;
         if (x2 - x1 < 1)
             x2 = x1 + 1;
-        else if (x2 - x1 > 3) /* a seam, where there is room for it */
+        else if (x2 - x1 > 3) /* a line between adjacent boxes, where there is room */
             snprintf(classes, sizeof(classes), "run %s", picture_hue(packet->queue));
         trace_packet_label(packet, label);
         char number[32];
@@ -277,7 +278,8 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
                                                             "critical", NULL, NULL, 0});
         return;
     }
-    /* What has no GPU times: a mark where it was handed over; a present, where it was done. */
+    /* Draws packets without GPU times as a mark at their hand-over, and presents as one where they
+     * were done. */
     bool present = packet->kind == TRACE_PACKET_PRESENT;
     uint64_t at = present ? trace_packet_done(p->model, packet) : packet->handed_over_ns;
     if (!packet->instant || packet->kind == TRACE_PACKET_WAIT ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the picture shows, and where each lane lies. */
+/* The layout of the picture: which frames it shows, and where each lane is. */
 #include "cli/trace_picture.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ const char *picture_hue(uint32_t queue)
     return hues[queue % TRACE_DRAW_HUES];
 }
 
-/* The frame and its neighbours, of which no more than the frame is long. */
+/* The range of time: the frame and its neighbours, each no longer than the frame itself. */
 void picture_range(struct picture *p)
 {
     const struct trace_report *r = p->report;

@@ -45,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct trace_load *load, c
     va_end(arguments);
 }
 
-/* What to stop after; all 0: nothing, at the end of the file. */
+/* Where to stop reading; all 0: at the end of the file. */
 struct stop {
     const struct trace_frames *frames;
     uint64_t number;
@@ -84,7 +84,7 @@ static enum trace_read_result trace_file_read(int fd, struct trace_reader *reade
     return result;
 }
 
-/* Says what became of the file. False: there is nothing to report. */
+/* Describes what is wrong with the file. False: there is nothing to report on. */
 static bool result_tell(struct trace_load *load, enum trace_read_result result)
 {
     const struct trace_model *model = load->report.model;
@@ -133,8 +133,8 @@ static bool result_tell(struct trace_load *load, enum trace_read_result result)
     return ours;
 }
 
-/* Finds the frame to show, reading again where it has left the window. False: there is none
- * such. */
+/* Finds the frame to show; reads the file again if that frame has left the window. False: there is
+ * no such frame. */
 static bool frame_find(struct trace_load *load, int fd, uint64_t number)
 {
     struct trace_report *report = &load->report;

@@ -10,10 +10,10 @@
 #include "cli/trace_tracks.h"
 #include "base/map.h"
 
-/* Beyond this no clock of ours counts; it leaves room for sums. */
+/* Times beyond this are wrong; it leaves room for sums. */
 #define TIME_MAX (UINT64_MAX / 4)
 
-/* Executions that may come out of order in a file. */
+/* How many executions may be out of order in a file. */
 #define BUSY_PENDING 16384
 
 struct trace_model *trace_model_create(void)
@@ -137,8 +137,8 @@ static void kind_set(struct trace_model *m, struct trace_packet *p, enum trace_p
         p->ordinal = ++m->present_count;
 }
 
-/* The packet that an event on a queue's track speaks of, new if need be. NULL: it names none, or
- * one that has left the window. */
+/* The packet of an event on a queue's track; it is added if it is new. NULL: the event names none,
+ * or one that has left the window. */
 static struct trace_packet *packet_of(struct trace_model *m, const struct trace_track *track,
                                       const struct trace_item *item)
 {
@@ -180,18 +180,19 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
     return p;
 }
 
-/* What any event about a packet may tell besides its time. */
+/* Takes over what any event of a packet may contain besides its time. */
 static void packet_tell(struct trace_model *m, struct trace_packet *p,
                         const struct trace_item *item)
 {
-    /* Its first event may have been that of a fence it waits for. */
+    /* The packet may have been added as the carrier of a fence operation. */
     enum trace_packet_kind kind = item_packet_kind(item);
     if (kind != TRACE_PACKET_OTHER && kind != p->kind && p->ordinal == 0)
         kind_set(m, p, kind);
     if (p->fence.name == TRACE_NONE &&
         (p->kind == TRACE_PACKET_SIGNAL || p->kind == TRACE_PACKET_WAIT))
         p->fence = trace_fence_of(m, item);
-    /* Where the slice says its kind apart, its name is what the program calls the work. */
+    /* Where the kind has an annotation of its own, the slice's name is the program's name for the
+     * work. */
     if (!p->caption[0] && trace_item_annotation(item, "kind"))
         trace_span_copy(item->name, p->caption, sizeof(p->caption));
 }
@@ -207,7 +208,7 @@ static void flows_out(struct trace_model *m, const struct trace_item *item, uint
             continue;
         struct trace_flow *flow = &m->flows[id % TRACE_FLOW_COUNT];
         if (flow->id == id && serial == TRACE_NO_SERIAL && queue != TRACE_CAUSE_CPU)
-            continue; /* a mark of what is known better */
+            continue; /* an instant that repeats what a slice says */
         *flow = (struct trace_flow){id, serial, item->time_ns, queue, given, fence};
     }
 }
@@ -223,7 +224,7 @@ static void flows_in(struct trace_model *m, const struct trace_item *item, struc
     m->lost.ins += item->passed_over;
 }
 
-/* A mark at the end of a slice, from which a further arrow leaves: whose slice was it? */
+/* An instant at the end of a slice, from which another arrow leaves: finds the slice. */
 static uint64_t marked_packet(struct trace_model *m, uint32_t queue, uint64_t time_ns)
 {
     uint64_t serial = m->queues[queue].last;
@@ -309,7 +310,7 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
                              const struct trace_item *item)
 {
     struct trace_packet *p = NULL;
-    /* A packet's own mark that happens to be called so says its kind. */
+    /* An instant of a packet whose name is "signal" has an annotation with its kind. */
     bool caption = trace_item_annotation(item, "kind") != NULL;
     if (trace_span_is(item->name, "dropped") || trace_span_starts_with(item->name, "dropped: ")) {
         p = packet_of(m, track, item);
@@ -323,7 +324,8 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
             flows_in(m, item, p);
         }
     } else {
-        /* "signal" alone is where a further arrow leaves; its number is that of the target. */
+        /* An instant named "signal" alone is where another arrow leaves; its packet number is that
+         * of the target. */
         bool mark = !caption && trace_span_is(item->name, "signal");
         p = mark ? NULL : packet_of(m, track, item);
         if (p) {
@@ -367,7 +369,7 @@ struct trace_operation *trace_operation_at(struct trace_model *m, uint64_t numbe
     return &m->operations[(number_plus - 1) % TRACE_OPERATIONS];
 }
 
-/* The signal was given, or the wait is over. */
+/* A signal has been executed, or a wait is over. */
 static void operation_end(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
 {
@@ -438,11 +440,12 @@ static void operation_begin(struct trace_model *m, struct trace_track *track,
         p->fence = o->fence;
 }
 
-/* The box of a fence operation: from queued to done. What lies inside it is passed over. */
+/* Handles the box of a fence operation, from queued to done. Events inside it are skipped. */
 static void operation_event(struct trace_model *m, struct trace_track *track,
                             const struct trace_item *item)
 {
-    if (item->type == TRACE_EVENT_INSTANT) { /* never seen queued, or there was no room */
+    if (item->type ==
+        TRACE_EVENT_INSTANT) { /* its begin isn't in the trace, or there was no lane */
         uint64_t open = track->operation;
         operation_begin(m, track, item);
         operation_end(m, track, item);
@@ -484,7 +487,7 @@ static void time_range_extend(struct trace_model *m, uint64_t time_ns)
         m->last_ns = time_ns;
 }
 
-/* The trace itself says what it lacks. */
+/* Counts what the trace says is missing from it. */
 static bool lost_take(struct trace_model *m, const struct trace_track *track,
                       const struct trace_item *item)
 {

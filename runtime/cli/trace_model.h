@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace says, as engines, queues and packets, built up event by event.
+ * The contents of a trace as engines, queues and packets, built up event by event.
  *
- * Figures are summed up over the whole file; of the packets themselves only the last TRACE_WINDOW
- * are kept, in a ring by their number ('serial', in the order in which the trace names them first).
- * A packet is summed up once half a window of packets has followed it, or at the end: GPU times
- * come in later than what the CPU did.
+ * Sums are kept for the whole file; of the packets themselves only the last TRACE_WINDOW are kept,
+ * in a ring, by their 'serial' (a number in the order in which the trace first names them). A
+ * packet is added to the sums once half a window of packets has followed it, or at the end of the
+ * file: its GPU times come in later than its CPU times.
  *
- * V-1  Memory is bounded, whatever the file says: every table has a limit, and what meets it is
- *      counted in 'lost'.
- * V-2  Every number of the file that names something is looked up, never used as an index.
+ * V-1  Memory is bounded, whatever the file contains: every table has a limit, and what exceeds it
+ *      is counted in 'lost'.
+ * V-2  Every number in the file that names something is looked up, never used as an index.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
@@ -29,7 +29,7 @@
 #define TRACE_ENGINES_MAX  64
 #define TRACE_QUEUES_MAX   512
 #define TRACE_NAMES_MAX    4096 /* of fences */
-#define TRACE_WAITS_MAX    4096 /* pairs of who waits and who is waited for */
+#define TRACE_WAITS_MAX    4096 /* pairs of a waiting queue and what it waits for */
 #define TRACE_NAME_SIZE    64
 #define TRACE_CAPTION_SIZE 64
 #define TRACE_LABEL_SIZE   288 /* of queues: two names */
@@ -59,7 +59,7 @@ struct trace_hold {
     uint64_t begin;
     uint64_t end; /* 0: never released */
     struct trace_fence on;
-    bool on_predecessor; /* on the packet before it in its queue */
+    bool on_predecessor; /* held for the packet before it in its queue */
 };
 
 /* Times are 0 where the trace doesn't have them. */
@@ -76,20 +76,21 @@ struct trace_packet {
     uint64_t handed_over_ns;
     uint64_t begin_ns; /* on the GPU */
     uint64_t end_ns;
-    uint64_t unblocked_ns; /* what it waited for was there */
+    uint64_t unblocked_ns; /* when its last wait was satisfied */
     uint64_t signalled_ns; /* a signal: when the fence was set, if the trace says so */
     bool has_operation;    /* its fence operation is a box of its own */
     uint64_t done_ns;      /* see trace_packet_done */
     bool done_known;
-    bool done_asked;     /* being found out: a ring of waits must not turn for ever */
+    /* done_ns is being searched for; ends the search where waits form a ring */
+    bool done_asked;
     uint64_t done_epoch; /* of the search that found done_ns, if it isn't known for good */
     bool dropped;
     bool instant;  /* handed over, without GPU times */
     uint32_t name; /* of its command buffers; TRACE_NONE: none */
     uint32_t command_buffers;
-    char caption[TRACE_CAPTION_SIZE]; /* what the program calls its work, or "" */
+    char caption[TRACE_CAPTION_SIZE]; /* the program's name for the work */
     struct trace_fence fence;         /* of a signal or a wait */
-    struct trace_fence waited;        /* what it waited for last, where that is told apart */
+    struct trace_fence waited;        /* what it waited for last, where the trace shows that */
     uint64_t held_ns;
     uint64_t held_longest_ns;
     struct trace_hold longest;
@@ -102,7 +103,7 @@ struct trace_packet {
 /* A fence operation, from queued on the CPU to done on the GPU. */
 struct trace_operation {
     bool wait;       /* or a signal */
-    bool late;       /* done_ns is when that was found, some time after it */
+    bool late;       /* done_ns is the time at which the end was found, later than the end itself */
     uint32_t queue;  /* or TRACE_CAUSE_CPU */
     uint64_t serial; /* of the packet that carries it, or TRACE_NO_SERIAL */
     uint64_t queued_ns;
@@ -150,7 +151,7 @@ static inline uint64_t trace_queue_fence_operations(const struct trace_queue *qu
     return queue->fence_boxes > queue->fence_packets ? queue->fence_boxes : queue->fence_packets;
 }
 
-/* Whose signal released a wait. */
+/* The queue, or the CPU, whose signal ended a wait. */
 #define TRACE_CAUSE_CPU     (TRACE_NONE - 1)
 #define TRACE_CAUSE_UNKNOWN TRACE_NONE
 
@@ -199,17 +200,17 @@ struct trace_track {
     char name[2 * TRACE_NAME_SIZE];
 };
 
-/* What did not find its place. */
+/* What could not be taken in. */
 struct trace_lost {
     uint64_t damaged; /* packets of the file */
     uint64_t damaged_first;
     uint64_t tracks;       /* beyond the limits */
-    uint64_t late_packets; /* their GPU times came when they had left the window */
+    uint64_t late_packets; /* packets whose GPU times came after they had left the window */
     uint64_t late_flows;   /* arrows whose begin was not found */
     uint64_t names;
     uint64_t waits;
     uint64_t ins;         /* arrows beyond those that a packet has room for */
-    uint64_t times;       /* events with times that can't be */
+    uint64_t times;       /* events with impossible times */
     uint64_t log_entries; /* that the trace says were overwritten unread */
     uint64_t events;      /* that the trace says it lacks */
     uint64_t late_ends;   /* fence operations that ended some time before the trace says so */
@@ -242,7 +243,7 @@ struct trace_model {
     uint32_t wait_index[2 * TRACE_WAITS_MAX];     /* 1 + row; 0: empty */
     uint32_t name_index[2 * TRACE_NAMES_MAX];     /* 1 + name; 0: empty */
 
-    bool settled;   /* nothing more comes */
+    bool settled;   /* the file has ended */
     uint32_t depth; /* of the search for when a packet was done, */
     uint32_t steps; /* its length, */
     uint64_t epoch; /* and its number */
