@@ -427,7 +427,7 @@ const struct cli_command cli_run = {
     .details =
         "Starts a Vulkan program with the layer " BF_LAYER_NAME ", for this program alone:\n"
         "nothing is installed or left behind.\n\n"
-        "  --trace FILE     write a timeline of every queue to FILE (ui.perfetto.dev)\n"
+        "  --trace FILE     write a trace of every queue to FILE (ui.perfetto.dev)\n"
         "  --queues MODE    append (default): more queues, and the families the GPU lacks;\n"
         "                   native: the GPU's own families alone\n"
         "  --summary        print what queues and engines did when a device is destroyed\n"

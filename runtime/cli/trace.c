@@ -133,9 +133,9 @@ static int trace_main(int argc, char **argv)
 const struct cli_command cli_trace = {
     .name = "trace",
     .arguments = "[OPTIONS] FILE",
-    .summary = "says what a timeline shows, and draws it",
+    .summary = "reports what a trace shows, and draws a frame of it",
     .details =
-        "Reads a timeline, which 'belfry run --trace FILE' writes, and prints how long engines\n"
+        "Reads a trace, which 'belfry run --trace FILE' writes, and prints how long engines\n"
         "were busy and with how much overlap, what queues did and what was held, the waits and\n"
         "whose signals ended them, the critical path of a frame, and what is missing.\n\n"
         "  --svg OUT    also draw a frame and its neighbours into OUT\n"

@@ -120,7 +120,7 @@ static bool result_tell(struct trace_load *load, enum trace_read_result result)
         return false;
     }
     if (!ours && model->lost.damaged)
-        say(load, "'%s' is damaged at byte %" PRIu64 ", and no timeline of Belfry's", file,
+        say(load, "'%s' is damaged at byte %" PRIu64 ", and no trace of Belfry's", file,
             model->lost.damaged_first);
     else if (!ours)
         say(load,

@@ -54,7 +54,7 @@ static void chunk_write(struct bf_output *o)
         int error = bf_trace_file_write(&o->file, chunk->data, chunk->size, &kept);
         uint64_t lost = error ? bf_trace_file_events(chunk->data + kept, chunk->size - kept) : 0;
         if (error)
-            bf_message(BF_MESSAGE_ERROR, "trace: can't write to '%s': %s; the timeline ends here",
+            bf_message(BF_MESSAGE_ERROR, "trace: can't write to '%s': %s; the trace ends here",
                        o->file.path, strerror(error));
         bf_lock_acquire(&o->lock);
         o->error = error;

@@ -112,16 +112,16 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
         fprintf(out, ", %" PRIu64 " dropped", dropped);
     fprintf(out, "\n");
     if (head->path && head->error)
-        fprintf(out, "  timeline %s, cut short: %s\n", head->path, strerror(head->error));
+        fprintf(out, "  trace %s, cut short: %s\n", head->path, strerror(head->error));
     else if (head->path)
-        fprintf(out, "  timeline %s, %.1f KiB (open it in ui.perfetto.dev)\n", head->path,
+        fprintf(out, "  trace %s, %.1f KiB (open it in ui.perfetto.dev)\n", head->path,
                 (double)head->bytes / 1024);
     if (s->uncalibrated)
         fprintf(out, "  GPU times are uncalibrated: placed at the earliest time they may have\n");
     if (head->lost_arrows)
-        fprintf(out, "  %" PRIu64 " arrows left out of the timeline\n", head->lost_arrows);
+        fprintf(out, "  %" PRIu64 " arrows left out of the trace\n", head->lost_arrows);
     if (head->lost_events)
-        fprintf(out, "  %" PRIu64 " events left out of the timeline\n", head->lost_events);
+        fprintf(out, "  %" PRIu64 " events left out of the trace\n", head->lost_events);
     if (s->lost_entries)
         fprintf(out, "  %" PRIu64 " entries of fence logs overwritten unread\n", s->lost_entries);
 }

@@ -228,7 +228,7 @@ TEST(what_is_no_trace)
     said("\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01zzz", 14, "is cut short");
     said("\n\x02\x50\x01", 4, "is a Perfetto trace, but not one of Belfry's");
     said("\n\x02\x50\x01zzz", 7, "is damaged: what begins at byte 4 is no packet; nothing of");
-    said("\n\x02\x00\x01", 4, "is damaged at byte 0, and no timeline of Belfry's");
+    said("\n\x02\x00\x01", 4, "is damaged at byte 0, and no trace of Belfry's");
     /* Somebody else's tracks and events. */
     struct made m = {0};
     bf_protobuf_init_growable(&m.pb);

@@ -27,7 +27,7 @@ grep -aqF 'draw 1 [draw frame 1, light, bloom, develop]' run.pftrace ||
 
 says run.err 'Belfry: pipelined on '
 says run.err '18 submissions'
-says run.err "timeline $folder/run.pftrace"
+says run.err "trace $folder/run.pftrace"
 grep -qE '^ +graphics .* 8 +' run.err || fail_with 'no line for the graphics queue:' run.err
 grep -qE '^ +compute .* 10 +' run.err || fail_with 'no line for the compute queue:' run.err
 says run.err 'overlap'

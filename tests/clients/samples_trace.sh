@@ -28,7 +28,7 @@ for way in attached layer; do
 done
 [[ $(wc -l <attached.queues) -eq 3 ]] || fail_with 'not three queues:' attached.report.out
 cmp -s attached.queues layer.queues ||
-    fail_with "the layer's timeline has other submissions:" attached.queues layer.queues
+    fail_with "the layer's trace has other submissions:" attached.queues layer.queues
 if grep -q uncalibrated layer.report.out; then
     says attached.report.out uncalibrated
 else

@@ -139,7 +139,7 @@ static void write_to_full_disk(const char *folder)
     fclose(out);
     assert_non_null(strstr(text, "2000 submissions"));
     assert_non_null(strstr(text, "No space left on device"));
-    assert_non_null(strstr(text, "events left out of the timeline"));
+    assert_non_null(strstr(text, "events left out of the trace"));
     free(text);
     bf_trace_destroy(trace);
 }
@@ -268,7 +268,7 @@ TEST(summary_without_a_file)
     bf_trace_print_summary(trace, out);
     fclose(out);
     assert_non_null(strstr(text, "10 submissions"));
-    assert_null(strstr(text, "timeline"));
+    assert_null(strstr(text, "\n  trace "));
     free(text);
     bf_trace_destroy(trace);
 }
