@@ -9,8 +9,8 @@
 #include "base/message.h"
 #include "device/device.h"
 #include "gpu/registry.h"
-#include "trace/session.h"
 #include "settings/settings.h"
+#include "trace/session.h"
 
 struct attachment {
     VkQueueFamilyProperties *families;

@@ -13,7 +13,8 @@ struct bf_gpu;
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode);
 
-/* Before anything else of the device ends (BG-8). One that was never begun is allowed. */
+/* Must come before anything else of the device is destroyed (BG-8). Does nothing where
+ * bf_background_begin failed or was never called. */
 BF_SHARED void bf_background_end(struct bf_gpu *gpu);
 
 #endif
