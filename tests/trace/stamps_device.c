@@ -3,10 +3,8 @@
  * Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
  * Run with validation where the layer is installed.
  */
-#include "support/test.h"
+#include "support/vulkan.h"
 #include "trace_helper.h"
-
-#include <volk.h>
 
 #include "base/clock.h"
 #include "trace/stamps.h"
@@ -30,19 +28,8 @@ static struct {
     uint64_t last_epoch;
     bool host_reset;
     bool calibrated;
-    unsigned complaints;
+    uint32_t complaints;
 } gpu;
-
-static VKAPI_ATTR VkBool32 VKAPI_CALL complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                               VkDebugUtilsMessageTypeFlagsEXT types,
-                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
-                                               void *user)
-{
-    (void)severity, (void)types, (void)user;
-    print_message("%s\n", data->pMessage);
-    gpu.complaints++;
-    return VK_FALSE;
-}
 
 static bool has_layer(const char *name)
 {
@@ -67,13 +54,7 @@ static bool instance_make(void)
 #endif
     const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                    .apiVersion = VK_API_VERSION_1_3};
-    const VkDebugUtilsMessengerCreateInfoEXT messenger = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
-                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
-        .pfnUserCallback = complain,
-    };
+    const VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu.complaints);
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &app,
@@ -84,23 +65,12 @@ static bool instance_make(void)
     };
     if (vkCreateInstance(&info, NULL, &gpu.instance) != VK_SUCCESS)
         return false;
-    volkLoadInstanceOnly(gpu.instance);
+    volkLoadInstance(gpu.instance);
     if (validate)
         vkCreateDebugUtilsMessengerEXT(gpu.instance, &messenger, NULL, &gpu.messenger);
     uint32_t count = 1;
     VkResult result = vkEnumeratePhysicalDevices(gpu.instance, &count, &gpu.physical);
     return (result == VK_SUCCESS || result == VK_INCOMPLETE) && count == 1;
-}
-
-static bool has_extension(const char *name)
-{
-    VkExtensionProperties extensions[512];
-    uint32_t count = 512;
-    vkEnumerateDeviceExtensionProperties(gpu.physical, NULL, &count, extensions);
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(extensions[i].extensionName, name) == 0)
-            return true;
-    return false;
 }
 
 static bool domains_are_there(void)
@@ -125,7 +95,7 @@ static bool device_make(void)
     vkGetPhysicalDeviceQueueFamilyProperties(gpu.physical, &count, &gpu.family);
     if (gpu.properties.apiVersion < VK_API_VERSION_1_3 || gpu.family.timestampValidBits == 0)
         return false;
-    gpu.calibrated = has_extension(extension) && domains_are_there();
+    gpu.calibrated = vulkan_has_device_extension(gpu.physical, extension) && domains_are_there();
     VkPhysicalDeviceVulkan12Features v12 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
@@ -163,31 +133,11 @@ static bool device_make(void)
 static void work_make(void)
 {
     const VkDeviceSize size = 4 << 20;
-    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                       .size = size,
-                                       .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    assert_int_equal(gpu.vk.vkCreateBuffer(gpu.device, &buffer, NULL, &gpu.buffer), VK_SUCCESS);
-    VkMemoryRequirements needs;
-    gpu.vk.vkGetBufferMemoryRequirements(gpu.device, gpu.buffer, &needs);
-    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                         .allocationSize = needs.size,
-                                         .memoryTypeIndex =
-                                             (uint32_t)__builtin_ctz(needs.memoryTypeBits)};
-    assert_int_equal(gpu.vk.vkAllocateMemory(gpu.device, &memory, NULL, &gpu.memory), VK_SUCCESS);
-    gpu.vk.vkBindBufferMemory(gpu.device, gpu.buffer, gpu.memory, 0);
-    const VkSemaphoreTypeCreateInfo timeline = {.sType =
-                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                             .pNext = &timeline};
-    gpu.vk.vkCreateSemaphore(gpu.device, &semaphore, NULL, &gpu.epoch);
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    gpu.vk.vkCreateCommandPool(gpu.device, &pool, NULL, &gpu.pool);
-    const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = gpu.pool,
-        .commandBufferCount = 1};
-    gpu.vk.vkAllocateCommandBuffers(gpu.device, &allocate, &gpu.work);
+    gpu.buffer = vulkan_buffer_of(gpu.physical, gpu.device, size, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                  &gpu.memory, NULL);
+    gpu.epoch = vulkan_timeline(gpu.device, 0);
+    gpu.pool = vulkan_pool(gpu.device, 0);
+    gpu.work = vulkan_commands(gpu.device, gpu.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
     gpu.vk.vkBeginCommandBuffer(gpu.work, &begin);

@@ -4,8 +4,7 @@
  * kernels move and reckon with integers alone, so that there is one right answer for every bit.
  */
 #include "helper.h"
-
-#include <volk.h>
+#include "support/vulkan.h"
 
 #define GROUPS 2
 #define WORDS  4096
@@ -27,8 +26,6 @@ static struct {
     VkCommandBuffer commands;
     bool narrow;
 } gpu;
-
-#define CHECK(call) assert_int_equal(call, VK_SUCCESS)
 
 static bool device_open(void)
 {
@@ -72,7 +69,7 @@ static bool device_open(void)
                                        .pNext = &features,
                                        .queueCreateInfoCount = 1,
                                        .pQueueCreateInfos = &queue};
-    CHECK(vkCreateDevice(gpu.physical, &device, NULL, &gpu.device));
+    assert_success(vkCreateDevice(gpu.physical, &device, NULL, &gpu.device));
     volkLoadDevice(gpu.device);
     vkGetDeviceQueue(gpu.device, gpu.family, 0, &gpu.queue);
     return true;
@@ -80,81 +77,23 @@ static bool device_open(void)
 
 static void things_make(void)
 {
-    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                       .size = WORDS * 4,
-                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    CHECK(vkCreateBuffer(gpu.device, &buffer, NULL, &gpu.buffer));
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(gpu.device, gpu.buffer, &needs);
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(gpu.physical, &memory);
-    const VkMemoryPropertyFlags wanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint32_t type = 0;
-    while (!(needs.memoryTypeBits >> type & 1) ||
-           (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
-        type++;
-    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                             .allocationSize = needs.size,
-                                             .memoryTypeIndex = type};
-    CHECK(vkAllocateMemory(gpu.device, &allocation, NULL, &gpu.memory));
-    CHECK(vkBindBufferMemory(gpu.device, gpu.buffer, gpu.memory, 0));
-    CHECK(vkMapMemory(gpu.device, gpu.memory, 0, VK_WHOLE_SIZE, 0, (void **)&gpu.mapped));
-    const VkDescriptorSetLayoutBinding binding = {.descriptorType =
-                                                      VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                  .descriptorCount = 1,
-                                                  .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    const VkDescriptorSetLayoutCreateInfo set_layout = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding};
-    CHECK(vkCreateDescriptorSetLayout(gpu.device, &set_layout, NULL, &gpu.set_layout));
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, BF_PUSH_CONSTANT_BYTES};
-    const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .setLayoutCount = 1,
-                                               .pSetLayouts = &gpu.set_layout,
-                                               .pushConstantRangeCount = 1,
-                                               .pPushConstantRanges = &range};
-    CHECK(vkCreatePipelineLayout(gpu.device, &layout, NULL, &gpu.layout));
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    const VkDescriptorPoolCreateInfo descriptors = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size};
-    CHECK(vkCreateDescriptorPool(gpu.device, &descriptors, NULL, &gpu.descriptors));
-    const VkDescriptorSetAllocateInfo set = {.sType =
-                                                 VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                             .descriptorPool = gpu.descriptors,
-                                             .descriptorSetCount = 1,
-                                             .pSetLayouts = &gpu.set_layout};
-    CHECK(vkAllocateDescriptorSets(gpu.device, &set, &gpu.set));
-    const VkDescriptorBufferInfo info = {gpu.buffer, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                        .dstSet = gpu.set,
-                                        .descriptorCount = 1,
-                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                        .pBufferInfo = &info};
-    vkUpdateDescriptorSets(gpu.device, 1, &write, 0, NULL);
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .queueFamilyIndex = gpu.family};
-    CHECK(vkCreateCommandPool(gpu.device, &pool, NULL, &gpu.pool));
-    const VkCommandBufferAllocateInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = gpu.pool,
-        .commandBufferCount = 1};
-    CHECK(vkAllocateCommandBuffers(gpu.device, &commands, &gpu.commands));
+    const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    gpu.buffer =
+        vulkan_buffer_of(gpu.physical, gpu.device, WORDS * 4, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                         &gpu.memory, (void **)&gpu.mapped);
+    gpu.set_layout = vulkan_set_layout(gpu.device, 1, &type, VK_SHADER_STAGE_COMPUTE_BIT);
+    gpu.layout = vulkan_layout(gpu.device, gpu.set_layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                               BF_PUSH_CONSTANT_BYTES);
+    gpu.set = vulkan_set(gpu.device, gpu.set_layout, 1, &type, &gpu.descriptors);
+    vulkan_set_buffer(gpu.device, gpu.set, gpu.buffer);
+    gpu.pool = vulkan_pool(gpu.device, gpu.family);
+    gpu.commands = vulkan_commands(gpu.device, gpu.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
 }
 
 static VkPipeline pipeline_make(const uint32_t *words, size_t count,
                                 const VkSpecializationInfo *specialization)
 {
-    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = count * 4,
-                                           .pCode = words};
-    VkShaderModule module;
-    CHECK(vkCreateShaderModule(gpu.device, &info, NULL, &module));
+    VkShaderModule module = vulkan_module(gpu.device, words, count * 4);
     const VkComputePipelineCreateInfo create = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -164,7 +103,8 @@ static VkPipeline pipeline_make(const uint32_t *words, size_t count,
                   .pSpecializationInfo = specialization},
         .layout = gpu.layout};
     VkPipeline pipeline;
-    CHECK(vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline));
+    assert_success(
+        vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline));
     vkDestroyShaderModule(gpu.device, module, NULL);
     return pipeline;
 }
@@ -173,8 +113,8 @@ static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WO
 {
     memset(gpu.mapped, 0xa5, WORDS * 4);
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    CHECK(vkResetCommandPool(gpu.device, gpu.pool, 0));
-    CHECK(vkBeginCommandBuffer(gpu.commands, &begin));
+    assert_success(vkResetCommandPool(gpu.device, gpu.pool, 0));
+    assert_success(vkBeginCommandBuffer(gpu.commands, &begin));
     vkCmdBindPipeline(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdBindDescriptorSets(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu.layout, 0, 1,
                             &gpu.set, 0, NULL);
@@ -186,12 +126,12 @@ static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WO
                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     vkCmdPipelineBarrier(gpu.commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    CHECK(vkEndCommandBuffer(gpu.commands));
+    assert_success(vkEndCommandBuffer(gpu.commands));
     const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .commandBufferCount = 1,
                                  .pCommandBuffers = &gpu.commands};
-    CHECK(vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
-    CHECK(vkQueueWaitIdle(gpu.queue));
+    assert_success(vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
+    assert_success(vkQueueWaitIdle(gpu.queue));
     memcpy(result, gpu.mapped, WORDS * 4);
 }
 
@@ -216,7 +156,7 @@ static void compare(const char *name, const VkSpecializationInfo *own, const str
         validate(folded.words, folded.word_count);
         for (uint32_t p = 0; p < push_count; p++) {
             VkSpecializationInfo info;
-            CHECK(bf_folded_specialize(&folded, shader, pushes[p], &info));
+            assert_success(bf_folded_specialize(&folded, shader, pushes[p], &info));
             VkPipeline variant = pipeline_make(folded.words, folded.word_count, &info);
             run(general, pushes[p], expected);
             /* What was folded nobody reads: it may say anything now. */
