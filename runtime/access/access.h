@@ -49,7 +49,6 @@
 #include <vulkan/vulkan.h>
 
 #include "belfry/belfry.h"
-#include "base/export.h"
 
 /* How many uses are remembered, where one is all that a command buffer does with one resource. */
 #define BF_ACCESS_MAX_USES 65536
@@ -99,15 +98,15 @@ struct bf_access_info {
 };
 
 /* Creates a check; one line says what it can't see. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-BF_SHARED VkResult bf_access_create(const struct bf_access_info *info, struct bf_access **access);
+VkResult bf_access_create(const struct bf_access_info *info, struct bf_access **access);
 
 /* Frees the check, and its queues and fences that were not removed. No other call on any of these
  * may run or follow. NULL is allowed. */
-BF_SHARED void bf_access_destroy(struct bf_access *access);
+void bf_access_destroy(struct bf_access *access);
 
 /* Ends the check; one line says why (NULL: no line). To be called when the model can no longer
  * follow the program: the device is lost, or a call that was reported has failed. */
-BF_SHARED void bf_access_stop(struct bf_access *access, const char *why);
+void bf_access_stop(struct bf_access *access, const char *why);
 bool bf_access_has_ended(struct bf_access *access);
 
 /* ------------------------------------------------------------------------------------ Queues -- */
@@ -119,53 +118,53 @@ bool bf_access_has_ended(struct bf_access *access);
  * that waits and signals between bf_access_queue_begin and bf_access_queue_end (one batch of
  * vkQueueSubmit) are one packet together.
  */
-BF_SHARED struct bf_access_queue *bf_access_queue_add(struct bf_access *access, const char *name,
-                                                      enum bf_access_class type_class);
+struct bf_access_queue *bf_access_queue_add(struct bf_access *access, const char *name,
+                                            enum bf_access_class type_class);
 /* Packets that were reported still run. The queue may not be used any more. */
-BF_SHARED void bf_access_queue_remove(struct bf_access_queue *queue);
-BF_SHARED void bf_access_queue_name(struct bf_access_queue *queue, const char *name);
+void bf_access_queue_remove(struct bf_access_queue *queue);
+void bf_access_queue_name(struct bf_access_queue *queue, const char *name);
 
-BF_SHARED void bf_access_queue_execute(struct bf_access_queue *queue, uint32_t count,
-                                       const VkCommandBuffer *command_buffers);
+void bf_access_queue_execute(struct bf_access_queue *queue, uint32_t count,
+                             const VkCommandBuffer *command_buffers);
 /* By the rules of bfQueueSignal, on an idle queue the fence is set before the call returns. */
-BF_SHARED void bf_access_queue_signal(struct bf_access_queue *queue, struct bf_access_fence *fence,
-                                      uint64_t value);
-BF_SHARED void bf_access_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *fence,
-                                    uint64_t value);
+void bf_access_queue_signal(struct bf_access_queue *queue, struct bf_access_fence *fence,
+                            uint64_t value);
+void bf_access_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *fence,
+                          uint64_t value);
 /* The queue is externally synchronised from the first to the second. */
-BF_SHARED void bf_access_queue_begin(struct bf_access_queue *queue);
-BF_SHARED void bf_access_queue_end(struct bf_access_queue *queue);
+void bf_access_queue_begin(struct bf_access_queue *queue);
+void bf_access_queue_end(struct bf_access_queue *queue);
 
 /* bfQueueUses. Errors: VK_ERROR_OUT_OF_HOST_MEMORY (nothing was added). The uses are valid. */
-BF_SHARED VkResult bf_access_queue_uses(struct bf_access_queue *queue, uint32_t count,
-                                        const BfResourceUse *uses);
+VkResult bf_access_queue_uses(struct bf_access_queue *queue, uint32_t count,
+                              const BfResourceUse *uses);
 
 /* The CPU has waited until the queue, or the device, was idle. */
-BF_SHARED void bf_access_queue_idle(struct bf_access_queue *queue);
-BF_SHARED void bf_access_idle(struct bf_access *access);
+void bf_access_queue_idle(struct bf_access_queue *queue);
+void bf_access_idle(struct bf_access *access);
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 
 /* NULL: as for queues. */
-BF_SHARED struct bf_access_fence *bf_access_fence_add(struct bf_access *access, uint64_t value);
+struct bf_access_fence *bf_access_fence_add(struct bf_access *access, uint64_t value);
 /* Waits for the fence are satisfied. */
-BF_SHARED void bf_access_fence_remove(struct bf_access_fence *fence);
+void bf_access_fence_remove(struct bf_access_fence *fence);
 
 /* Keep the fence for reports after it was removed. */
-BF_SHARED void bf_access_fence_reference(struct bf_access_fence *fence);
-BF_SHARED void bf_access_fence_release(struct bf_access_fence *fence);
+void bf_access_fence_reference(struct bf_access_fence *fence);
+void bf_access_fence_release(struct bf_access_fence *fence);
 
 /* From now on the fence may also be signalled and waited for where the check doesn't see it: a wait
  * for it comes after everything before it, and the CPU counts as having waited for each of its
  * signals. */
-BF_SHARED void bf_access_fence_external(struct bf_access_fence *fence);
+void bf_access_fence_external(struct bf_access_fence *fence);
 
 /* The CPU signals the fence. To be called before the value can be seen. */
-BF_SHARED void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t value);
+void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t value);
 
 /* The CPU has waited until the fence reached the value; has read exactly this value. */
-BF_SHARED void bf_access_fence_reached(struct bf_access_fence *fence, uint64_t value);
-BF_SHARED void bf_access_fence_read(struct bf_access_fence *fence, uint64_t value);
+void bf_access_fence_reached(struct bf_access_fence *fence, uint64_t value);
+void bf_access_fence_read(struct bf_access_fence *fence, uint64_t value);
 
 /* ------------------------------------------------------------------------------------ Events -- */
 
@@ -175,11 +174,11 @@ BF_SHARED void bf_access_fence_read(struct bf_access_fence *fence, uint64_t valu
 /* The event has been set because the fence has reached the value; called before a waiter can see
  * it. 'unseen': the CPU may see it unnoticed (by its file descriptor), so it counts as seen at
  * once. */
-BF_SHARED void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence *fence,
-                                   uint64_t value);
+void bf_access_event_set(const void *event, bool unseen, struct bf_access_fence *fence,
+                         uint64_t value);
 /* The CPU has seen it set (bfWaitForEvents returned it). */
-BF_SHARED void bf_access_event_seen(struct bf_access *access, const void *event);
-BF_SHARED void bf_access_event_remove(struct bf_access *access, const void *event);
+void bf_access_event_seen(struct bf_access *access, const void *event);
+void bf_access_event_remove(struct bf_access *access, const void *event);
 
 /* --------------------------------------------------------------------------------- Resources -- */
 
@@ -191,15 +190,15 @@ struct bf_access_image_info {
 };
 
 /* For the layer. A resource that was never added counts as one without an end and without parts. */
-BF_SHARED void bf_access_buffer_add(struct bf_access *access, VkBuffer buffer, VkDeviceSize size);
-BF_SHARED void bf_access_image_add(struct bf_access *access, VkImage image,
-                                   const struct bf_access_image_info *info);
+void bf_access_buffer_add(struct bf_access *access, VkBuffer buffer, VkDeviceSize size);
+void bf_access_image_add(struct bf_access *access, VkImage image,
+                         const struct bf_access_image_info *info);
 /* Has it been added, and not removed since? False once the check has ended. */
-BF_SHARED bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer);
-BF_SHARED bool bf_access_knows_image(struct bf_access *access, VkImage image);
-BF_SHARED void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer);
-BF_SHARED void bf_access_image_remove(struct bf_access *access, VkImage image);
-BF_SHARED void bf_access_buffer_name(struct bf_access *access, VkBuffer buffer, const char *name);
-BF_SHARED void bf_access_image_name(struct bf_access *access, VkImage image, const char *name);
+bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer);
+bool bf_access_knows_image(struct bf_access *access, VkImage image);
+void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer);
+void bf_access_image_remove(struct bf_access *access, VkImage image);
+void bf_access_buffer_name(struct bf_access *access, VkBuffer buffer, const char *name);
+void bf_access_image_name(struct bf_access *access, VkImage image, const char *name);
 
 #endif

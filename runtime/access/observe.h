@@ -9,7 +9,7 @@
 #include "scheduler/observer.h"
 
 /* The observer of a check; NULL for NULL. */
-BF_SHARED struct bf_observer *bf_access_observer(struct bf_access *access);
+struct bf_observer *bf_access_observer(struct bf_access *access);
 
 /* The check of an observer; NULL: it is no check's. */
 struct bf_access *bf_access_of_observer(struct bf_observer *observer);

@@ -33,43 +33,41 @@ enum bf_access_use {
 
 /* Creates a recording, which bf_access_queue_execute finds by the command buffer. NULL: the check
  * is off, or has just ended. */
-BF_SHARED struct bf_access_recording *bf_access_recording_create(struct bf_access *access,
-                                                                 VkCommandBuffer command_buffer);
+struct bf_access_recording *bf_access_recording_create(struct bf_access *access,
+                                                       VkCommandBuffer command_buffer);
 /* NULL is allowed in these three. Executions of the command buffer keep what was recorded. */
-BF_SHARED void bf_access_recording_destroy(struct bf_access_recording *recording);
-BF_SHARED void bf_access_recording_reset(struct bf_access_recording *recording);
-BF_SHARED void bf_access_recording_close(struct bf_access_recording *recording);
+void bf_access_recording_destroy(struct bf_access_recording *recording);
+void bf_access_recording_reset(struct bf_access_recording *recording);
+void bf_access_recording_close(struct bf_access_recording *recording);
 
 /* 'size' may be VK_WHOLE_SIZE. 'what' is the command, and outlives the recording. */
-BF_SHARED void bf_access_record_bytes(struct bf_access_recording *recording, VkBuffer buffer,
-                                      VkDeviceSize offset, VkDeviceSize size,
-                                      enum bf_access_use use, const char *what);
+void bf_access_record_bytes(struct bf_access_recording *recording, VkBuffer buffer,
+                            VkDeviceSize offset, VkDeviceSize size, enum bf_access_use use,
+                            const char *what);
 /* 'count' times 'size' bytes, 'stride' apart. */
-BF_SHARED void bf_access_record_steps(struct bf_access_recording *recording, VkBuffer buffer,
-                                      VkDeviceSize offset, VkDeviceSize size, VkDeviceSize stride,
-                                      uint64_t count, enum bf_access_use use, const char *what);
-BF_SHARED void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
-                                     const struct bf_access_area *area, enum bf_access_use use,
-                                     const char *what);
+void bf_access_record_steps(struct bf_access_recording *recording, VkBuffer buffer,
+                            VkDeviceSize offset, VkDeviceSize size, VkDeviceSize stride,
+                            uint64_t count, enum bf_access_use use, const char *what);
+void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
+                           const struct bf_access_area *area, enum bf_access_use use,
+                           const char *what);
 
 /* The area must be in the state 'before', and is in 'after' then. Before UNKNOWN: not checked.
  * After UNKNOWN: not known from then on. */
-BF_SHARED void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
-                                           const struct bf_access_area *area,
-                                           BfResourceState before, BfResourceState after,
-                                           const char *what);
+void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
+                                 const struct bf_access_area *area, BfResourceState before,
+                                 BfResourceState after, const char *what);
 
 /* Adds all uses of a secondary command buffer. */
-BF_SHARED void bf_access_record_secondary(struct bf_access_recording *recording,
-                                          VkCommandBuffer secondary);
+void bf_access_record_secondary(struct bf_access_recording *recording, VkCommandBuffer secondary);
 
 /* The command buffer waits for something that the model doesn't have: its uses are left out until
  * it is reset. */
-BF_SHARED void bf_access_record_blind(struct bf_access_recording *recording);
+void bf_access_record_blind(struct bf_access_recording *recording);
 
 /* The description of the image. False: it was never added. */
-BF_SHARED bool bf_access_image_get(struct bf_access *access, VkImage image,
-                                   struct bf_access_image_info *info);
+bool bf_access_image_get(struct bf_access *access, VkImage image,
+                         struct bf_access_image_info *info);
 
 /* ------------------------------------------------------------------- For the model's own use -- */
 

@@ -13,8 +13,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 /* Half-open ranges. Where there is more than one mip level, the box covers everything. */
 struct bf_access_area {
     VkImageAspectFlags aspects;

@@ -14,46 +14,42 @@
 
 #include "access/access.h"
 
-BF_SHARED void bf_access_vkqueue_add(struct bf_access *access, VkQueue queue, const char *name,
-                                     enum bf_access_class type_class);
-BF_SHARED void bf_access_vkqueue_name(struct bf_access *access, VkQueue queue, const char *name);
+void bf_access_vkqueue_add(struct bf_access *access, VkQueue queue, const char *name,
+                           enum bf_access_class type_class);
+void bf_access_vkqueue_name(struct bf_access *access, VkQueue queue, const char *name);
 /* fence may be VK_NULL_HANDLE in all of these. */
-BF_SHARED void bf_access_vkqueue_submit(struct bf_access *access, VkQueue queue, uint32_t count,
-                                        const VkSubmitInfo *infos, VkFence fence);
-BF_SHARED void bf_access_vkqueue_submit2(struct bf_access *access, VkQueue queue, uint32_t count,
-                                         const VkSubmitInfo2 *infos, VkFence fence);
-BF_SHARED void bf_access_vkqueue_bind(struct bf_access *access, VkQueue queue, uint32_t count,
-                                      const VkBindSparseInfo *infos, VkFence fence);
-BF_SHARED void bf_access_vkqueue_idle(struct bf_access *access, VkQueue queue);
+void bf_access_vkqueue_submit(struct bf_access *access, VkQueue queue, uint32_t count,
+                              const VkSubmitInfo *infos, VkFence fence);
+void bf_access_vkqueue_submit2(struct bf_access *access, VkQueue queue, uint32_t count,
+                               const VkSubmitInfo2 *infos, VkFence fence);
+void bf_access_vkqueue_bind(struct bf_access *access, VkQueue queue, uint32_t count,
+                            const VkBindSparseInfo *infos, VkFence fence);
+void bf_access_vkqueue_idle(struct bf_access *access, VkQueue queue);
 
-BF_SHARED void bf_access_semaphore_add(struct bf_access *access, VkSemaphore semaphore,
-                                       bool timeline, uint64_t value);
-BF_SHARED void bf_access_semaphore_remove(struct bf_access *access, VkSemaphore semaphore);
-BF_SHARED void bf_access_semaphore_external(struct bf_access *access, VkSemaphore semaphore);
+void bf_access_semaphore_add(struct bf_access *access, VkSemaphore semaphore, bool timeline,
+                             uint64_t value);
+void bf_access_semaphore_remove(struct bf_access *access, VkSemaphore semaphore);
+void bf_access_semaphore_external(struct bf_access *access, VkSemaphore semaphore);
 /* The CPU signals the semaphore; has waited for it; has read its counter. */
-BF_SHARED void bf_access_semaphore_signal(struct bf_access *access, VkSemaphore semaphore,
-                                          uint64_t value);
-BF_SHARED void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore semaphore,
-                                           uint64_t value);
-BF_SHARED void bf_access_semaphore_read(struct bf_access *access, VkSemaphore semaphore,
-                                        uint64_t value);
+void bf_access_semaphore_signal(struct bf_access *access, VkSemaphore semaphore, uint64_t value);
+void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore semaphore, uint64_t value);
+void bf_access_semaphore_read(struct bf_access *access, VkSemaphore semaphore, uint64_t value);
 
 /* For bfImportFence: the timeline semaphore's fence, with a reference for bf_access_fence_remove.
  * For bfExportFence: from now on the semaphore follows the fence. */
-BF_SHARED struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access,
-                                                             VkSemaphore semaphore);
-BF_SHARED void bf_access_semaphore_export(struct bf_access *access, VkSemaphore semaphore,
-                                          struct bf_access_fence *fence);
+struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access, VkSemaphore semaphore);
+void bf_access_semaphore_export(struct bf_access *access, VkSemaphore semaphore,
+                                struct bf_access_fence *fence);
 
 /* The CPU has seen the fence signalled; resets it; exports or imports it. */
-BF_SHARED void bf_access_vkfence_seen(struct bf_access *access, VkFence fence);
-BF_SHARED void bf_access_vkfence_reset(struct bf_access *access, VkFence fence);
-BF_SHARED void bf_access_vkfence_external(struct bf_access *access, VkFence fence);
+void bf_access_vkfence_seen(struct bf_access *access, VkFence fence);
+void bf_access_vkfence_reset(struct bf_access *access, VkFence fence);
+void bf_access_vkfence_external(struct bf_access *access, VkFence fence);
 
-BF_SHARED void bf_access_present(struct bf_access *access, const VkPresentInfoKHR *info);
+void bf_access_present(struct bf_access *access, const VkPresentInfoKHR *info);
 /* An image was asked for; semaphore and fence may each be VK_NULL_HANDLE. */
-BF_SHARED void bf_access_acquire(struct bf_access *access, VkSwapchainKHR swapchain,
-                                 VkSemaphore semaphore, VkFence fence);
-BF_SHARED void bf_access_swapchain_remove(struct bf_access *access, VkSwapchainKHR swapchain);
+void bf_access_acquire(struct bf_access *access, VkSwapchainKHR swapchain, VkSemaphore semaphore,
+                       VkFence fence);
+void bf_access_swapchain_remove(struct bf_access *access, VkSwapchainKHR swapchain);
 
 #endif

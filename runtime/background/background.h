@@ -43,7 +43,6 @@
 #include <stdint.h>
 
 #include "belfry/background.h"
-#include "base/export.h"
 
 struct bf_background;
 struct bf_trace;
@@ -64,13 +63,12 @@ struct bf_background *bf_background_create(const struct bf_background_info *info
 void bf_background_destroy(struct bf_background *background);
 
 /* The functions of belfry/background.h. 'call' is named in messages. */
-BF_SHARED VkResult bf_background_queue(struct bf_background *background,
-                                       PFN_bfProcessingWork callback, PFN_bfProcessingWork cancel,
-                                       void *context);
+VkResult bf_background_queue(struct bf_background *background, PFN_bfProcessingWork callback,
+                             PFN_bfProcessingWork cancel, void *context);
 VkResult bf_background_set_mode(struct bf_background *background, BfBackgroundProcessingMode mode,
                                 BfMeasurementsAction action, BfEvent event, VkBool32 *further);
-BF_SHARED VkResult bf_background_add_driver(struct bf_background *background,
-                                            const BfBackgroundDriver *driver);
+VkResult bf_background_add_driver(struct bf_background *background,
+                                  const BfBackgroundDriver *driver);
 BfBackgroundProcessingProperties bf_background_properties(struct bf_background *background);
 
 /*
@@ -78,6 +76,6 @@ BfBackgroundProcessingProperties bf_background_properties(struct bf_background *
  * Every part of Belfry that does so asks here (tests/background/adaptive.sh lists them). NULL:
  * true. Thread-safety: safe, one load.
  */
-BF_SHARED bool bf_background_may_adapt(const struct bf_background *background);
+bool bf_background_may_adapt(const struct bf_background *background);
 
 #endif

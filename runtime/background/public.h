@@ -5,7 +5,6 @@
 #ifndef BELFRY_BACKGROUND_PUBLIC_H
 #define BELFRY_BACKGROUND_PUBLIC_H
 
-#include "base/export.h"
 #include "background/background.h"
 
 struct bf_gpu;
@@ -15,6 +14,6 @@ VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_
 
 /* Must come before anything else of the device is destroyed (BG-8). Does nothing where
  * bf_background_begin failed or was never called. */
-BF_SHARED void bf_background_end(struct bf_gpu *gpu);
+void bf_background_end(struct bf_gpu *gpu);
 
 #endif

@@ -12,8 +12,6 @@
 
 #include <stdbool.h>
 
-#include "base/export.h"
-
 enum bf_handle_kind {
     BF_HANDLE_QUEUE = 1,
     BF_HANDLE_FENCE,
@@ -23,25 +21,25 @@ enum bf_handle_kind {
 };
 
 /* False: out of memory. Thread-safety: safe. */
-BF_SHARED bool bf_handle_add(const void *object, enum bf_handle_kind kind);
+bool bf_handle_add(const void *object, enum bf_handle_kind kind);
 /* Removes its name, too. */
-BF_SHARED void bf_handle_remove(const void *object);
+void bf_handle_remove(const void *object);
 
 /* Is it a live object of that kind? Any pointer value is allowed, NULL too. Thread-safety: safe,
  * lock-free. */
-BF_SHARED bool bf_handle_is(const void *object, enum bf_handle_kind kind);
+bool bf_handle_is(const void *object, enum bf_handle_kind kind);
 
 /* As bf_handle_is; if it is none, one line says so and names the call and the argument. */
-BF_SHARED bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
-                               const char *argument);
+bool bf_handle_check(const void *object, enum bf_handle_kind kind, const char *call,
+                     const char *argument);
 
 /* The program's name for a live object: copied, up to 127 bytes; NULL or "" is none. False: out of
  * memory, it keeps the name that it had. Thread-safety: safe. */
-BF_SHARED bool bf_handle_name(const void *object, const char *name);
+bool bf_handle_name(const void *object, const char *name);
 
 /* For messages: " 'NAME'", or "" for an object without a name. Thread-safety: safe. */
 #define BF_HANDLE_LABEL 132
-BF_SHARED const char *bf_handle_label(const void *object, char label[BF_HANDLE_LABEL]);
+const char *bf_handle_label(const void *object, char label[BF_HANDLE_LABEL]);
 
 /* The same, in a buffer of the calling block. */
 #define BF_LABEL(object) bf_handle_label(object, (char[BF_HANDLE_LABEL]){0})

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/export.h"
-
 struct bf_heap_node {
     uint64_t key;
     struct bf_heap_node *child; /* the first */
@@ -27,9 +25,9 @@ struct bf_heap {
 };
 
 /* The node's key is set and it is in no heap. */
-BF_SHARED void bf_heap_insert(struct bf_heap *heap, struct bf_heap_node *node);
+void bf_heap_insert(struct bf_heap *heap, struct bf_heap_node *node);
 
 /* Does nothing for a node that isn't inserted. */
-BF_SHARED void bf_heap_remove(struct bf_heap *heap, struct bf_heap_node *node);
+void bf_heap_remove(struct bf_heap *heap, struct bf_heap_node *node);
 
 #endif

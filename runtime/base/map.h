@@ -27,7 +27,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 
 struct bf_map_slot {
@@ -77,13 +76,12 @@ static inline void *bf_map_find(struct bf_map *map, uint64_t key)
 }
 
 /* Inserts a key, or replaces its value. False: out of memory, nothing changed. */
-BF_SHARED bool bf_map_insert(struct bf_map *map, uint64_t key, void *value);
+bool bf_map_insert(struct bf_map *map, uint64_t key, void *value);
 
 /* Removes a key. Returns its value, or NULL if it was not there. */
-BF_SHARED void *bf_map_remove(struct bf_map *map, uint64_t key);
+void *bf_map_remove(struct bf_map *map, uint64_t key);
 
 /* Calls 'visit' for each value (NULL: none) and frees the tables. */
-BF_SHARED void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context),
-                             void *context);
+void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context), void *context);
 
 #endif

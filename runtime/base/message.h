@@ -11,7 +11,6 @@
 #include <stdarg.h>
 
 #include "belfry/belfry.h"
-#include "base/export.h"
 
 enum bf_message_level {
     BF_MESSAGE_NONE,
@@ -21,8 +20,8 @@ enum bf_message_level {
 };
 
 /* Messages above 'level' are dropped; the process starts with BF_MESSAGE_WARNING. */
-BF_SHARED void bf_message_set_level(enum bf_message_level level);
-BF_SHARED void bf_message(enum bf_message_level level, const char *format, ...)
+void bf_message_set_level(enum bf_message_level level);
+void bf_message(enum bf_message_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bf_message_list(enum bf_message_level level, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));

@@ -10,17 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/export.h"
-
 struct bf_sha256 {
     uint32_t state[8];
     uint64_t bytes;
     uint8_t block[64];
 };
 
-BF_SHARED void bf_sha256_init(struct bf_sha256 *sha);
-BF_SHARED void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size);
+void bf_sha256_init(struct bf_sha256 *sha);
+void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size);
 /* Ends the hash: nothing may be added afterwards. */
-BF_SHARED void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32]);
+void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32]);
 
 #endif

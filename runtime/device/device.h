@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/export.h"
 #include "scheduler/scheduler.h"
 
 struct bf_device {
@@ -28,9 +27,9 @@ struct bf_device_info {
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs
  * is missing), and those of vkCreateSemaphore and vkCreateCommandPool.
  */
-BF_SHARED VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
+VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
 
 /* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */
-BF_SHARED void bf_device_destroy(struct bf_device *device);
+void bf_device_destroy(struct bf_device *device);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "settings/settings.h"
 
 /* VkQueueFamilyOwnershipTransferPropertiesKHR and others hold families as bits of 32. */
@@ -39,16 +38,16 @@ struct bf_family_map {
  * beyond BF_MAX_FAMILIES stay as they are: they are not in the map and pass untranslated).
  * Thread-safety: pure.
  */
-BF_SHARED void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
-                                  enum bf_queues_mode mode, uint32_t queues_per_family,
-                                  struct bf_family_map *map);
+void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
+                        enum bf_queues_mode mode, uint32_t queues_per_family,
+                        struct bf_family_map *map);
 
 /* The real index for one that a program names; sentinels (IGNORED, EXTERNAL, FOREIGN) and indices
  * outside the map come back unchanged. */
-BF_SHARED uint32_t bf_family_real(const struct bf_family_map *map, uint32_t shown);
+uint32_t bf_family_real(const struct bf_family_map *map, uint32_t shown);
 
 /* Two shown families that are one below: an ownership transfer between them is none. */
-BF_SHARED bool bf_family_same_real(const struct bf_family_map *map, uint32_t a, uint32_t b);
+bool bf_family_same_real(const struct bf_family_map *map, uint32_t a, uint32_t b);
 
 /* Anything to translate at all? */
 static inline bool bf_family_map_is_identity(const struct bf_family_map *map)

@@ -13,7 +13,6 @@
 
 #include "device/device.h"
 #include "device/family.h"
-#include "base/export.h"
 
 struct bf_placement {
     /* For vkCreateDevice below; priorities and array are the placement's own, pNext the program's.
@@ -41,20 +40,19 @@ struct bf_placement {
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED (one line) for a family or a
  * count that was never shown. Thread-safety: pure.
  */
-BF_SHARED VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
-                                     const VkDeviceQueueCreateInfo *asked,
-                                     struct bf_placement *placement);
-BF_SHARED void bf_placement_finish(struct bf_placement *placement);
+VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
+                           const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement);
+void bf_placement_finish(struct bf_placement *placement);
 
 /* A real family that can compute, is in the mask 'able', and of which nothing was asked: one
  * without graphics before others. UINT32_MAX: there is none, or no engine more is allowed. */
-BF_SHARED uint32_t bf_placement_spare_family(const struct bf_placement *placement,
-                                             const VkQueueFamilyProperties *real, uint32_t count,
-                                             uint32_t able);
+uint32_t bf_placement_spare_family(const struct bf_placement *placement,
+                                   const VkQueueFamilyProperties *real, uint32_t count,
+                                   uint32_t able);
 
 /* One VkQueue more, of global priority REALTIME, on such a family; once. The placement must stay
  * where it is from now on: the request points into it. */
-BF_SHARED void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family);
-BF_SHARED void bf_placement_drop_reserved(struct bf_placement *placement);
+void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family);
+void bf_placement_drop_reserved(struct bf_placement *placement);
 
 #endif

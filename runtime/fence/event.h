@@ -11,30 +11,29 @@
 #include <stdbool.h>
 
 #include "belfry/belfry.h"
-#include "base/export.h"
 
 struct bf_event;
 
 /* The event behind a live handle, with a reference for the caller; NULL for any other (one line
  * that names the call). Thread-safety: safe. */
-BF_SHARED struct bf_event *bf_event_of(BfEvent handle, const char *call);
+struct bf_event *bf_event_of(BfEvent handle, const char *call);
 
 /* NULL is allowed. Thread-safety: safe. */
-BF_SHARED void bf_event_release(struct bf_event *event);
+void bf_event_release(struct bf_event *event);
 
 /* Its descriptor was asked for: it may be seen set where nobody tells. Thread-safety: safe. */
-BF_SHARED bool bf_event_is_polled(struct bf_event *event);
+bool bf_event_is_polled(struct bf_event *event);
 
 /* False: the program has destroyed it. Never blocks. Thread-safety: safe. */
-BF_SHARED bool bf_event_set(struct bf_event *event);
+bool bf_event_set(struct bf_event *event);
 
 /* From now on 'wanted' is called, without a lock, by every bfWaitForEvents that is about to block and
  * finds this event not set: somebody can see to it that it is set sooner. One function per event;
  * a later one takes its place. Thread-safety: safe. */
-BF_SHARED void bf_event_expect(struct bf_event *event, void (*wanted)(struct bf_event *event));
+void bf_event_expect(struct bf_event *event, void (*wanted)(struct bf_event *event));
 
 /* Does some bfWaitForEvents block for it? If not, those that begin after this see what
  * bf_event_expect was told before it. Thread-safety: safe. */
-BF_SHARED bool bf_event_is_awaited(struct bf_event *event);
+bool bf_event_is_awaited(struct bf_event *event);
 
 #endif

@@ -27,7 +27,6 @@
 #include "belfry/native_fence.h"
 #include "fence/fence.h"
 #include "gpu/value_memory.h"
-#include "base/export.h"
 
 struct bf_command_queue;
 

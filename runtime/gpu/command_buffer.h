@@ -19,19 +19,17 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_gpu;
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; the command buffer is then not known. */
-BF_SHARED VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle,
-                                              uint32_t family, VkCommandBufferLevel level);
+VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t family,
+                                    VkCommandBufferLevel level);
 
 /* One that isn't known is left alone. */
-BF_SHARED void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle);
+void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle);
 
 /* False: never heard of; *family and *level are untouched. */
-BF_SHARED bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
-                                      VkCommandBufferLevel *level);
+bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
+                            VkCommandBufferLevel *level);
 
 #endif

@@ -9,18 +9,16 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_gpu;
 
 /* Primary ones, with their dispatch pointers where a layer has to set them. Errors: those of
  * vkAllocateCommandBuffers; then there are none. Thread-safety: the pool externally synchronised. */
-BF_SHARED VkResult bf_commands_allocate(struct bf_gpu *gpu, VkCommandPool pool, uint32_t count,
-                                        VkCommandBuffer *commands);
+VkResult bf_commands_allocate(struct bf_gpu *gpu, VkCommandPool pool, uint32_t count,
+                              VkCommandBuffer *commands);
 
 /* What was written in stages 'from' is there, and visible to reads and writes in stages 'to' (to
  * reads alone in the host's). */
-BF_SHARED void bf_commands_put_barrier(struct bf_gpu *gpu, VkCommandBuffer commands,
-                                       VkPipelineStageFlags2 from, VkPipelineStageFlags2 to);
+void bf_commands_put_barrier(struct bf_gpu *gpu, VkCommandBuffer commands,
+                             VkPipelineStageFlags2 from, VkPipelineStageFlags2 to);
 
 #endif

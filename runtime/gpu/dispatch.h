@@ -5,13 +5,11 @@
 
 #include <volk.h>
 
-#include "base/export.h"
-
 /* Entries of commands that the device does not have are NULL. A command has several names, as a rule the
  * core's and an extension's: the entries of all of them hold the first that is there, the core's before
  * the others, so that a caller need not choose. */
-BF_SHARED void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
-                                PFN_vkGetDeviceProcAddr get_proc_addr);
+void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
+                      PFN_vkGetDeviceProcAddr get_proc_addr);
 
 /* The name under which a device that is used with that version has a command: 'core', or the
  * extension's that it had before the core took it over. */

@@ -13,7 +13,6 @@
 
 #include <volk.h>
 
-#include "base/export.h"
 #include "base/map.h"
 #include "belfry/belfry.h"
 #include "gpu/clock.h"

@@ -14,8 +14,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_gpu;
 
 enum bf_buffer_place {
@@ -45,10 +43,10 @@ struct bf_buffer {
 /* Transfers in and out, storage, the address; shared by all families that have engines. What is
  * mapped is zero. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and those of vkCreateBuffer,
  * vkAllocateMemory, vkMapMemory and vkBindBufferMemory. */
-BF_SHARED VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size,
-                                    enum bf_buffer_place place, struct bf_buffer *buffer);
+VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_place place,
+                          struct bf_buffer *buffer);
 
 /* A zeroed one is allowed, and is what it leaves. */
-BF_SHARED void bf_buffer_destroy(struct bf_gpu *gpu, struct bf_buffer *buffer);
+void bf_buffer_destroy(struct bf_gpu *gpu, struct bf_buffer *buffer);
 
 #endif

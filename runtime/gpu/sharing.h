@@ -10,8 +10,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_sharing {
     bool timelines; /* its timeline semaphores, as opaque descriptors, to and fro */
     /* Who may: the same device under the same driver. */
@@ -21,7 +19,7 @@ struct bf_sharing {
 
 /* Asks a physical device of Vulkan 1.1 or newer; 'timelines' is what it could do with
  * VK_KHR_external_semaphore_fd enabled. */
-BF_SHARED void bf_sharing_ask(PFN_vkGetInstanceProcAddr get_proc_addr, VkInstance instance,
-                              VkPhysicalDevice physical, struct bf_sharing *sharing);
+void bf_sharing_ask(PFN_vkGetInstanceProcAddr get_proc_addr, VkInstance instance,
+                    VkPhysicalDevice physical, struct bf_sharing *sharing);
 
 #endif

@@ -37,7 +37,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 
 struct bf_gpu;
@@ -79,10 +78,10 @@ PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu);
  * and the place for the result that came. True: the handle was asked for, and is noted; the stand-in
  * does nothing but what AB-3 says.
  */
-BF_SHARED bool bf_upper_layers_hear(struct bf_gpu *gpu, VkObjectType type, uint64_t handle,
-                                    const void *result);
+bool bf_upper_layers_hear(struct bf_gpu *gpu, VkObjectType type, uint64_t handle,
+                          const void *result);
 
 /* The same for vkSignalSemaphore. True: it is an announcement, and ends here. */
-BF_SHARED bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore);
+bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore);
 
 #endif

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "belfry/fence_log.h"
-#include "base/export.h"
 
 struct bf_log_dump {
     const uint8_t *bytes; /* 'size' of them; need not be aligned */
@@ -45,12 +44,12 @@ enum bf_log_decode {
 
 /* The next log. At an error, 'text' ('size' bytes with the final zero) becomes one line, without
  * its end, that begins with the offset; the dump stays where it is. An empty dump is an error. */
-BF_SHARED enum bf_log_decode
-bf_log_decode_next(struct bf_log_dump *dump, struct bf_log_decoded *log, char *text, size_t size);
+enum bf_log_decode bf_log_decode_next(struct bf_log_dump *dump, struct bf_log_decoded *log,
+                                      char *text, size_t size);
 
 /* Entry i of log->count, the oldest being 0; it lies in slot bf_log_decode_slot. */
-BF_SHARED uint32_t bf_log_decode_slot(const struct bf_log_decoded *log, uint32_t i);
-BF_SHARED BfFenceLogEntry bf_log_decode_entry(const struct bf_log_dump *dump,
-                                              const struct bf_log_decoded *log, uint32_t i);
+uint32_t bf_log_decode_slot(const struct bf_log_decoded *log, uint32_t i);
+BfFenceLogEntry bf_log_decode_entry(const struct bf_log_dump *dump,
+                                    const struct bf_log_decoded *log, uint32_t i);
 
 #endif

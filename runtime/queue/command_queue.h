@@ -25,8 +25,8 @@ enum bf_outcome {
 };
 
 /* A queue on a certain engine; errors as bfCreateQueue's, a lost device not yet told of it. */
-BF_SHARED VkResult bf_command_queue_create_on(struct bf_engine *engine,
-                                              const BfQueueCreateInfo *info, BfQueue *queue);
+VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
+                                    BfQueue *queue);
 
 /* A batch for what has been noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);

@@ -7,7 +7,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "scheduler/queue.h"
 
 /*
@@ -18,10 +17,10 @@
  * Thread-safety: as the Vulkan commands; calls on one queue at the same time are allowed too, and
  * then in either order (VK_KHR_internally_synchronized_queues).
  */
-BF_SHARED VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
-                                   const VkSubmitInfo2 *infos, VkFence fence);
-BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
-                                        const VkBindSparseInfo *infos, VkFence fence);
+VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                         VkFence fence);
+VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBindSparseInfo *infos,
+                              VkFence fence);
 
 /*
  * A submission that can't be copied: it is handed to the driver as the program made it, under the
@@ -33,23 +32,23 @@ BF_SHARED VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count,
  */
 /* Add an operation on a semaphore, which need not be known; there is room for it. A wait for what an
  * earlier batch of the same call signals is left out: the driver has the signal by then. */
-BF_SHARED void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
-                                  VkSemaphore handle, uint64_t value);
-BF_SHARED void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
-                                    VkSemaphore handle, uint64_t value);
-BF_SHARED VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
+void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw, VkSemaphore handle,
+                        uint64_t value);
+void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
+                          VkSemaphore handle, uint64_t value);
+VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw);
 
 /* vkQueuePresentKHR: never deferred. Hands over what the presented images wait for, then presents.
  * Errors: those of the Vulkan command. Thread-safety: as the Vulkan command. */
-BF_SHARED VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info);
+VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info);
 
 /* vkQueueWaitIdle: this queue's own work, not its neighbours'. Errors: VK_ERROR_DEVICE_LOST, out of
  * memory from the driver. Thread-safety: as the Vulkan command. */
-BF_SHARED VkResult bf_queue_wait_idle(struct bf_queue *queue);
+VkResult bf_queue_wait_idle(struct bf_queue *queue);
 
 /* Calls 'call' with the driver's queue under the engine's lock: for the commands that Belfry only
  * passes on (labels, checkpoints, performance configurations). */
-BF_SHARED VkResult bf_queue_call(struct bf_queue *queue,
-                                 VkResult (*call)(VkQueue handle, void *context), void *context);
+VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, void *context),
+                       void *context);
 
 #endif

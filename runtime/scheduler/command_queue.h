@@ -25,7 +25,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/export.h"
 #include "belfry/belfry.h"
 #include "scheduler/fence.h"
 #include "scheduler/queue.h"

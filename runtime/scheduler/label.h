@@ -34,7 +34,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "scheduler/engine.h"
 
 struct bf_label;
@@ -50,9 +49,9 @@ struct bf_label_calls bf_label_calls_of(VkDevice device, PFN_vkGetDeviceProcAddr
 
 /* vkQueueBeginDebugUtilsLabelEXT and its like. Thread-safety: as the Vulkan commands; calls on one
  * queue at the same time are allowed too. */
-BF_SHARED void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
-BF_SHARED void bf_label_end(struct bf_queue *queue);
-BF_SHARED void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
+void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
+void bf_label_end(struct bf_queue *queue);
+void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
 
 /* The labels open on the queue, outermost first: "frame > post". NULL: none. What doesn't fit is
  * cut. Takes the queue's lock. */

@@ -32,7 +32,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 #include "scheduler/semaphore.h"
 
@@ -67,9 +66,8 @@ VkResult bf_last_submission_wait(struct bf_queue *queue);
 bool bf_last_submission_is_reached(struct bf_queue *queue);
 
 /* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
-BF_SHARED void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
-                                              const VkFence *fences);
-BF_SHARED void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler,
-                                                 VkSemaphore semaphore);
+void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
+                                    const VkFence *fences);
+void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore);
 
 #endif

@@ -112,8 +112,8 @@ void bf_packet_free(struct bf_packet *packet);
 void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet);
 
 /* Can every struct chained to it be copied? */
-BF_SHARED bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
-BF_SHARED bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
+bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
+bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
 
 /* Is it an execution with a pass of performance queries? Nothing may be added to such a one. */
 bool bf_packet_counts_performance(const struct bf_packet *packet);

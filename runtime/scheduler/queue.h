@@ -12,7 +12,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 #include "scheduler/packet.h"
 #include "scheduler/last_submission.h"
@@ -83,8 +82,8 @@ VkResult bf_queue_wait_handed_over(struct bf_queue *queue);
 void bf_queue_free_packets(struct bf_queue *queue);
 
 /* The driver's queue that its packets go to, and its number in the trace. */
-BF_SHARED VkQueue bf_queue_handle(const struct bf_queue *queue);
-BF_SHARED uint32_t bf_queue_trace_id(const struct bf_queue *queue);
+VkQueue bf_queue_handle(const struct bf_queue *queue);
+uint32_t bf_queue_trace_id(const struct bf_queue *queue);
 
 /* A program's call that is handed to the driver as it was made (queue/vkqueue.h). */
 enum bf_raw_command {

@@ -18,7 +18,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 #include "base/map.h"
 #include "belfry/belfry.h"
@@ -111,40 +110,38 @@ void bf_scheduler_finish(struct bf_scheduler *scheduler);
 struct bf_scheduler *bf_scheduler_of(BfDevice handle, const char *call);
 
 /* The queue that the program knows by these, or NULL. */
-BF_SHARED struct bf_queue *bf_scheduler_find_queue(struct bf_scheduler *scheduler, uint32_t family,
-                                                   uint32_t index, VkDeviceQueueCreateFlags flags);
+struct bf_queue *bf_scheduler_find_queue(struct bf_scheduler *scheduler, uint32_t family,
+                                         uint32_t index, VkDeviceQueueCreateFlags flags);
 
 /* The first of the program's queues on the driver's queue, or NULL. */
-BF_SHARED struct bf_queue *bf_scheduler_queue_on(const struct bf_scheduler *scheduler,
-                                                 VkQueue handle);
+struct bf_queue *bf_scheduler_queue_on(const struct bf_scheduler *scheduler, VkQueue handle);
 
 /* The queue behind the program's handle, wrapped by the layer, or the driver's own; else NULL and
  * one line that names the call. */
 struct bf_queue *bf_scheduler_vkqueue(BfDevice handle, VkQueue queue, const char *call);
 
 /* While the program has no queue yet, or none any more. NULL: nobody any more. */
-BF_SHARED void bf_scheduler_observe_executes(struct bf_scheduler *scheduler,
-                                             const struct bf_execute_observer *observer);
+void bf_scheduler_observe_executes(struct bf_scheduler *scheduler,
+                                   const struct bf_execute_observer *observer);
 
 /* vkDeviceWaitIdle. Errors: VK_ERROR_DEVICE_LOST, out of memory from the driver. */
-BF_SHARED VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler);
+VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler);
 
 /* vkGetQueryPoolResults: with VK_QUERY_RESULT_WAIT_BIT it may wait for work that is still held,
  * which the driver must not be asked to do. */
-BF_SHARED VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool pool,
-                                              uint32_t first, uint32_t count, size_t size,
-                                              void *data, VkDeviceSize stride,
-                                              VkQueryResultFlags flags);
+VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool pool,
+                                    uint32_t first, uint32_t count, size_t size, void *data,
+                                    VkDeviceSize stride, VkQueryResultFlags flags);
 
 /* Once: says where, marks every engine so that the next pump drops what is held, and wakes every
  * waiter. Returns VK_ERROR_DEVICE_LOST. Callers that hold no engine's lock use bf_scheduler_lost,
  * which pumps as well. */
 VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where);
-BF_SHARED VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
+VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 
 /* For every place that tells the program of the loss (L-1, L-2); the caller holds no engine's lock.
  * Returns VK_ERROR_DEVICE_LOST. */
-BF_SHARED VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
+VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
 
 /* The engines that want pumping, as a mask. */
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler);

@@ -31,7 +31,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/lock.h"
 
 struct bf_scheduler;
@@ -78,14 +77,13 @@ struct bf_sync {
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
-BF_SHARED VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle,
-                                         bool timeline, bool external, uint64_t initial_value);
+VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
+                               bool external, uint64_t initial_value);
 /* A timeline that nobody finds, that logs leave out, and that goes with its last reference; NULL: out
  * of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
-BF_SHARED void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
-BF_SHARED struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler,
-                                                 VkSemaphore handle);
+void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
+struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* S-3. Both accept NULL. */
 void bf_semaphore_reference(struct bf_semaphore *sem);
@@ -114,18 +112,17 @@ void bf_semaphore_unblock(struct bf_queue *queue);
 
 /* The host signalled: call after the driver's vkSignalSemaphore has returned. Releases what waited,
  * on the caller's thread. Thread-safety: safe. */
-BF_SHARED void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle,
-                                        uint64_t value);
+void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value);
 
 /* Blocks until the driver has accepted every signal of the semaphore that the program has
  * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
-BF_SHARED VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
+VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* The payload may from now on be changed by others. */
-BF_SHARED void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle);
+void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* Another payload has been imported: what the old one had reached says nothing about it. No
  * operation of the semaphore is outstanding, as vkImportSemaphoreFdKHR asks. */
-BF_SHARED void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle);
+void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 #endif

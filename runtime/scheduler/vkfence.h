@@ -19,8 +19,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_scheduler;
 
 struct bf_vkfence {
@@ -32,7 +30,7 @@ struct bf_vkfence {
 
 /* Its payload is or may become another's (VkExportFenceCreateInfo, vkImportFenceFdKHR).
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
-BF_SHARED VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle);
+VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle);
 bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle);
 
 /* The fence's record, made at its first deferral. NULL: out of memory. */
@@ -41,12 +39,12 @@ void bf_vkfence_handed_over(struct bf_scheduler *scheduler, struct bf_vkfence *f
 void bf_vkfence_release(struct bf_vkfence *fence); /* NULL is allowed */
 
 /* As the Vulkan commands, including their errors. Thread-safety: as the Vulkan commands. */
-BF_SHARED VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count,
-                                   const VkFence *fences, VkBool32 all, uint64_t timeout_ns);
-BF_SHARED VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle);
-BF_SHARED void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle);
+VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const VkFence *fences,
+                         VkBool32 all, uint64_t timeout_ns);
+VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle);
+void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle);
 
 /* Blocks until the driver has been handed the fence (export). Errors: VK_ERROR_DEVICE_LOST. */
-BF_SHARED VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle);
+VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle);
 
 #endif

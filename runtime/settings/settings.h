@@ -27,7 +27,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
 #include "base/message.h"
 
 enum bf_queues_mode {
@@ -114,16 +113,16 @@ struct bf_settings {
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; 'settings' then holds defaults and owns nothing.
  * Thread-safety: safe, as long as nobody changes the environment meanwhile.
  */
-BF_SHARED VkResult bf_settings_load(const VkInstanceCreateInfo *create_info,
-                                    char *const *environment, bool privileged, bool implicit_layer,
-                                    FILE *messages, struct bf_settings *settings);
+VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *environment,
+                          bool privileged, bool implicit_layer, FILE *messages,
+                          struct bf_settings *settings);
 
 /* Frees what 'settings' owns and leaves no pointer behind; accepts NULL and a zeroed struct. */
-BF_SHARED void bf_settings_finish(struct bf_settings *settings);
+void bf_settings_finish(struct bf_settings *settings);
 
 /* Whether the process runs with more rights than its user (set-user-id, file capabilities): the
  * 'privileged' of bf_settings_load. Thread-safety: safe. */
-BF_SHARED bool bf_settings_is_privileged(void);
+bool bf_settings_is_privileged(void);
 
 /*
  * Whether an instance has the layer because the implicit manifest was switched on (BELFRY=1), not
@@ -131,8 +130,7 @@ BF_SHARED bool bf_settings_is_privileged(void);
  * pattern of VK_LOADER_LAYERS_ENABLE. The loader doesn't tell a layer which manifest it came from.
  * Thread-safety: safe.
  */
-BF_SHARED bool bf_settings_is_implicit(const VkInstanceCreateInfo *create_info,
-                                       char *const *environment);
+bool bf_settings_is_implicit(const VkInstanceCreateInfo *create_info, char *const *environment);
 
 /* The table of settings. tools/settings makes it, the manifest's settings and README's table of one
  * file, settings.json; 'belfry settings' prints it. */
@@ -157,21 +155,19 @@ struct bf_setting_row {
     uint32_t minimum;     /* INT */
     uint32_t maximum;
 };
-BF_SHARED uint32_t bf_settings_rows(const struct bf_setting_row **rows);
+uint32_t bf_settings_rows(const struct bf_setting_row **rows);
 
 /* The value in row 'row' as text that bf_settings_load would read back; "" for no path. Written to
  * 'buffer' (cut off if it doesn't fit) and returned. */
-BF_SHARED const char *bf_settings_value(const struct bf_settings *settings, uint32_t row,
-                                        char *buffer, size_t size);
-BF_SHARED enum bf_setting_source bf_settings_source(const struct bf_settings *settings,
-                                                    uint32_t row);
+const char *bf_settings_value(const struct bf_settings *settings, uint32_t row, char *buffer,
+                              size_t size);
+enum bf_setting_source bf_settings_source(const struct bf_settings *settings, uint32_t row);
 /* The variable's name or the file and line; "" for a default and for the API. Owned by 'settings'.
  */
-BF_SHARED const char *bf_settings_origin(const struct bf_settings *settings, uint32_t row);
+const char *bf_settings_origin(const struct bf_settings *settings, uint32_t row);
 
 /* Whether 'key' exists and takes 'value'. If not, says so in one line on 'messages' (may be NULL)
  * with the nearest valid one; 'origin' names the place for the reader: "--set". */
-BF_SHARED bool bf_setting_check(const char *key, const char *value, const char *origin,
-                                FILE *messages);
+bool bf_setting_check(const char *key, const char *value, const char *origin, FILE *messages);
 
 #endif

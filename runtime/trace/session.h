@@ -13,11 +13,11 @@
 
 /* NULL: the settings ask for none, or it can't be created (one line says why): the device then goes
  * without one. */
-BF_SHARED struct bf_trace *bf_trace_session_open(const struct bf_settings *settings,
-                                                 const char *device_name, uint32_t driver_version);
+struct bf_trace *bf_trace_session_open(const struct bf_settings *settings, const char *device_name,
+                                       uint32_t driver_version);
 
 /* After the bf_device is destroyed, or where it could not be created. 'summary': a summary of the
  * trace is printed to stderr. NULL is allowed. */
-BF_SHARED void bf_trace_session_close(struct bf_trace *trace, bool summary);
+void bf_trace_session_close(struct bf_trace *trace, bool summary);
 
 #endif

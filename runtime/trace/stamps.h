@@ -30,7 +30,6 @@
 
 #include <volk.h>
 
-#include "base/export.h"
 #include "trace/calibration.h"
 #include "trace/trace.h"
 

@@ -39,8 +39,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "base/export.h"
-
 struct bf_trace;
 
 struct bf_trace_info {
@@ -90,17 +88,17 @@ struct bf_trace_packet {
 
 /* Errors: VK_ERROR_INITIALIZATION_FAILED when the file can't be created (one line names path and
  * cause), VK_ERROR_OUT_OF_HOST_MEMORY (also when no thread can be created). */
-BF_SHARED VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
+VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace);
 
 /* Writes what is pending; the last trace of a file closes it. NULL is allowed. No other call on the
  * trace may run or follow. */
-BF_SHARED void bf_trace_destroy(struct bf_trace *trace);
+void bf_trace_destroy(struct bf_trace *trace);
 
 /* Makes the file's thread write what is pending now. Doesn't wait. */
-BF_SHARED void bf_trace_flush(struct bf_trace *trace);
+void bf_trace_flush(struct bf_trace *trace);
 
 /* Waits until all that was reported before is in the file, so that it can be read. */
-BF_SHARED void bf_trace_drain(struct bf_trace *trace);
+void bf_trace_drain(struct bf_trace *trace);
 
 /* Counts for the whole file, except that of the events for which there was no room only those of
  * this trace are counted. All zero without a trace or a file. */
@@ -109,34 +107,32 @@ struct bf_trace_counts {
     uint64_t lost;   /* that are left out: they came too fast, or the file could not be written */
     uint64_t bytes;  /* in the file */
 };
-BF_SHARED void bf_trace_count(struct bf_trace *trace, struct bf_trace_counts *counts);
+void bf_trace_count(struct bf_trace *trace, struct bf_trace_counts *counts);
 
 /* The path of the file, which may have got a number; NULL without a file. Valid until destroyed. */
-BF_SHARED const char *bf_trace_path(const struct bf_trace *trace);
+const char *bf_trace_path(const struct bf_trace *trace);
 
 /* An engine (one real VkQueue) and a queue that lives on it. Returns the number to name it by, or
  * UINT32_MAX when out of memory: calls with that number do nothing. Names are copied, here and
  * below, up to 127 bytes; those of a file's further devices get ', device N' behind them. */
-BF_SHARED uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
-BF_SHARED uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
+uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
+uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
 
 /* A debug name for an object: the device, a queue (by its number) or a semaphore (by its handle).
  * NULL or "" takes it back; for a semaphore that also forgets its signals, so call it when one is
  * destroyed (handles come back as other objects). */
-BF_SHARED void bf_trace_name_device(struct bf_trace *trace, const char *name);
-BF_SHARED void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
-BF_SHARED void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore,
-                                       const char *name);
+void bf_trace_name_device(struct bf_trace *trace, const char *name);
+void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
+void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name);
 
 /* For command buffers: a debug name (NULL or "" takes it back); that it was begun, which drops the
  * labels recorded before; a label recorded in it; and that it was freed, since handles are
  * reused. */
-BF_SHARED void bf_trace_name_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer,
-                                            const char *name);
-BF_SHARED void bf_trace_command_buffer_begun(struct bf_trace *trace, VkCommandBuffer buffer);
-BF_SHARED void bf_trace_command_buffer_label(struct bf_trace *trace, VkCommandBuffer buffer,
-                                             const char *label);
-BF_SHARED void bf_trace_forget_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer);
+void bf_trace_name_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer, const char *name);
+void bf_trace_command_buffer_begun(struct bf_trace *trace, VkCommandBuffer buffer);
+void bf_trace_command_buffer_label(struct bf_trace *trace, VkCommandBuffer buffer,
+                                   const char *label);
+void bf_trace_forget_command_buffer(struct bf_trace *trace, VkCommandBuffer buffer);
 
 /* The content of a packet, for its caption. */
 struct bf_trace_contents {
@@ -148,35 +144,32 @@ struct bf_trace_contents {
 
 /* The program has submitted a packet: fills 'packet' and sets queued_ns. The second form is for
  * packets of which only the number of command buffers is known. */
-BF_SHARED void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet *packet,
-                                           uint32_t queue, enum bf_trace_packet_kind kind,
-                                           const struct bf_trace_contents *contents);
-BF_SHARED void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_packet *packet,
-                                      uint32_t queue, enum bf_trace_packet_kind kind,
-                                      uint32_t command_buffers);
+void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet *packet,
+                                 uint32_t queue, enum bf_trace_packet_kind kind,
+                                 const struct bf_trace_contents *contents);
+void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_packet *packet, uint32_t queue,
+                            enum bf_trace_packet_kind kind, uint32_t command_buffers);
 
 /* The scheduler has found that the packet may not be handed over yet, and what it waits for. Called
  * when that is first found, and again when the obstacle has changed. */
-BF_SHARED void bf_trace_packet_held(struct bf_trace *trace, struct bf_trace_packet *packet,
-                                    struct bf_trace_sync obstacle);
+void bf_trace_packet_held(struct bf_trace *trace, struct bf_trace_packet *packet,
+                          struct bf_trace_sync obstacle);
 
 /* The driver has accepted the packet. Its waits and signals are given now, when every signal that a
  * wait refers to has been handed over itself: an arrow is drawn from the signal of the smallest
  * value that satisfies the wait. For a timed packet: after bf_stamps_begin, and before
  * bf_stamps_collect can see it. */
-BF_SHARED void bf_trace_packet_handed_over(struct bf_trace *trace, struct bf_trace_packet *packet,
-                                           uint32_t wait_count, const struct bf_trace_sync *waits,
-                                           uint32_t signal_count,
-                                           const struct bf_trace_sync *signals);
+void bf_trace_packet_handed_over(struct bf_trace *trace, struct bf_trace_packet *packet,
+                                 uint32_t wait_count, const struct bf_trace_sync *waits,
+                                 uint32_t signal_count, const struct bf_trace_sync *signals);
 
 /* The packet will never be handed over: the driver refused it, or the device was lost. */
-BF_SHARED void bf_trace_packet_dropped(struct bf_trace *trace, struct bf_trace_packet *packet);
+void bf_trace_packet_dropped(struct bf_trace *trace, struct bf_trace_packet *packet);
 
 /* The packet's GPU timestamps have been read (never called for a packet that isn't timed). Two
  * zeros: they could not be had. */
-BF_SHARED void bf_trace_packet_executed(struct bf_trace *trace,
-                                        const struct bf_trace_packet *packet, uint64_t begin_ns,
-                                        uint64_t end_ns);
+void bf_trace_packet_executed(struct bf_trace *trace, const struct bf_trace_packet *packet,
+                              uint64_t begin_ns, uint64_t end_ns);
 
 /*
  * Fence operations: GPU signals and waits of fences and timeline semaphores, by queues. Each is
@@ -194,9 +187,8 @@ enum bf_trace_fence_op {
  * by what comes before it. 'packet' has been queued just before; NULL: none carries it, and it must
  * be logged. Of a packet of kind SIGNAL or WAIT, only this box is drawn besides its time in the
  * software queue. */
-BF_SHARED void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue,
-                                     struct bf_trace_packet *packet, enum bf_trace_fence_op op,
-                                     struct bf_trace_sync sync, bool logged);
+void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue, struct bf_trace_packet *packet,
+                           enum bf_trace_fence_op op, struct bf_trace_sync sync, bool logged);
 
 /* Flags of an entry of a log. */
 enum {
@@ -208,18 +200,18 @@ enum {
  * 'end_ns' (0: the entry has no time), and had come to it at 'observed_ns' (0: a signal, or a wait
  * that was satisfied by then). The entry belongs to the oldest such operation of the queue; older
  * logged operations of its kind have lost their entries. */
-BF_SHARED void bf_trace_fence_done(struct bf_trace *trace, uint32_t queue,
-                                   enum bf_trace_fence_op op, struct bf_trace_sync sync,
-                                   uint64_t end_ns, uint64_t observed_ns, uint32_t flags);
+void bf_trace_fence_done(struct bf_trace *trace, uint32_t queue, enum bf_trace_fence_op op,
+                         struct bf_trace_sync sync, uint64_t end_ns, uint64_t observed_ns,
+                         uint32_t flags);
 
 /* 'count' entries of the queue's log were overwritten unread. */
-BF_SHARED void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count);
+void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count);
 
 /* GPU times from now on are estimates; the summary and the trace say so. */
-BF_SHARED void bf_trace_mark_uncalibrated(struct bf_trace *trace);
+void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
 /* The host has signalled a timeline semaphore or a fence. */
-BF_SHARED void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
+void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
 /* Background processing (background/trace_events.h), on tracks of the process: items are slices,
  * everything else instants on lane 0. The slices of one lane come one after the other, each begin
@@ -241,7 +233,7 @@ struct bf_trace_background {
     bool boosted;
     const char *mode; /* MODE: as text */
 };
-BF_SHARED void bf_trace_background(struct bf_trace *trace, const struct bf_trace_background *event);
+void bf_trace_background(struct bf_trace *trace, const struct bf_trace_background *event);
 
 /* A variant of a pipeline is used from now on, or is used no longer and why: an instant on lane
  * 0. */
@@ -249,13 +241,13 @@ enum bf_trace_swap {
     BF_TRACE_SWAP_IN,
     BF_TRACE_SWAP_OUT,
 };
-BF_SHARED void bf_trace_swap(struct bf_trace *trace, enum bf_trace_swap swap, uint64_t pipeline,
-                             uint32_t variant, const char *reason);
+void bf_trace_swap(struct bf_trace *trace, enum bf_trace_swap swap, uint64_t pipeline,
+                   uint32_t variant, const char *reason);
 
 /* Prints the summary: device, engines, queues and the engines they ran on, submissions, how many
  * were held and how long, busy time of engines, overlap between engines and between queues. Best at
  * the end of a run: GPU times that come in later, but lie before what was counted, are counted in
  * part. */
-BF_SHARED void bf_trace_print_summary(struct bf_trace *trace, FILE *out);
+void bf_trace_print_summary(struct bf_trace *trace, FILE *out);
 
 #endif
