@@ -14,7 +14,7 @@
  *  LI-2  What a process has one of (messages' level, settings in force, the registry of devices, handles
  *        of the C API) is the library's: the layer has no copy of the code that keeps it.
  *
- * Proven by tests/layer/library.c.
+ * Proven by tests/layer/library.c (LI-1) and tests/interface (LI-2: nothing else is imported).
  */
 #ifndef BELFRY_INTERFACE_INTERFACE_H
 #define BELFRY_INTERFACE_INTERFACE_H
