@@ -7,6 +7,7 @@
 
 #include "access/observe.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "device/device.h"
 #include "gpu/registry.h"
 #include "settings/settings.h"
@@ -92,12 +93,14 @@ static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachme
 
 static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
 {
-    if (!info || !out || info->pNext || !info->pfnGetInstanceProcAddr ||
-        !info->pfnGetDeviceProcAddr || !info->instance || !info->physicalDevice || !info->device ||
-        !info->pQueues || info->queueCount == 0 || info->queueCount > BF_MAX_ENGINES) {
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_ATTACH_INFO, "bfAttachDevice", "pInfo"))
+        return false;
+    if (!out || !info->pfnGetInstanceProcAddr || !info->pfnGetDeviceProcAddr || !info->instance ||
+        !info->physicalDevice || !info->device || !info->pQueues || info->queueCount == 0 ||
+        info->queueCount > BF_MAX_ENGINES) {
         bf_message(BF_MESSAGE_ERROR,
-                   "bfAttachDevice: a member is NULL, pNext is not, or queueCount is not 1 to %d",
-                   BF_MAX_ENGINES);
+                   "bfAttachDevice: pDevice or a member is NULL, or queueCount (%u) is not 1 to %d",
+                   info->queueCount, BF_MAX_ENGINES);
         return false;
     }
     const struct bf_gpu *known = bf_gpu_find(info->device);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 
 #define HANG_NS UINT64_C(10000000000)
 #define ROUNDS  4
@@ -168,10 +169,9 @@ VkResult bf_background_queue(struct bf_background *b, PFN_bfProcessingWork callb
 
 VkResult bf_background_add_driver(struct bf_background *b, const BfBackgroundDriver *functions)
 {
-    if (!functions || functions->pNext) {
-        bf_message(BF_MESSAGE_ERROR, "bfAddBackgroundDriver: pDriver is NULL, or its pNext is not");
+    if (!bf_structure_check(functions, BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, "bfAddBackgroundDriver",
+                            "pDriver"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     struct bf_driver *driver = calloc(1, sizeof(*driver));
     if (!driver)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -378,7 +378,12 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
     atomic_store(&b->changer, self);
     bf_background_trace_mode(b, mode, action);
     mode_enter(b, mode, action);
-    const BfBackgroundModeInfo info = {.mode = mode, .action = action, .epoch = b->epoch};
+    const BfBackgroundModeInfo info = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO,
+        .mode = mode,
+        .action = action,
+        .epoch = b->epoch,
+    };
     for (struct bf_driver *d = atomic_load(&b->drivers); d; d = d->next) {
         if (d->functions.pfnOnMode)
             d->functions.pfnOnMode(d->functions.pContext, &info);
@@ -412,6 +417,7 @@ bool bf_background_may_adapt(const struct bf_background *b)
 BfBackgroundProcessingProperties bf_background_properties(struct bf_background *b)
 {
     return (BfBackgroundProcessingProperties){
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES,
         .backgroundProcessingSupported = atomic_load(&b->drivers) != NULL,
         .developerMode = b->info.developer_mode,
         .backgroundTasks = b->info.tasks,

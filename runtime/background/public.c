@@ -3,7 +3,7 @@
 #include "background/public.h"
 
 #include "base/handle.h"
-#include "base/message.h"
+#include "base/structure.h"
 #include "gpu/gpu.h"
 
 VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode)
@@ -62,9 +62,8 @@ VkResult bfGetBackgroundProcessingProperties(BfDevice device,
                                              BfBackgroundProcessingProperties *pProperties)
 {
     struct bf_background *b = background_of(device, __func__);
-    if (b && !pProperties)
-        bf_message(BF_MESSAGE_ERROR, "bfGetBackgroundProcessingProperties: pProperties is NULL");
-    if (!b || !pProperties)
+    if (!b || !bf_structure_check(pProperties, BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES,
+                                  __func__, "pProperties"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     *pProperties = bf_background_properties(b);
     return VK_SUCCESS;

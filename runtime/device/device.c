@@ -6,6 +6,7 @@
 
 #include "background/public.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "device/copies.h"
 #include "fence/fence.h"
 #include "gpu/registry.h"
@@ -66,12 +67,11 @@ VkResult bfGetDevice(VkDevice handle, BfDevice *out)
 VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
 {
     struct bf_gpu *gpu = bf_gpu_of(handle, __func__);
-    if (gpu && !out)
-        bf_message(BF_MESSAGE_ERROR, "bfGetDeviceCounters: pCounters is NULL");
-    if (!gpu || !out)
+    if (!gpu || !bf_structure_check(out, BF_STRUCTURE_TYPE_DEVICE_COUNTERS, __func__, "pCounters"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_counters *c = &gpu->counters;
     *out = (BfDeviceCounters){
+        .sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS,
         .sleeperWakeups = atomic_load(&c->sleeper_wakeups),
         .sleeperThreads = atomic_load(&c->sleeper_threads),
         .submissions = atomic_load(&c->submissions),

@@ -6,6 +6,7 @@
 
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "fence/import_export.h"
 #include "fence/native.h"
 #include "fence/shared.h"
@@ -35,9 +36,10 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out || info->pNext) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateFence: %s",
-                   !info || !out ? "pInfo or pFence is NULL" : "pNext is not NULL");
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_FENCE_CREATE_INFO, __func__, "pInfo"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!out) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateFence: pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bool shared = info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT);

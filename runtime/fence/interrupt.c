@@ -5,6 +5,7 @@
 
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "belfry/native_fence.h"
 #include "fence/native.h"
 #include "log/log.h"
@@ -126,13 +127,14 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     const BfFenceNotifyFlags known = BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT;
-    if (!notification || notification->pNext || (notification->flags & ~known) ||
+    if (!bf_structure_check(notification, BF_STRUCTURE_TYPE_FENCE_NOTIFICATION, __func__,
+                            "pNotification"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if ((notification->flags & ~known) ||
         (notification->signaledFenceCount && notification->queue)) {
         bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: %s",
-                   !notification         ? "pNotification is NULL"
-                   : notification->pNext ? "pNext is not NULL"
-                   : notification->queue ? "there are fences as well as a queue, or an unknown flag"
-                                         : "a flag is not known");
+                   notification->queue ? "there are fences as well as a queue, or an unknown flag"
+                                       : "a flag is not known");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     /* No array: all. */

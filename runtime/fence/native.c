@@ -5,16 +5,13 @@
 
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "fence/import_export.h"
 #include "fence/shared.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
-
-#define FEATURE_VERSION 1
-
-extern char **environ;
 
 bool bf_native_is_supported(const struct bf_scheduler *scheduler)
 {
@@ -187,23 +184,6 @@ void bf_native_monitored(struct bf_fence *fence)
         atomic_store(native->monitored.value, value);
 }
 
-VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
-{
-    if (!out) {
-        bf_message(BF_MESSAGE_ERROR, "bfIsFeatureEnabled: pResult is NULL");
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    struct bf_settings settings;
-    VkResult result =
-        bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, NULL, &settings);
-    if (result != VK_SUCCESS)
-        return result;
-    bool enabled = feature == BF_FEATURE_NATIVE_FENCE && settings.native_fences;
-    *out = (BfFeatureResult){.enabled = enabled, .version = enabled ? FEATURE_VERSION : 0};
-    bf_settings_finish(&settings);
-    return VK_SUCCESS;
-}
-
 /* Do all engines that queues of a type may be on store in one piece? */
 static VkBool32 engines_all_write_atomically(const struct bf_scheduler *scheduler,
                                              VkQueueFlags flags, VkQueueFlags without)
@@ -222,12 +202,13 @@ static VkBool32 engines_all_write_atomically(const struct bf_scheduler *schedule
 VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
-    if (!scheduler || !caps) {
-        if (scheduler)
-            bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceCaps: pCaps is NULL");
+    if (!scheduler ||
+        !bf_structure_check(caps, BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS, __func__, "pCaps"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    *caps = (BfNativeFenceCaps){.supported = bf_native_is_supported(scheduler)};
+    *caps = (BfNativeFenceCaps){
+        .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS,
+        .supported = bf_native_is_supported(scheduler),
+    };
     if (!caps->supported)
         return VK_SUCCESS;
     caps->currentValueStride = BF_VALUE_MEMORY_STRIDE;
@@ -256,15 +237,15 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
         return VK_ERROR_VALIDATION_FAILED_EXT;
     const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
     const VkFlags shared = BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT;
-    if (!info || !out || info->pNext || (info->flags & ~known) ||
-        (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO, __func__, "pInfo"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!out || (info->flags & ~known) || (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
         (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
          (info->flags & (BF_FENCE_PROGRAM_WRITTEN_BIT | shared))) ||
         ((info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: %s",
-                   !info || !out ? "pInfo or pFence is NULL"
-                   : info->pNext ? "pNext is not NULL"
-                                 : "the type or a flag is not known, or they don't go together");
+                   out ? "the type or a flag is not known, or they don't go together"
+                       : "pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!bf_native_is_supported(scheduler)) {
@@ -282,15 +263,17 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
 VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
-    if (!fence || !mapping || !fence->native) {
-        if (fence)
-            bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceMapping: %s",
-                       mapping ? "the fence is not native" : "pMapping is NULL");
+    if (!fence ||
+        !bf_structure_check(mapping, BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING, __func__, "pMapping"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!fence->native) {
+        bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceMapping: the fence is not native");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct bf_value_memory *current = &fence->native->current;
     const struct bf_buffer *buffer = &current->pages->buffer;
     *mapping = (BfNativeFenceMapping){
+        .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING,
         .pCurrentValue = buffer->shown ? (const volatile uint64_t *)((const char *)buffer->shown +
                                                                      current->offset)
                                        : NULL,

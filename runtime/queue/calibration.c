@@ -118,8 +118,11 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
     struct probe probe = {0};
-    const BfQueueCreateInfo info = {.type = queue->type,
-                                    .priority = (BfQueuePriority)atomic_load(&queue->priority)};
+    const BfQueueCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+        .type = queue->type,
+        .priority = (BfQueuePriority)atomic_load(&queue->priority),
+    };
     VkResult result = probe_record(queue, &probe);
     if (result == VK_SUCCESS)
         result = bf_command_queue_create_on(queue->base.engine, &info, &probe.queue);

@@ -7,6 +7,7 @@
 
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "fence/native.h"
 #include "log/log.h"
 #include "queue/command_queue.h"
@@ -103,11 +104,9 @@ static bool queue_create_info_check(const BfQueueCreateInfo *info)
                    info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
         return false;
     }
-    if (!queue_priority_is_known(info->priority) || (info->flags & ~known) || info->nodeMask > 1 ||
-        info->pNext) {
-        bf_message(BF_MESSAGE_ERROR,
-                   "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x, pNext %p",
-                   (int)info->priority, info->flags, info->nodeMask, info->pNext);
+    if (!queue_priority_is_known(info->priority) || (info->flags & ~known) || info->nodeMask > 1) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x",
+                   (int)info->priority, info->flags, info->nodeMask);
         return false;
     }
     return true;
@@ -205,8 +204,10 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pInfo or pQueue is NULL");
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, __func__, "pInfo"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!out) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pQueue is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!queue_create_info_check(info))
@@ -257,7 +258,10 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     }
     struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
     if (!fence) {
-        const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+        const BfNativeFenceCreateInfo info = {
+            .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+            .flags = BF_FENCE_NO_SIGNAL_BIT,
+        };
         VkResult result = bf_native_create(scheduler, &info, &fence);
         if (result != VK_SUCCESS)
             return result;
@@ -281,14 +285,12 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
 
 VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)
 {
-    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue") ||
+        !bf_structure_check(info, BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, __func__, "pInfo"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetQueueInfo: pInfo is NULL");
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     *info = (BfQueueCreateInfo){
+        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
         .type = queue->type,
         .priority = (BfQueuePriority)atomic_load(&queue->priority),
         .flags = queue->flags,

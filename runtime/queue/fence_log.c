@@ -5,6 +5,7 @@
 
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/structure.h"
 #include "belfry/native_fence.h"
 #include "log/log.h"
 #include "log/writer.h"
@@ -69,12 +70,13 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!info || !out || info->pNext || info->entries > MAX_ENTRIES ||
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO, __func__,
+                            "pInfo"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!out || info->entries > MAX_ENTRIES ||
         (info->type != BF_FENCE_LOG_TYPE_WAITS && info->type != BF_FENCE_LOG_TYPE_SIGNALS)) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateFenceLogReader: %s",
-                   !info || !out ? "pInfo or pReader is NULL"
-                   : info->pNext ? "pNext is not NULL"
-                                 : "the type is none, or entries are more than 65536");
+                   out ? "the type is none, or entries are more than 65536" : "pReader is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_queue *queue = reader_find_queue(handle, info);

@@ -100,6 +100,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (!find_folder(s))
         goto fail_folder;
     const BfBackgroundDriver driver = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
         .pContext = s,
         .pfnPrepare = driver_prepare,
         .pfnOnMode = on_mode,

@@ -21,6 +21,7 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
         queues[i] = (BfAttachQueue){
             .queue = side->queues[i], .queueFamilyIndex = side->family, .queueIndex = i};
     const BfAttachInfo info = {
+        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
         .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
         .instance = side->instance,
         .physicalDevice = side->gpu,
@@ -33,8 +34,9 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
         return false;
     for (int i = 0; i < 2; ++i) {
         /* The second of two equal queues lands on the emptier engine. */
-        const BfQueueCreateInfo queue = {.type = BF_QUEUE_TYPE_DIRECT};
-        const BfFenceCreateInfo fence = {0};
+        const BfQueueCreateInfo queue = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                         .type = BF_QUEUE_TYPE_DIRECT};
+        const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
         if (!attached_worked(bfCreateQueue(a->device, &queue, &a->queues[i]), "bfCreateQueue",
                              found) ||
             !attached_worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence",

@@ -300,6 +300,7 @@ static bool attach(struct side *side, struct items *items)
 {
     const BfAttachQueue queues = {.queue = side->queues[0], .queueFamilyIndex = side->family};
     const BfAttachInfo info = {
+        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
         .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
         .instance = side->instance,
         .physicalDevice = side->gpu,

@@ -55,7 +55,7 @@ static bool register_all(struct member *members, uint64_t value, struct bench_fo
 static bool create(BfDevice device, struct member *members, uint32_t count,
                    struct bench_found *found)
 {
-    const BfFenceCreateInfo info = {0};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkResult result = VK_SUCCESS;
     for (int m = 0; m < CROWD_THREADS && result >= 0; ++m) {
         uint32_t share = count / CROWD_THREADS + ((uint32_t)m < count % CROWD_THREADS);

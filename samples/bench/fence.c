@@ -330,7 +330,8 @@ static void call_rows(struct bench_report *report, struct side *other)
                 attached_open(&a, other, 1, &signal);
     for (uint32_t i = 0; open && i < REPETITIONS && !signal.reason[0]; ++i) {
         struct calls sum = {0};
-        BfDeviceCounters before, after;
+        BfDeviceCounters before = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS},
+                         after = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
         bfGetDeviceCounters(a.device, &before);
         for (int burst = 0; burst < BURSTS && !signal.reason[0]; ++burst)
             attached_worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits",

@@ -235,7 +235,7 @@ void hand_over_compare(struct side *side, uint32_t engines, uint32_t fills, uint
         open = t.semaphores[i] != VK_NULL_HANDLE;
     }
     open = open && attached_open(&t.attached, side, engines, t.found);
-    BfDeviceCounters before = {0}, after = {0};
+    BfDeviceCounters before = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS}, after = before;
     if (open)
         bfGetDeviceCounters(t.attached.device, &before);
     for (uint32_t i = 0; open && i < repetitions && !t.found->reason[0]; ++i)

@@ -259,7 +259,7 @@ static double poll_word(struct logged *l, const volatile uint64_t *word, struct 
 static void word_row(struct bench_report *report, struct logged *plain, struct logged *native)
 {
     struct bench_found found = {0};
-    BfNativeFenceMapping mapping = {0};
+    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
     worked(bfGetNativeFenceMapping(native->fence, &mapping), "bfGetNativeFenceMapping", &found);
     for (uint32_t i = 0; i < REPETITIONS && !found.reason[0]; ++i) {
         for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {

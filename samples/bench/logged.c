@@ -27,6 +27,7 @@ static bool attach(struct logged *l, struct bench_found *found)
 {
     const BfAttachQueue queue = {.queue = l->side.queues[0], .queueFamilyIndex = l->side.family};
     const BfAttachInfo info = {
+        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
         .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
         .instance = l->side.instance,
         .physicalDevice = l->side.gpu,
@@ -36,9 +37,10 @@ static bool attach(struct logged *l, struct bench_found *found)
         .pQueues = &queue,
         .nativeFences = !l->options.native_off,
     };
-    const BfQueueCreateInfo type = {.type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence = {0};
-    const BfNativeFenceCreateInfo native = {0};
+    const BfQueueCreateInfo type = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO};
     return worked(bfAttachDevice(&info, &l->device), "bfAttachDevice", found) &&
            worked(bfCreateQueue(l->device, &type, &l->queue), "bfCreateQueue", found) &&
            (l->options.queue == LOGGED_NATIVE
@@ -128,6 +130,7 @@ static bool record_more(struct logged *l, struct bench_found *found)
 static bool open_reader(struct logged *l, struct bench_found *found)
 {
     const BfFenceLogReaderCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
         .queue = l->queue,
         .vkQueue = l->queue ? VK_NULL_HANDLE : l->side.queues[0],
         .type = BF_FENCE_LOG_TYPE_SIGNALS,

@@ -24,7 +24,8 @@ static bool belfry_open(struct twin *twin, const char *gpu, uint32_t width, uint
                         struct bench_found *found)
 {
     const char *folder = getenv("TMPDIR");
-    BfBackgroundProcessingProperties properties = {0};
+    BfBackgroundProcessingProperties properties = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
 
     snprintf(twin->cache, sizeof twin->cache, "%.40s/belfry-bench.XXXXXX",
              folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");

@@ -83,6 +83,7 @@ static VkResult belfry_open(struct sample_show *show)
     }
     TRY(bfAttachDevice(
         &(BfAttachInfo){
+            .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
             .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
             .instance = device->instance,
             .physicalDevice = device->gpu,
@@ -100,15 +101,19 @@ static VkResult belfry_open(struct sample_show *show)
 
 static VkResult queue_create(struct sample_show *show, BfQueueType type, BfQueue *queue)
 {
-    TRY(bfCreateQueue(show->belfry, &(BfQueueCreateInfo){.type = type}, queue));
+    TRY(bfCreateQueue(
+        show->belfry,
+        &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type}, queue));
     sample_device_family_add(&show->device, bfGetQueueFamilyIndex(*queue));
     return VK_SUCCESS;
 }
 
 VkResult sample_fence_create(const struct sample_show *show, BfFence *fence)
 {
-    return sample_check(bfCreateFence(show->belfry, &(BfFenceCreateInfo){0}, fence),
-                        "bfCreateFence");
+    return sample_check(
+        bfCreateFence(show->belfry,
+                      &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO}, fence),
+        "bfCreateFence");
 }
 
 VkResult sample_fence_await(BfFence fence, uint64_t value)

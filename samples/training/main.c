@@ -233,6 +233,7 @@ int main(int argc, char **argv)
     static struct training training = {
         .show = {.size = {640, 360}, .seed = 7, .frames = 240},
         .flow = "benchmark",
+        .properties = {.sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES},
     };
     struct sample_show *show = &training.show;
     const struct sample_option extra[] = {

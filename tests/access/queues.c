@@ -21,7 +21,7 @@ static VkBuffer target; /* of what is read; in the other half of the memory */
 
 static BfQueue make_queue(BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.type = type};
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
     BfQueue queue;
     assert_success(bfCreateQueue(device, &info, &queue));
     return queue;
@@ -29,7 +29,8 @@ static BfQueue make_queue(BfQueueType type)
 
 static BfFence make_fence(uint64_t value)
 {
-    const BfFenceCreateInfo info = {.initialValue = value};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = value};
     BfFence made;
     assert_success(bfCreateFence(device, &info, &made));
     return made;

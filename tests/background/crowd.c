@@ -193,8 +193,10 @@ static int device_new(struct run *r)
     d->b = bf_background_create(&(struct bf_background_info){
         .tasks = r->tasks, .developer_mode = true, .proc = "/nonexistent"});
     REQUIRE(d->b, "no memory");
-    VkResult result =
-        bf_background_add_driver(d->b, &(BfBackgroundDriver){.pContext = r, .pfnOnMode = on_mode});
+    VkResult result = bf_background_add_driver(
+        d->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
+                                    .pContext = r,
+                                    .pfnOnMode = on_mode});
     REQUIRE(result == VK_SUCCESS, "no memory");
     return (int)index;
 }

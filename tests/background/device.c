@@ -58,7 +58,8 @@ static void run_and_queue(void *context)
 TEST(settings_reach_the_device)
 {
     struct fixture f;
-    BfBackgroundProcessingProperties properties;
+    BfBackgroundProcessingProperties properties = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
     fixture_open(&f, NULL);
     assert_success(bfGetBackgroundProcessingProperties(f.bf, &properties));
     /* The layer brings a driver of its own, the specialiser; a device without it has none so far. */
@@ -120,8 +121,9 @@ TEST(ending_the_device_cancels_and_waits)
 TEST(bad_handles_are_refused)
 {
     struct fixture f;
-    BfBackgroundProcessingProperties properties;
-    const BfBackgroundDriver driver = {0};
+    BfBackgroundProcessingProperties properties = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
+    const BfBackgroundDriver driver = {.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER};
     struct work w = {.gate = 1};
     fixture_open(&f, NULL);
     BfDevice bad[] = {NULL, (BfDevice)&f, (BfDevice)make_event(&f)};

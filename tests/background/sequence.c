@@ -256,8 +256,10 @@ static void device_open(struct program *p, uint32_t device)
     d->b = bf_background_create(&(struct bf_background_info){
         .tasks = p->idle_limit, .developer_mode = true, .proc = "/nonexistent"});
     REQUIRE(d->b, "no memory");
-    VkResult result =
-        bf_background_add_driver(d->b, &(BfBackgroundDriver){.pContext = p, .pfnOnMode = on_mode});
+    VkResult result = bf_background_add_driver(
+        d->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
+                                    .pContext = p,
+                                    .pfnOnMode = on_mode});
     REQUIRE(result == VK_SUCCESS, "no memory");
 }
 

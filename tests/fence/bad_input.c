@@ -93,7 +93,7 @@ TEST_WITH(wrong_queues_are_refused, NULL, all_was_refused)
     const struct wrong_handles wrong = wrong_handles(dead, fence);
     for (size_t i = 0; i < 4; i++) {
         BfQueue queue = wrong.list[i];
-        BfQueueCreateInfo info = {.nodeMask = 77};
+        BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .nodeMask = 77};
         uint64_t a = 77, b = 77;
         assert_bad(bfQueueExecute(queue, 1, &commands));
         assert_bad(bfQueueSignal(queue, fence, 9));
@@ -193,12 +193,14 @@ TEST_WITH(wrong_devices_are_refused, NULL, all_was_refused)
     VkSemaphore semaphore = make_timeline(&f, 0);
     BfQueue queue = NULL;
     BfFence made = NULL;
-    const BfQueueCreateInfo queue_info = {.type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence_info = {.initialValue = 0};
+    const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                          .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                          .initialValue = 0};
     const struct wrong_handles wrong = wrong_handles(NULL, fence);
     for (size_t i = 0; i < 4; i++) {
         BfDevice device = wrong.list[i];
-        BfDeviceCounters counters = {.eventsSet = 77};
+        BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS, .eventsSet = 77};
         assert_bad(bfCreateQueue(device, &queue_info, &queue));
         assert_bad(bfCreateFence(device, &fence_info, &made));
         assert_bad(bfImportFence(device, semaphore, &made));
@@ -250,27 +252,30 @@ TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
 {
     struct fixture f;
     fixture_open(&f, NULL);
+#define QUEUE .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO
     const BfQueueCreateInfo bad[] = {
-        {.type = BF_QUEUE_TYPE_BUNDLE},
-        {.type = (BfQueueType)4},
-        {.type = (BfQueueType)-1},
-        {.priority = (BfQueuePriority)1},
-        {.priority = (BfQueuePriority)99},
-        {.priority = (BfQueuePriority)-100},
-        {.priority = (BfQueuePriority)10001},
-        {.flags = 4},
-        {.flags = 0xffffffff},
-        {.nodeMask = 2},
-        {.nodeMask = 3},
-        {.nodeMask = 0xffffffff},
-        {.pNext = &f},
+        {QUEUE, .type = BF_QUEUE_TYPE_BUNDLE},
+        {QUEUE, .type = (BfQueueType)4},
+        {QUEUE, .type = (BfQueueType)-1},
+        {QUEUE, .priority = (BfQueuePriority)1},
+        {QUEUE, .priority = (BfQueuePriority)99},
+        {QUEUE, .priority = (BfQueuePriority)-100},
+        {QUEUE, .priority = (BfQueuePriority)10001},
+        {QUEUE, .flags = 4},
+        {QUEUE, .flags = 0xffffffff},
+        {QUEUE, .nodeMask = 2},
+        {QUEUE, .nodeMask = 3},
+        {QUEUE, .nodeMask = 0xffffffff},
+        {QUEUE, .pNext = &f},
     };
+#undef QUEUE
     BfQueue queue = NULL;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_bad(bfCreateQueue(f.bf, &bad[i], &queue));
         assert_null(queue);
     }
-    const BfQueueCreateInfo good = {.type = BF_QUEUE_TYPE_DIRECT,
+    const BfQueueCreateInfo good = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .type = BF_QUEUE_TYPE_DIRECT,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     assert_bad(bfCreateQueue(f.bf, NULL, &queue));
     assert_bad(bfCreateQueue(f.bf, &good, NULL));
@@ -282,7 +287,7 @@ TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
     assert_bad(bfGetQueueTimestampFrequency(queue, NULL));
     assert_bad(bfGetQueueClockCalibration(queue, NULL, &ticks));
     assert_bad(bfGetQueueClockCalibration(queue, &ticks, NULL));
-    BfQueueCreateInfo echo;
+    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
@@ -293,8 +298,12 @@ TEST_WITH(fences_out_of_range_are_refused, NULL, all_was_refused)
 {
     struct fixture f;
     fixture_open(&f, NULL);
-    const BfFenceCreateInfo bad[] = {{.flags = 2}, {.flags = 0x80000000}, {.pNext = &f}};
-    const BfFenceCreateInfo good = {.initialValue = 1};
+#define FENCE .sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO
+    const BfFenceCreateInfo bad[] = {
+        {FENCE, .flags = 2}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = &f}};
+#undef FENCE
+    const BfFenceCreateInfo good = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = 1};
     BfFence fence = NULL;
     for (size_t i = 0; i < 3; i++) {
         assert_bad(bfCreateFence(f.bf, &bad[i], &fence));
@@ -408,16 +417,18 @@ TEST_WITH(realtime_is_not_permitted_where_no_queue_has_it, NULL, all_was_refused
 {
     struct fixture f;
     fixture_open(&f, NULL);
-    const BfQueueCreateInfo info = {.priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue queue = NULL;
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f.bf, &info, &queue));
     assert_null(queue);
-    const BfQueueCreateInfo normal = {.flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    const BfQueueCreateInfo normal = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                      .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     assert_success(bfCreateQueue(f.bf, &normal, &queue));
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1,
                    bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_GLOBAL_REALTIME));
-    BfQueueCreateInfo echo;
+    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
@@ -427,11 +438,12 @@ TEST_WITH(realtime_is_not_permitted_where_no_queue_has_it, NULL, all_was_refused
 /* A realtime queue works, stays what it is, and says so. */
 static void check_realtime(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.type = type,
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .type = type,
                                     .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue queue = NULL;
-    BfQueueCreateInfo echo;
+    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
     assert_success(bfCreateQueue(f->bf, &info, &queue));
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
@@ -464,7 +476,8 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
         fixture_open(&f, &options);
         check_realtime(&f, BF_QUEUE_TYPE_COMPUTE);
         check_realtime(&f, BF_QUEUE_TYPE_COPY);
-        const BfQueueCreateInfo direct = {.priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
+        const BfQueueCreateInfo direct = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                          .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
         BfQueue queue = NULL;
         assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f.bf, &direct, &queue));
         assert_null(queue);
@@ -658,7 +671,8 @@ TEST_WITH(types_without_an_engine_are_refused, NULL, all_was_refused)
     BfQueue queue = NULL;
     static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE};
     for (size_t i = 0; i < 2; i++) {
-        const BfQueueCreateInfo info = {.type = types[i]};
+        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                        .type = types[i]};
         assert_int_equal(bfCreateQueue(f.bf, &info, &queue), VK_ERROR_FEATURE_NOT_PRESENT);
         assert_null(queue);
     }

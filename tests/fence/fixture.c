@@ -209,7 +209,8 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                                           .queueFamilyIndex = i,
                                           .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
     }
-    return (BfAttachInfo){.pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+    return (BfAttachInfo){.sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
+                          .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
                           .instance = f->instance,
                           .physicalDevice = f->physical,
                           .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,

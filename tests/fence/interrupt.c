@@ -20,7 +20,8 @@ static _Atomic uint64_t *(*monitored_of)(BfFence fence);
 static BfFence make_written(struct fixture *f)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {.flags = BF_FENCE_PROGRAM_WRITTEN_BIT};
+    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+                                          .flags = BF_FENCE_PROGRAM_WRITTEN_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;
@@ -28,7 +29,7 @@ static BfFence make_written(struct fixture *f)
 
 static _Atomic uint64_t *word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping;
+    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     return (_Atomic uint64_t *)(uintptr_t)mapping.pCurrentValue;
 }
@@ -44,8 +45,10 @@ static void open_hooks(struct fixture *f)
 
 static void notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue)
 {
-    const BfFenceNotification notification = {
-        .signaledFenceCount = count, .pSignaledFences = fences, .queue = queue};
+    const BfFenceNotification notification = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+                                              .signaledFenceCount = count,
+                                              .pSignaledFences = fences,
+                                              .queue = queue};
     assert_success(bfNotifyFencesSignaled(f->bf, &notification));
 }
 
@@ -89,7 +92,10 @@ TEST(a_queue_stands_for_what_its_log_names_and_no_more)
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
     BfFence written = make_written(&f), native = make_native_fence(&f, 0);
     BfEvent on_written = make_event(&f), on_native = make_event(&f);
-    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    const BfFenceLogReaderCreateInfo info = {.sType =
+                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                             .queue = queue,
+                                             .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
     notify(&f, 0, NULL, queue); /* the first looks at all */
@@ -243,9 +249,10 @@ static void signal_all(void *argument)
             if (!gpu_signals(words[i], monitored[i], n))
                 continue;
             s->interrupts++;
-            const BfFenceNotification one = {.signaledFenceCount = 1,
+            const BfFenceNotification one = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+                                             .signaledFenceCount = 1,
                                              .pSignaledFences = &s->fences[i]};
-            const BfFenceNotification all = {0};
+            const BfFenceNotification all = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION};
             VkResult result = bfNotifyFencesSignaled(s->f->bf, n % 3 ? &one : &all);
             if (result != VK_SUCCESS)
                 s->result = result;

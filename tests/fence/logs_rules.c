@@ -85,7 +85,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
             queue_signal(queue, fence, 9);
             f.icd.quiesce();
             assert_value(fence, 1);
-            BfNativeFenceMapping mapping;
+            BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
             if (native) {
                 assert_success(bfGetNativeFenceMapping(fence, &mapping));
                 assert_int_equal(__atomic_load_n(mapping.pCurrentValue, __ATOMIC_ACQUIRE), 9);
@@ -444,7 +444,9 @@ FIXTURE_TEST(a_programs_own_queue_is_logged)
     BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
     assert_success(bfImportFence(f->bf, go, &go_fence));
     assert_success(bfImportFence(f->bf, done, &done_fence));
-    BfFenceLogReaderCreateInfo info = {.vkQueue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                       .vkQueue = queue,
+                                       .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &waits));
     info.type = BF_FENCE_LOG_TYPE_SIGNALS;
@@ -548,7 +550,10 @@ TEST(what_the_driver_refuses_is_not_logged)
         VkSemaphore done = make_timeline(&f, 0);
         BfFence done_fence;
         assert_success(bfImportFence(f.bf, done, &done_fence));
-        const BfFenceLogReaderCreateInfo info = {.vkQueue = own, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+        const BfFenceLogReaderCreateInfo info = {.sType =
+                                                     BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                                 .vkQueue = own,
+                                                 .type = BF_FENCE_LOG_TYPE_SIGNALS};
         /* Where nobody knows whether the queue is idle, a log begins with a submission of its own. */
         VkResult made = bfCreateFenceLogReader(f.bf, &info, &signals);
         if (made == VK_ERROR_OUT_OF_HOST_MEMORY)
@@ -579,7 +584,9 @@ TEST(sparse_binds_are_logged_beside)
         return;
     }
     VkSemaphore go = make_timeline(&f, 4), done = make_timeline(&f, 0);
-    BfFenceLogReaderCreateInfo info = {.vkQueue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                       .vkQueue = queue,
+                                       .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
     assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
     info.type = BF_FENCE_LOG_TYPE_SIGNALS;
@@ -644,7 +651,10 @@ FIXTURE_TEST(a_reader_of_a_lost_device_is_told)
     assert_value(fence, UINT64_MAX);
     assert_int_equal(bfReadFenceLog(reader, 8, records, &count, &lost), VK_ERROR_DEVICE_LOST);
     assert_int_equal(bfDumpFenceLog(reader, &size, NULL), VK_ERROR_DEVICE_LOST);
-    const BfFenceLogReaderCreateInfo info = {.queue = queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    const BfFenceLogReaderCreateInfo info = {.sType =
+                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                             .queue = queue,
+                                             .type = BF_FENCE_LOG_TYPE_WAITS};
     assert_int_equal(bfCreateFenceLogReader(f->bf, &info, &none), VK_ERROR_DEVICE_LOST);
     bfDestroyFenceLogReader(reader);
 }

@@ -29,8 +29,11 @@ static uint64_t ticks_now(BfQueue queue)
 
 static BfFenceLogReader make_waits_reader(struct fixture *f, BfQueue queue, VkQueue vk_queue)
 {
-    const BfFenceLogReaderCreateInfo info = {
-        .queue = queue, .vkQueue = vk_queue, .type = BF_FENCE_LOG_TYPE_WAITS};
+    const BfFenceLogReaderCreateInfo info = {.sType =
+                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                             .queue = queue,
+                                             .vkQueue = vk_queue,
+                                             .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     return reader;

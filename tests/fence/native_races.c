@@ -13,7 +13,7 @@ static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
 
 static const volatile uint64_t *word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping;
+    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     assert_non_null(mapping.pCurrentValue);
     return mapping.pCurrentValue;
@@ -33,14 +33,16 @@ static void await_word(const volatile uint64_t *word, uint64_t value)
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c;
+    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }
 
 static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.type = type, .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .type = type,
+                                    .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
     BfQueue queue;
     assert_success(bfCreateQueue(f->bf, &info, &queue));
     assert_true(f->queue_count < FIXTURE_OBJECTS);
@@ -206,7 +208,9 @@ TEST(software_queues_store_by_the_cpu)
 /* Of a shared fence this object alone: others signal theirs. */
 FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 {
-    const BfNativeFenceCreateInfo info = {.initialValue = 2, .flags = BF_FENCE_SHARED_BIT};
+    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+                                          .initialValue = 2,
+                                          .flags = BF_FENCE_SHARED_BIT};
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence one, other;
     int fd;
@@ -329,7 +333,8 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
         return;
     BfQueue runs = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
     BfFence fence = make_native_fence(f, 4), gate = make_fence(f, 0), spared, progress;
-    const BfNativeFenceCreateInfo info = {.initialValue = 4,
+    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+                                          .initialValue = 4,
                                           .flags = BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &spared));
     assert_success(bfGetQueueProgressFence(runs, &progress));

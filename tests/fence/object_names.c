@@ -89,7 +89,8 @@ TEST(a_trace_shows_the_names)
 FIXTURE_TEST(messages_show_the_names)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
@@ -123,7 +124,8 @@ FIXTURE_TEST(messages_show_the_names)
 FIXTURE_TEST(a_long_name_is_cut_off)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
     char name[256], shown[300];
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
@@ -144,7 +146,8 @@ FIXTURE_TEST(a_long_name_is_cut_off)
 FIXTURE_TEST(a_name_ends_with_its_object)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.flags = BF_FENCE_NO_SIGNAL_BIT};
+    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
     for (uint32_t i = 0; i < 8; i++) {
         BfFence fence;
         assert_success(bfCreateFence(f->bf, &unsignalled, &fence));

@@ -111,7 +111,8 @@ static void submit_older(struct rig *r, VkCommandBuffer commands, uint64_t done)
 
 static BfFenceLogReader make_reader(struct rig *r, BfFenceLogType type)
 {
-    const BfFenceLogReaderCreateInfo info = {.vkQueue = r->queue, .type = type};
+    const BfFenceLogReaderCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO, .vkQueue = r->queue, .type = type};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(r->f.bf, &info, &reader));
     return reader;

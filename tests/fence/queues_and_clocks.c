@@ -24,12 +24,14 @@ TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
     VkCommandBuffer commands = write_word(&f, queue, 0, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
     for (size_t i = 0; i < 3; i++) {
-        const BfQueueCreateInfo info = {.type = types[i]};
+        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                        .type = types[i]};
         BfQueue none = NULL;
         assert_int_equal(bfCreateQueue(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
         assert_null(none);
     }
-    const BfFenceCreateInfo info = {.initialValue = 1};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = 1};
     BfFence none = NULL;
     assert_int_equal(bfCreateFence(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
     assert_null(none);
@@ -79,13 +81,15 @@ FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
     for (size_t i = 0; i < 3; i++) {
         for (BfQueueFlags flags = 0; flags <= 3; flags++) {
             for (int k = 0; k < 4; k++) {
-                const BfQueueCreateInfo info = {.type = types[i],
+                const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                                .type = types[i],
                                                 .priority = priorities[k % 2],
                                                 .flags = flags,
                                                 .nodeMask = k / 2};
                 BfQueue queue = NULL;
                 assert_success(bfCreateQueue(f->bf, &info, &queue));
-                BfQueueCreateInfo echo = {.type = BF_QUEUE_TYPE_BUNDLE, .pNext = f};
+                BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                          .type = BF_QUEUE_TYPE_BUNDLE};
                 assert_success(bfGetQueueInfo(queue, &echo));
                 assert_null(echo.pNext);
                 assert_int_equal(echo.type, info.type);
@@ -149,11 +153,13 @@ FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
 FIXTURE_TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
 {
     const BfQueueCreateInfo infos[] = {
-        {.type = BF_QUEUE_TYPE_DIRECT, .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
-        {.type = BF_QUEUE_TYPE_DIRECT},
+        {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+         .type = BF_QUEUE_TYPE_DIRECT,
+         .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
+        {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = BF_QUEUE_TYPE_DIRECT},
     };
     BfQueue queues[2];
-    BfQueueCreateInfo echo;
+    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
     for (int i = 0; i < 2; i++)
         assert_success(bfCreateQueue(f->bf, &infos[i], &queues[i]));
     static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_HIGH, BF_QUEUE_PRIORITY_HIGH,

@@ -185,7 +185,9 @@ void peer_await(struct peer *peer, uint32_t event)
 
 BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags)
 {
-    const BfFenceCreateInfo info = {.initialValue = value, .flags = BF_FENCE_SHARED_BIT | flags};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = value,
+                                    .flags = BF_FENCE_SHARED_BIT | flags};
     BfFence fence = NULL;
     assert_success(bfCreateFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
@@ -252,7 +254,7 @@ void open_trusting(struct fixture *f)
 
 uint64_t native_waits(struct fixture *f)
 {
-    BfDeviceCounters counters;
+    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     assert_success(bfGetDeviceCounters(f->bf, &counters));
     return counters.peerWaits;
 }
@@ -418,7 +420,7 @@ static void scribble(void *page, uint64_t seed)
 
 static BfDeviceCounters counters_of(struct me *me)
 {
-    BfDeviceCounters counters;
+    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     assert_success(bfGetDeviceCounters(me->f.bf, &counters));
     return counters;
 }
@@ -436,7 +438,8 @@ static struct answer obey(struct me *me, struct order order, int fd)
 {
     struct answer answer = {.fd = -1};
     BfFence fence = me->fences[order.fence % PEER_FENCES], *next = &me->fences[me->fence_count];
-    const BfFenceCreateInfo info = {.initialValue = order.value,
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = order.value,
                                     .flags = BF_FENCE_SHARED_BIT | order.flags};
     switch ((enum peer_op)order.op) {
     case PEER_CREATE:

@@ -10,7 +10,7 @@
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c;
+    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }

@@ -14,7 +14,7 @@
 
 BfQueue make_queue(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.type = type};
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
     BfQueue queue = NULL;
     assert_success(bfCreateQueue(f->bf, &info, &queue));
     assert_non_null(queue);
@@ -31,7 +31,8 @@ static BfFence keep_fence(struct fixture *f, BfFence fence)
 
 BfFence make_native_fence(struct fixture *f, uint64_t value)
 {
-    const BfNativeFenceCreateInfo info = {.initialValue = value};
+    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+                                          .initialValue = value};
     BfFence fence = NULL;
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     return keep_fence(f, fence);
@@ -39,7 +40,8 @@ BfFence make_native_fence(struct fixture *f, uint64_t value)
 
 BfFence make_fence(struct fixture *f, uint64_t value)
 {
-    const BfFenceCreateInfo info = {.initialValue = value};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = value};
     BfFence fence = NULL;
     uint32_t number = f->fences_asked_for++;
     if (fixture_has_native_fences() && number % 4 != 3)

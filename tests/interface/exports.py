@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What libbelfry.so exports: the functions of the public headers, bf_layer_interface, and nothing else; under
-its soname's version. And what the layer imports of it: that one function, weakly.
+its soname's version. What the layer imports of it: that one function, weakly. And what the headers' structs
+begin with.
 
 Usage: exports.py HEADERS-FOLDER EXPORT-MAP libbelfry.so libVkLayer_belfry.so
 """
@@ -72,6 +73,31 @@ class Exports(unittest.TestCase):
         wanted = [(name, kind) for name, _, kind in dynamic(LAYER)
                   if kind in 'Uwv' and (name.startswith('bf') or name in exported & {INTERFACE})]
         self.assertEqual(wanted, [(INTERFACE, 'w')])
+
+
+# Structs without sType and pNext, as belfry.h says of BfStructureType.
+EXACT = {'BfFenceLogPosition', 'BfFenceLogHeader', 'BfFenceLogEntry', 'BfFenceLogBuffer'}
+ELEMENTS = {'BfAttachQueue', 'BfResourceUse', 'BfFenceLogRecord'}
+
+
+class Structs(unittest.TestCase):
+    def test_each_begins_with_what_it_is(self):
+        seen, types = {}, set()
+        for path in glob.glob(os.path.join(HEADERS, '**', '*.h'), recursive=True):
+            text = without_comments(path)
+            for name, members in re.findall(r'typedef struct (Bf\w+) \{(.*?)\n\} \1;', text, re.S):
+                seen[name] = ' '.join(members.split())
+            types.update(re.findall(r'\b(BF_STRUCTURE_TYPE_\w+) =', text))
+        self.assertLessEqual(EXACT | ELEMENTS, set(seen))
+        base = {'BfBaseInStructure', 'BfBaseOutStructure'}
+        for name, members in seen.items():
+            with self.subTest(name):
+                begins = re.match(r'BfStructureType sType; (const )?(void|struct \w+) \*pNext;', members)
+                self.assertEqual(not begins, name in EXACT | ELEMENTS)
+        # One type for each of the others.
+        self.assertEqual(types - {'BF_STRUCTURE_TYPE_MAX_ENUM'},
+                         {'BF_STRUCTURE_TYPE' + re.sub('(?=[A-Z])', '_', name[2:]).upper()
+                          for name in set(seen) - EXACT - ELEMENTS - base})
 
 
 if __name__ == '__main__':

@@ -288,8 +288,9 @@ TEST(test_command_queues_are_in_no_label)
     BfDevice device;
     BfQueue queue;
     BfFence fence;
-    const BfQueueCreateInfo queue_info = {.type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence_info = {0};
+    const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                          .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     assert_success(bfGetDevice(w.device, &device));
     assert_success(bfCreateQueue(device, &queue_info, &queue));
     assert_success(bfCreateFence(device, &fence_info, &fence));

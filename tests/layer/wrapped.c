@@ -56,7 +56,7 @@ static void find_wrapper(const char *layers)
 
 static BfQueue make_queue(BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.type = type};
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
     BfQueue queue;
     assert_success(bfCreateQueue(device, &info, &queue));
     return queue;
@@ -164,7 +164,7 @@ TEST(test_exports)
             continue;
         const VkSemaphore other = vulkan_timeline(w.device, 0),
                           semaphore = vulkan_timeline(w.device, 0);
-        const BfFenceCreateInfo info = {0};
+        const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
         BfFence fence;
         assert_success(bfCreateFence(device, &info, &fence));
         assert_success(bfExportFence(fence, semaphore));
@@ -191,7 +191,8 @@ TEST(test_announcements)
 {
     assert_true(open_world(WRAPPER ":" BELFRY));
     const VkSemaphore semaphores[2] = {vulkan_timeline(w.device, 3), vulkan_timeline(w.device, 0)};
-    const BfFenceCreateInfo info = {.initialValue = 2};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                    .initialValue = 2};
     BfFence imported = import(semaphores[0]), exported, gate;
     assert_success(bfCreateFence(device, &info, &exported));
     assert_success(bfCreateFence(device, &info, &gate));
@@ -234,7 +235,7 @@ TEST(test_announcements)
 static void refused(VkSemaphore semaphore, const char *why)
 {
     BfFence fence = NULL, plain;
-    const BfFenceCreateInfo info = {0};
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     assert_success(bfCreateFence(device, &info, &plain));
     lines_begin();
     assert_int_equal(bfImportFence(device, semaphore, &fence), VK_ERROR_VALIDATION_FAILED_EXT);

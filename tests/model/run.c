@@ -69,6 +69,7 @@ bool rig_attach(struct rig *rig, int engines)
                                     .queueFamilyIndex = GPU_FAMILY,
                                     .queueIndex = (uint32_t)e};
     const BfAttachInfo info = {
+        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
         .pfnGetInstanceProcAddr = gpu_instance_proc_addr,
         .instance = gpu_instance(&rig->gpu),
         .physicalDevice = gpu_physical_device(&rig->gpu),
@@ -85,7 +86,7 @@ bool rig_attach(struct rig *rig, int engines)
 
 bool rig_detach(struct rig *rig)
 {
-    BfDeviceCounters counters = {0};
+    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     VkResult result = bfGetDeviceCounters(rig->device, &counters);
     bfDetachDevice(rig->device);
     if (result != VK_SUCCESS || counters.sleeperThreads) {
@@ -109,7 +110,9 @@ bool rig_probe(int engines, int engine_of[MODEL_QUEUES])
         return false;
     gpu_begin(&rig.gpu, &program);
     for (int q = 0; q < MODEL_QUEUES; q++)
-        good &= bfCreateQueue(rig.device, &(BfQueueCreateInfo){.type = BF_QUEUE_TYPE_DIRECT},
+        good &= bfCreateQueue(rig.device,
+                              &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                                   .type = BF_QUEUE_TYPE_DIRECT},
                               &queues[q]) == VK_SUCCESS;
     for (int q = 0; q < MODEL_QUEUES && good; q++) {
         VkCommandBuffer buffer = gpu_command_buffer(&rig.gpu, q);
@@ -445,14 +448,19 @@ static bool create(struct run *run)
         good &=
             bfCreateQueue(device,
                           &(BfQueueCreateInfo){
+                              .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                               .type = BF_QUEUE_TYPE_DIRECT,
                               .priority = run->options->high >> q & 1 ? BF_QUEUE_PRIORITY_HIGH
                                                                       : BF_QUEUE_PRIORITY_NORMAL,
                           },
                           &run->queues[q]) == VK_SUCCESS;
     for (int f = 0; f < MODEL_FENCES; f++)
-        good &= bfCreateFence(device, &(BfFenceCreateInfo){0}, &run->fences[f]) == VK_SUCCESS;
-    good &= bfCreateFence(device, &(BfFenceCreateInfo){0}, &run->probe) == VK_SUCCESS;
+        good &= bfCreateFence(device,
+                              &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO},
+                              &run->fences[f]) == VK_SUCCESS;
+    good &=
+        bfCreateFence(device, &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO},
+                      &run->probe) == VK_SUCCESS;
     if (!good)
         violate(run, "queues or fences can't be created");
     return good;

@@ -291,6 +291,7 @@ static bool belfry_find(struct bench *bench)
             .queueIndex = machine->queues[i].index,
         };
     BfAttachInfo info = {
+        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
         .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
         .instance = bench->instance,
         .physicalDevice = bench->physical,
@@ -299,19 +300,20 @@ static bool belfry_find(struct bench *bench)
         .queueCount = (uint32_t)machine->queue_count,
         .pQueues = queues,
     };
-    BfFeatureResult native;
+    BfFeatureResult native = {.sType = BF_STRUCTURE_TYPE_FEATURE_RESULT};
     if (bench->bf.IsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &native) == VK_SUCCESS)
         info.nativeFences = native.enabled;
     VkResult result = bench->attach ? bench->bf.AttachDevice(&info, &bench->bf_device)
                                     : bench->bf.GetDevice(bench->device, &bench->bf_device);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT && !bench->attach)
         return true; /* it has passed this device through */
-    BfNativeFenceCaps caps;
+    BfNativeFenceCaps caps = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS};
     if (result == VK_SUCCESS)
         result = bench->bf.GetNativeFenceCaps(bench->bf_device, &caps);
     machine->native = result == VK_SUCCESS && caps.supported;
     for (int type = 0; type < PLAN_TYPES && result == VK_SUCCESS; type++) {
-        BfQueueCreateInfo asked = {.type = (BfQueueType)type};
+        BfQueueCreateInfo asked = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                   .type = (BfQueueType)type};
         BfQueue queue;
         if (type == BF_QUEUE_TYPE_BUNDLE)
             continue;
@@ -448,7 +450,7 @@ VkResult bench_idle(struct bench *bench)
 
 VkResult bench_recount(struct bench *bench)
 {
-    BfDeviceCounters now;
+    BfDeviceCounters now = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     VkResult result = bench_idle(bench); /* after which nobody is about to count any more */
     if (result == VK_SUCCESS)
         result = bench->bf.GetDeviceCounters(bench->bf_device, &now);

@@ -294,7 +294,7 @@ void check_bf_counters(struct run *run)
 {
     const struct plan *plan = run->plan;
     struct bench *bench = run->bench;
-    BfDeviceCounters now;
+    BfDeviceCounters now = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
     for (int b = 0; b < plan->batch_count; b++) {
         const struct plan_batch *batch = &plan->batches[b];
         if (!plan->queues[batch->queue].bf)

@@ -20,8 +20,10 @@ static void fence_create(struct run *run, int index)
                  "bfImportFence");
         return;
     }
-    BfFenceCreateInfo info = {.initialValue = semaphore->initial};
-    BfNativeFenceCreateInfo native = {.initialValue = semaphore->initial};
+    BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                              .initialValue = semaphore->initial};
+    BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+                                      .initialValue = semaphore->initial};
     if (semaphore->native)
         run_must(run, -1, bf->CreateNativeFence(run->bench->bf_device, &native, fence),
                  "bfCreateNativeFence");
@@ -50,6 +52,7 @@ void bf_objects_create(struct run *run)
             continue;
         }
         BfQueueCreateInfo info = {
+            .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
             .type = (BfQueueType)queue->type,
             .priority = queue->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL,
             .flags = (queue->dynamic ? BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0) |
@@ -311,7 +314,7 @@ void bf_settle_wait(struct run *run, int index)
 static void word_check(struct run *run, int op, BfFence fence, const char *what, int index)
 {
     struct bf_api *bf = &run->bench->bf;
-    BfNativeFenceMapping mapping;
+    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
     run_must(run, op, bf->GetNativeFenceMapping(fence, &mapping), "bfGetNativeFenceMapping");
     uint64_t value, word;
     double until = run_seconds() + run->watchdog_s;

@@ -145,6 +145,7 @@ static void flush(struct run *run, int q)
     const struct plan_queue *queue = &run->plan->queues[q];
     struct bf_api *bf = &run->bench->bf;
     const BfFenceLogReaderCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
         .vkQueue = run->bench->queues[queue->machine_queue],
         .type = BF_FENCE_LOG_TYPE_SIGNALS,
     };
@@ -345,6 +346,7 @@ static void reader_open(struct run *run, int op, int q, struct log_reader *reade
     const struct plan_queue *queue = &run->plan->queues[q];
     struct run_log *log = &run->logs[q];
     const BfFenceLogReaderCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
         .queue = queue->bf ? run->bf_queues[q] : NULL,
         .vkQueue = queue->bf ? VK_NULL_HANDLE : run->bench->queues[queue->machine_queue],
         .type = rng_percent(rng, 50) ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS,

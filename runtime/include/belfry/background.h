@@ -116,6 +116,8 @@ BF_API VkResult bfSetBackgroundProcessingMode(BfDevice device, BfBackgroundProce
 /* D3D12_FEATURE_DATA_D3D12_OPTIONS6::BackgroundProcessingSupported, and what this device permits.
  * [BP Support Query] */
 typedef struct BfBackgroundProcessingProperties {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES */
+    void *pNext;
     VkBool32 backgroundProcessingSupported; /* some driver uses it */
     VkBool32 developerMode;                 /* the setting developer_mode */
     uint32_t backgroundTasks;               /* the setting background_tasks */
@@ -135,6 +137,8 @@ typedef enum BfMeasurementsState {
 } BfMeasurementsState;
 
 typedef struct BfBackgroundModeInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO */
+    const void *pNext;
     BfBackgroundProcessingMode mode;
     BfMeasurementsAction action;
     /* Counts the DISCARD_PREVIOUS of the device: what was measured under a lower number is void. */
@@ -147,6 +151,7 @@ typedef struct BfBackgroundModeInfo {
  * lock of Belfry's held.
  */
 typedef struct BfBackgroundDriver {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_BACKGROUND_DRIVER */
     const void *pNext;
     void *pContext;
     /* Called once, before the first item of the device begins, on a thread of normal priority: for

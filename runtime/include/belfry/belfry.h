@@ -23,7 +23,12 @@
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
  *    except that an object may not be destroyed while another thread is using its handle.
  *  - Times are nanoseconds, sizes are bytes.
- *  - A pNext member must be NULL.
+ *  - Structs begin with sType and pNext (BfStructureType), whether the caller fills them in or the
+ *    function does.
+ *  - An array that a function fills in is asked for in two calls, as in Vulkan: with a NULL array
+ *    the count (or the size) is set to what there is; with an array it says how much room that has,
+ *    and is set to what was written. VK_INCOMPLETE: there was more. bfReadFenceLog alone takes
+ *    from a stream, of which nobody can tell the length.
  */
 #ifndef BELFRY_BELFRY_H
 #define BELFRY_BELFRY_H
@@ -63,6 +68,54 @@ typedef struct BfDevice_T *BfDevice; /* Belfry's side of a VkDevice */
 typedef struct BfQueue_T *BfQueue;   /* what ID3D12CommandQueue is */
 typedef struct BfFence_T *BfFence;   /* what ID3D12Fence is */
 typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
+
+/* -------------------------------------------------------------------------------- Structures -- */
+
+/*
+ * What a struct is, by the rules of Vulkan's VkStructureType: whoever declares one sets its sType,
+ * also of a struct that a function fills in, and zeroes what it doesn't use:
+ *
+ *     const BfFenceCreateInfo info = {
+ *         .sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+ *         .initialValue = 1,
+ *     };
+ *
+ * pNext leads to structs that extend it. There are none yet, so it must be NULL. What a function
+ * fills in keeps its sType and pNext. Another sType, and a pNext that leads to a struct that the
+ * function doesn't know, are bad input.
+ *
+ * Two kinds of structs have neither member. Those of belfry/fence_log.h are WDDM's to the bit, in
+ * memory that the GPU writes. And elements of arrays lie at fixed distances: BfAttachQueue,
+ * BfResourceUse and BfFenceLogRecord; the struct or the function that takes the array is
+ * what grows.
+ */
+typedef enum BfStructureType {
+    BF_STRUCTURE_TYPE_ATTACH_INFO = 1, /* not 0: a struct that was only zeroed is refused */
+    BF_STRUCTURE_TYPE_DEVICE_COUNTERS = 2,
+    BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO = 3,
+    BF_STRUCTURE_TYPE_FENCE_CREATE_INFO = 4,
+    BF_STRUCTURE_TYPE_FEATURE_RESULT = 5,
+    BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS = 6,
+    BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO = 7,
+    BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING = 8,
+    BF_STRUCTURE_TYPE_FENCE_NOTIFICATION = 9,
+    BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO = 10,
+    BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES = 11,
+    BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO = 12,
+    BF_STRUCTURE_TYPE_BACKGROUND_DRIVER = 13,
+    BF_STRUCTURE_TYPE_MAX_ENUM = 0x7fffffff /* makes the type 32 bits wide */
+} BfStructureType;
+
+/* What all of them begin with, for code that walks a chain. */
+typedef struct BfBaseInStructure {
+    BfStructureType sType;
+    const struct BfBaseInStructure *pNext;
+} BfBaseInStructure;
+
+typedef struct BfBaseOutStructure {
+    BfStructureType sType;
+    struct BfBaseOutStructure *pNext;
+} BfBaseOutStructure;
 
 /* ---------------------------------------------------------------------------------- Messages -- */
 
@@ -116,6 +169,7 @@ typedef struct BfAttachQueue {
 } BfAttachQueue;
 
 typedef struct BfAttachInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_ATTACH_INFO */
     const void *pNext;
     PFN_vkGetInstanceProcAddr pfnGetInstanceProcAddr;
     VkInstance instance;
@@ -195,6 +249,8 @@ BF_API VkResult bfUnlockVkQueue(BfDevice device, VkQueue queue);
 
 /* Running totals since the device was attached. */
 typedef struct BfDeviceCounters {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_DEVICE_COUNTERS */
+    void *pNext;
     /* Times a sleeper thread of Belfry's returned from waiting for the GPU; such threads made. */
     uint64_t sleeperWakeups;
     uint64_t sleeperThreads;
@@ -245,6 +301,7 @@ typedef VkFlags BfQueueFlags;
 
 /* D3D12_COMMAND_QUEUE_DESC. */
 typedef struct BfQueueCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO */
     const void *pNext;
     BfQueueType type;
     BfQueuePriority priority;
@@ -370,6 +427,7 @@ typedef enum BfFenceFlagBits {
 typedef VkFlags BfFenceFlags;
 
 typedef struct BfFenceCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_CREATE_INFO */
     const void *pNext;
     uint64_t initialValue;
     BfFenceFlags flags;

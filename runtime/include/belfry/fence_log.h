@@ -4,7 +4,8 @@
  *
  * Self-contained (C99, C11 and C++11; neither Vulkan nor belfry.h is needed), so that tools can
  * read dumps of logs. The layouts are those of DXGK_NATIVE_FENCE_LOG_HEADER, _ENTRY and _BUFFER of
- * WDDM 3.2 to the bit, on every target, little-endian; nothing here is ever to move.
+ * WDDM 3.2 to the bit, on every target, little-endian; nothing here is ever to move. So they have
+ * none of the members sType and pNext that Belfry's other structs begin with.
  *
  * Where clauses are named, [NF x] is the section "x" of Microsoft's "Native GPU fence object"
  * (Windows driver documentation).

@@ -47,6 +47,8 @@ typedef enum BfFeature {
 } BfFeature;
 
 typedef struct BfFeatureResult {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_FEATURE_RESULT */
+    void *pNext;
     VkBool32 enabled;
     uint32_t version; /* of the interface; 0 where it isn't enabled */
 } BfFeatureResult;
@@ -64,6 +66,8 @@ BF_API VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *pResult);
 /* DXGK_NATIVE_FENCE_CAPS, DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1, and what a Vulkan device adds.
  * [NF 4, 5] */
 typedef struct BfNativeFenceCaps {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS */
+    void *pNext;
     VkBool32 supported; /* on this device: nothing below counts where it isn't */
     /* Bytes from one value to the next where fences share a page. */
     uint32_t currentValueStride;
@@ -104,6 +108,7 @@ typedef enum BfNativeFenceType {
 
 /* D3DDDI_NATIVEFENCEINFO. */
 typedef struct BfNativeFenceCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO */
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
@@ -120,6 +125,8 @@ BF_API VkResult bfCreateNativeFence(BfDevice device, const BfNativeFenceCreateIn
 
 /* D3DDDI_NATIVEFENCEMAPPING. It stays until the fence is destroyed. */
 typedef struct BfNativeFenceMapping {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING */
+    void *pNext;
     const volatile uint64_t *pCurrentValue; /* aligned to 8; NULL for INTRA_GPU */
     VkBool32 readOnly;                      /* writing there ends the program by SIGSEGV */
     /* For shaders, to read; 0 where the device has no buffer addresses. */
@@ -167,6 +174,7 @@ typedef VkFlags BfFenceNotifyFlags;
 
 /* DXGKARGCB_NOTIFY_INTERRUPT_DATA::NativeFenceSignaled. [NF 7, 11] */
 typedef struct BfFenceNotification {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_NOTIFICATION */
     const void *pNext;
     /* Those that were signalled; NULL: all that are waited for are looked at. */
     uint32_t signaledFenceCount;
@@ -208,6 +216,7 @@ BF_API VkResult bfGetQueueProgressFence(BfQueue queue, BfFence *pFence);
 typedef struct BfFenceLogReader_T *BfFenceLogReader;
 
 typedef struct BfFenceLogReaderCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO */
     const void *pNext;
     /* One of the two. The VkQueue is the program's own, whose timeline semaphores are its
      * fences. */
@@ -246,7 +255,9 @@ typedef struct BfFenceLogRecord {
 } BfFenceLogRecord;
 
 /*
- * The entries that this reader hasn't had yet, oldest first, up to 'capacity'. Flushes the log
+ * The entries that this reader hasn't had yet, oldest first, up to 'capacity'. What it returns it
+ * takes: the next call goes on behind it. There is no call that asks for their number first, since
+ * the GPU goes on writing, and what has been counted may be overwritten by then. Flushes the log
  * first (DxgkDdiUpdateNativeFenceLogs). Never waits for the GPU: a wait after which nothing has
  * been submitted to the queue is only now given to it to be logged, and comes with a later call.
  *
@@ -262,8 +273,8 @@ BF_API VkResult bfReadFenceLog(BfFenceLogReader reader, uint32_t capacity,
                                BfFenceLogRecord *pRecords, uint32_t *pCount, uint64_t *pLost);
 
 /*
- * The log's memory as it is now, for 'belfry log' and other tools. *pSize is its size in bytes
- * where pData is NULL; else that of pData, and then what was written there.
+ * The log's memory as it is now, for 'belfry log' and other tools. In two calls: *pSize is its size
+ * in bytes where pData is NULL; else that of pData, and then what was written there.
  *
  * Returns VK_SUCCESS, or VK_INCOMPLETE where it was cut off. Errors: as bfReadFenceLog's.
  * Thread-safety: as bfReadFenceLog's.

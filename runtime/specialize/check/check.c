@@ -94,6 +94,7 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     struct lane *lane = &checker->lanes[index];
     struct bf_device *device = checker->place.device;
     const BfQueueCreateInfo queue = {
+        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
         .type = index == DIRECT ? BF_QUEUE_TYPE_DIRECT : BF_QUEUE_TYPE_COMPUTE,
         .priority = BF_QUEUE_PRIORITY_NORMAL,
         .flags = BF_QUEUE_SOFTWARE_FENCES_BIT,
@@ -133,7 +134,7 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
     };
     checker->patience_ns = info->patience_ns ? info->patience_ns : PATIENCE_NS;
     checker->limit_ns = info->limit_ns ? info->limit_ns : LIMIT_NS;
-    const BfFenceCreateInfo fence = {0};
+    const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     if (checker->place.formats && checker->place.image_formats)
         result = bfCreateFence((BfDevice)info->device, &fence, &checker->fence);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sType and pNext: every function that takes a struct, or fills one in, refuses another sType and a
+ * pNext that leads anywhere, in one line that names the call, the member and the value, and changes
+ * nothing.
+ */
+#include "fence/fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <belfry/background.h>
+
+#include "layer/lines.h"
+
+/* What the calls are made with. */
+struct subject {
+    struct fixture f;
+    BfQueue queue;
+    BfFence native;
+    BfAttachQueue attach_queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
+};
+
+/* A struct of any of the types: as large as the largest, and what each begins with. */
+union structure {
+    BfBaseOutStructure base;
+    BfAttachInfo attach;
+    BfDeviceCounters counters;
+    BfQueueCreateInfo queue;
+    BfFenceCreateInfo fence;
+    BfFeatureResult feature;
+    BfNativeFenceCaps caps;
+    BfNativeFenceCreateInfo native;
+    BfNativeFenceMapping mapping;
+    BfFenceNotification notification;
+    BfFenceLogReaderCreateInfo reader;
+    BfBackgroundProcessingProperties properties;
+    BfBackgroundDriver driver;
+};
+
+/* Each calls its function with 's', and destroys what that makes. */
+static VkResult attach_device(struct subject *t, union structure *s)
+{
+    BfDevice device = NULL;
+    VkResult result = bfAttachDevice(&s->attach, &device);
+    if (device)
+        t->f.bf = device;
+    return result;
+}
+
+static VkResult get_counters(struct subject *t, union structure *s)
+{
+    return bfGetDeviceCounters(t->f.bf, &s->counters);
+}
+
+static VkResult create_queue(struct subject *t, union structure *s)
+{
+    BfQueue queue = NULL;
+    VkResult result = bfCreateQueue(t->f.bf, &s->queue, &queue);
+    bfDestroyQueue(queue);
+    return result;
+}
+
+static VkResult get_queue_info(struct subject *t, union structure *s)
+{
+    return bfGetQueueInfo(t->queue, &s->queue);
+}
+
+static VkResult create_fence(struct subject *t, union structure *s)
+{
+    BfFence fence = NULL;
+    VkResult result = bfCreateFence(t->f.bf, &s->fence, &fence);
+    bfDestroyFence(fence);
+    return result;
+}
+
+static VkResult is_feature_enabled(struct subject *t, union structure *s)
+{
+    (void)t;
+    return bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &s->feature);
+}
+
+static VkResult get_caps(struct subject *t, union structure *s)
+{
+    return bfGetNativeFenceCaps(t->f.bf, &s->caps);
+}
+
+static VkResult create_native_fence(struct subject *t, union structure *s)
+{
+    BfFence fence = NULL;
+    VkResult result = bfCreateNativeFence(t->f.bf, &s->native, &fence);
+    bfDestroyFence(fence);
+    return result;
+}
+
+static VkResult get_mapping(struct subject *t, union structure *s)
+{
+    return bfGetNativeFenceMapping(t->native, &s->mapping);
+}
+
+static VkResult notify(struct subject *t, union structure *s)
+{
+    return bfNotifyFencesSignaled(t->f.bf, &s->notification);
+}
+
+static VkResult create_reader(struct subject *t, union structure *s)
+{
+    BfFenceLogReader reader = NULL;
+    VkResult result = bfCreateFenceLogReader(t->f.bf, &s->reader, &reader);
+    bfDestroyFenceLogReader(reader);
+    return result;
+}
+
+static VkResult get_properties(struct subject *t, union structure *s)
+{
+    return bfGetBackgroundProcessingProperties(t->f.bf, &s->properties);
+}
+
+static VkResult add_driver(struct subject *t, union structure *s)
+{
+    return bfAddBackgroundDriver(t->f.bf, &s->driver);
+}
+
+/* All functions that take a struct, with what their declarations call it. */
+static const struct row {
+    const char *call, *argument;
+    BfStructureType type;
+    VkResult (*run)(struct subject *t, union structure *s);
+} rows[] = {
+    {"bfAttachDevice", "pInfo", BF_STRUCTURE_TYPE_ATTACH_INFO, attach_device},
+    {"bfGetDeviceCounters", "pCounters", BF_STRUCTURE_TYPE_DEVICE_COUNTERS, get_counters},
+    {"bfCreateQueue", "pInfo", BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, create_queue},
+    {"bfGetQueueInfo", "pInfo", BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, get_queue_info},
+    {"bfCreateFence", "pInfo", BF_STRUCTURE_TYPE_FENCE_CREATE_INFO, create_fence},
+    {"bfIsFeatureEnabled", "pResult", BF_STRUCTURE_TYPE_FEATURE_RESULT, is_feature_enabled},
+    {"bfGetNativeFenceCaps", "pCaps", BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS, get_caps},
+    {"bfCreateNativeFence", "pInfo", BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+     create_native_fence},
+    {"bfGetNativeFenceMapping", "pMapping", BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING, get_mapping},
+    {"bfNotifyFencesSignaled", "pNotification", BF_STRUCTURE_TYPE_FENCE_NOTIFICATION, notify},
+    {"bfCreateFenceLogReader", "pInfo", BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+     create_reader},
+    {"bfGetBackgroundProcessingProperties", "pProperties",
+     BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES, get_properties},
+    {"bfAddBackgroundDriver", "pDriver", BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, add_driver},
+};
+#define ROWS      (sizeof(rows) / sizeof(rows[0]))
+#define LAST_TYPE BF_STRUCTURE_TYPE_BACKGROUND_DRIVER
+
+/* The struct with what the function needs to succeed. */
+static union structure structure_of(struct subject *t, const struct row *row)
+{
+    union structure s;
+    memset(&s, 0, sizeof(s));
+    if (row->run == attach_device) {
+        s.attach = fixture_attach_info(&t->f, t->attach_queues);
+    } else if (row->run == create_reader) {
+        s.reader.queue = t->queue;
+        s.reader.type = BF_FENCE_LOG_TYPE_WAITS;
+    }
+    s.base.sType = row->type;
+    return s;
+}
+
+/* The call is refused in one line that has all of these in it, and leaves the struct alone. */
+static void check_refused(struct subject *t, const struct row *row, BfStructureType type,
+                          void *next)
+{
+    union structure s = structure_of(t, row), before;
+    s.base.sType = type;
+    s.base.pNext = next;
+    before = s;
+    char line[512], member[64], value[64];
+    snprintf(member, sizeof(member), "%s->%s", row->argument, next ? "pNext" : "sType");
+    if (next)
+        snprintf(value, sizeof(value), "%p", next);
+    else
+        snprintf(value, sizeof(value), "is %d,", (int)type);
+    lines_begin();
+    VkResult result = row->run(t, &s);
+    uint32_t lines = lines_end(line, sizeof(line));
+    if (result != VK_ERROR_VALIDATION_FAILED_EXT || lines != 1 || !strstr(line, row->call) ||
+        !strstr(line, member) || !strstr(line, value) || memcmp(&s, &before, sizeof(s)) != 0)
+        fail_msg("%s with sType %d and pNext %p: result %d, %u lines, the struct is %s: %s",
+                 row->call, (int)type, next, result, lines,
+                 memcmp(&s, &before, sizeof(s)) ? "changed" : "as it was", line);
+}
+
+static void check_row(struct subject *t, const struct row *row)
+{
+    for (int type = 0; type <= LAST_TYPE + 1; type++) {
+        if (type != (int)row->type)
+            check_refused(t, row, (BfStructureType)type, NULL);
+    }
+    /* A Vulkan struct's, and one that says nothing. */
+    check_refused(t, row, (BfStructureType)VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, NULL);
+    check_refused(t, row, BF_STRUCTURE_TYPE_MAX_ENUM, NULL);
+    BfBaseOutStructure known = {.sType = row->type};
+    BfBaseOutStructure unknown = {.sType = BF_STRUCTURE_TYPE_MAX_ENUM};
+    check_refused(t, row, row->type, &known);
+    check_refused(t, row, row->type, &unknown);
+}
+
+/* With the right sType it succeeds, and what it fills in keeps sType and pNext. */
+static void check_accepted(struct subject *t, const struct row *row)
+{
+    union structure s = structure_of(t, row);
+    VkResult result = row->run(t, &s);
+    if (result != VK_SUCCESS || s.base.sType != row->type || s.base.pNext)
+        fail_msg("%s: result %d, sType %d, pNext %p", row->call, result, (int)s.base.sType,
+                 (void *)s.base.pNext);
+}
+
+static void open_subject(struct subject *t)
+{
+    memset(t, 0, sizeof(*t));
+    fixture_open(&t->f, NULL);
+    t->queue = make_queue(&t->f, BF_QUEUE_TYPE_DIRECT);
+    t->native = make_native_fence(&t->f, 1);
+}
+
+TEST(another_stype_and_an_unknown_struct_are_refused)
+{
+    static struct subject t;
+    open_subject(&t);
+    for (size_t i = 0; i < ROWS; i++) {
+        check_row(&t, &rows[i]);
+        if (rows[i].run != attach_device)
+            check_accepted(&t, &rows[i]);
+    }
+    fixture_close(&t.f);
+}
+
+TEST(attaching_is_refused_likewise_and_then_succeeds)
+{
+    if (fixture_is_layered())
+        return; /* a device of the layer's is attached already */
+    static struct subject t;
+    memset(&t, 0, sizeof(t));
+    fixture_open_instance(&t.f, &fixture_plain);
+    assert_success(fixture_open_device(&t.f, &fixture_plain));
+    check_row(&t, &rows[0]);
+    check_accepted(&t, &rows[0]);
+    fixture_close(&t.f);
+}
+
+/* The table above has a row for every type, but for that of what Belfry hands to the program. */
+TEST(every_type_is_tried)
+{
+    for (int type = 1; type <= LAST_TYPE; type++) {
+        bool found = type == BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO;
+        for (size_t i = 0; i < ROWS; i++)
+            found = found || (int)rows[i].type == type;
+        if (!found)
+            fail_msg("no function is tried with sType %d", type);
+    }
+}
+
+static void note_mode(void *context, const BfBackgroundModeInfo *info)
+{
+    *(BfBackgroundModeInfo *)context = *info;
+}
+
+TEST(what_belfry_hands_over_says_what_it_is)
+{
+    struct fixture f;
+    fixture_open(&f, NULL);
+    BfBackgroundModeInfo seen = {.pNext = &f};
+    const BfBackgroundDriver driver = {
+        .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pContext = &seen, .pfnOnMode = note_mode};
+    assert_success(bfAddBackgroundDriver(f.bf, &driver));
+    assert_success(bfSetBackgroundProcessingMode(f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                 BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+    assert_int_equal(seen.sType, BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO);
+    assert_null(seen.pNext);
+    fixture_close(&f);
+}
