@@ -103,6 +103,13 @@ static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
                    info->queueCount, BF_MAX_ENGINES);
         return false;
     }
+    for (uint32_t i = 0; i < info->settingCount; i++) {
+        if (info->pSettings && info->pSettings[i].pKey && info->pSettings[i].pValue)
+            continue;
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pSettings is %s at %u of %u settings",
+                   info->pSettings ? "without a key or a value" : "NULL", i, info->settingCount);
+        return false;
+    }
     const struct bf_gpu *known = bf_gpu_find(info->device);
     if (known)
         bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s",
@@ -127,8 +134,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_settings settings;
     struct attachment a = {0};
-    VkResult result =
-        bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings);
+    VkResult result = bf_settings_load_attached(info->settingCount, info->pSettings, environ,
+                                                bf_settings_is_privileged(), stderr, &settings);
     if (result != VK_SUCCESS)
         return result;
     if (info->nativeFences && !settings.native_fences) {

@@ -12,6 +12,26 @@
 #include "settings/sources.h"
 #include "settings/table.h"
 
+/* After what the program says, with that result: the stronger sources, which overwrite it. */
+static VkResult settings_load_outside(const struct bf_settings_load *load, bool implicit_layer,
+                                      VkResult result)
+{
+    if (result == VK_SUCCESS) {
+        result = bf_source_file(load);
+    }
+    if (result == VK_SUCCESS) {
+        result = bf_source_environment(load);
+    }
+    if (result == VK_SUCCESS && !load->privileged) {
+        result = bf_source_user_cache(load);
+    }
+    if (result != VK_SUCCESS) {
+        bf_settings_finish(load->settings);
+        bf_table_defaults(load->settings, implicit_layer);
+    }
+    return result;
+}
+
 VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *environment,
                           bool privileged, bool implicit_layer, FILE *messages,
                           struct bf_settings *settings)
@@ -23,23 +43,20 @@ VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *
         .privileged = privileged,
     };
     bf_table_defaults(settings, implicit_layer);
+    return settings_load_outside(&load, implicit_layer, bf_source_api(&load, create_info));
+}
 
-    /* Weakest first: what comes later overwrites. */
-    VkResult result = bf_source_api(&load, create_info);
-    if (result == VK_SUCCESS) {
-        result = bf_source_file(&load);
-    }
-    if (result == VK_SUCCESS) {
-        result = bf_source_environment(&load);
-    }
-    if (result == VK_SUCCESS && !privileged) {
-        result = bf_source_user_cache(&load);
-    }
-    if (result != VK_SUCCESS) {
-        bf_settings_finish(settings);
-        bf_table_defaults(settings, implicit_layer);
-    }
-    return result;
+VkResult bf_settings_load_attached(uint32_t count, const BfSetting *own, char *const *environment,
+                                   bool privileged, FILE *messages, struct bf_settings *settings)
+{
+    struct bf_settings_load load = {
+        .settings = settings,
+        .environment = environment,
+        .messages = messages,
+        .privileged = privileged,
+    };
+    bf_table_defaults(settings, false);
+    return settings_load_outside(&load, false, bf_source_attached(&load, count, own));
 }
 
 void bf_settings_finish(struct bf_settings *settings)

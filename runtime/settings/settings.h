@@ -11,7 +11,8 @@
  *                    $XDG_DATA_HOME (or $HOME/.local/share) /vulkan/settings.d, where vkconfig
  *                    writes, else the one that VK_LAYER_SETTINGS_PATH names (file or folder), else
  *                    the one in the working directory. Only the first that exists is read.
- *   the program      VK_EXT_layer_settings in VkInstanceCreateInfo, layer name BF_LAYER_NAME.
+ *   the program      VK_EXT_layer_settings in VkInstanceCreateInfo, layer name BF_LAYER_NAME; of a
+ *                    device that it attaches itself, BfAttachInfo::pSettings.
  *   its default.
  *
  * An empty value is no value. A value that can't be used is passed over, so that the next weaker
@@ -27,6 +28,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "belfry/belfry.h"
 #include "base/message.h"
 
 enum bf_queues_mode {
@@ -68,7 +70,7 @@ enum bf_setting_key {
 /* Where a value came from, in the order of precedence that the Vulkan layer settings define. */
 enum bf_setting_source {
     BF_SETTING_DEFAULT,
-    BF_SETTING_API,         /* VK_EXT_layer_settings in VkInstanceCreateInfo */
+    BF_SETTING_API,         /* the program: VK_EXT_layer_settings, or BfAttachInfo::pSettings */
     BF_SETTING_FILE,        /* vk_layer_settings.txt */
     BF_SETTING_ENVIRONMENT, /* VK_BELFRY_MULTI_ENGINE_*, and the shorter form */
 };
@@ -116,6 +118,14 @@ struct bf_settings {
 VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *environment,
                           bool privileged, bool implicit_layer, FILE *messages,
                           struct bf_settings *settings);
+
+/*
+ * The same for a device that the program attaches itself: 'own' (may be NULL where 'count' is 0; no
+ * key or value in it is NULL) stands in the place of VK_EXT_layer_settings. Of a key that comes
+ * twice the first counts.
+ */
+VkResult bf_settings_load_attached(uint32_t count, const BfSetting *own, char *const *environment,
+                                   bool privileged, FILE *messages, struct bf_settings *settings);
 
 /* Frees what 'settings' owns and leaves no pointer behind; accepts NULL and a zeroed struct. */
 void bf_settings_finish(struct bf_settings *settings);

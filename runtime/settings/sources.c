@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sources of settings: VK_EXT_layer_settings, the settings file, the environment. */
+/* The sources of settings: VK_EXT_layer_settings, BfAttachInfo::pSettings, the settings file, the
+ * environment. */
 #include "settings/sources.h"
 
 #include <errno.h>
@@ -140,6 +141,35 @@ VkResult bf_source_api(const struct bf_settings_load *load, const VkInstanceCrea
                 return result;
             }
         }
+    }
+    return VK_SUCCESS;
+}
+
+/*
+ * BfAttachInfo::pSettings
+ */
+
+VkResult bf_source_attached(const struct bf_settings_load *load, uint32_t count,
+                            const BfSetting *settings)
+{
+    static const char origin[] = "BfAttachInfo::pSettings";
+    bool seen[BF_KEY_COUNT] = {false};
+    for (uint32_t i = 0; i < count; i++) {
+        const char *key = settings[i].pKey, *text = settings[i].pValue;
+        uint32_t row = bf_table_find(key, strlen(key));
+        if (row == BF_KEY_COUNT) {
+            bf_table_unknown(load->messages, key, strlen(key), origin, BF_SPELLING_KEY);
+            continue;
+        }
+        if (seen[row])
+            continue;
+        seen[row] = true;
+        if (!*text)
+            continue;
+        struct bf_setting_input input = {.source = BF_SETTING_API, .text = text, .origin = origin};
+        VkResult result = bf_table_assign(load, row, &input);
+        if (result != VK_SUCCESS)
+            return result;
     }
     return VK_SUCCESS;
 }

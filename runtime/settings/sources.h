@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three sources of values. Each function passes the values it finds to bf_table_assign, and
+ * The sources of values. Each function passes the values it finds to bf_table_assign, and
  * reports what it can't use. Private to runtime/settings.
  *
  * Errors of all: VK_ERROR_OUT_OF_HOST_MEMORY; the values found so far stay assigned.
@@ -44,6 +44,8 @@ struct bf_api_settings_info {
 
 VkResult bf_source_api(const struct bf_settings_load *load,
                        const VkInstanceCreateInfo *create_info);
+VkResult bf_source_attached(const struct bf_settings_load *load, uint32_t count,
+                            const BfSetting *settings);
 VkResult bf_source_file(const struct bf_settings_load *load);
 VkResult bf_source_environment(const struct bf_settings_load *load);
 /* 'belfry' in $XDG_CACHE_HOME, else in $HOME/.cache; neither counts unless it is an absolute

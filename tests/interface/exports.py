@@ -77,7 +77,7 @@ class Exports(unittest.TestCase):
 
 # Structs without sType and pNext, as belfry.h says of BfStructureType.
 EXACT = {'BfFenceLogPosition', 'BfFenceLogHeader', 'BfFenceLogEntry', 'BfFenceLogBuffer'}
-ELEMENTS = {'BfAttachQueue', 'BfResourceUse', 'BfFenceLogRecord'}
+ELEMENTS = {'BfAttachQueue', 'BfSetting', 'BfResourceUse', 'BfFenceLogRecord'}
 
 
 class Structs(unittest.TestCase):

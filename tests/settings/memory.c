@@ -38,7 +38,23 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-TEST(every_allocation_fails)
+static VkResult load_from(const void *program, char *const *environment,
+                          struct bf_settings *settings)
+{
+    return bf_settings_load(program, environment, false, false, NULL, settings);
+}
+
+static VkResult load_attached_from(const void *program, char *const *environment,
+                                   struct bf_settings *settings)
+{
+    return bf_settings_load_attached(2, program, environment, false, NULL, settings);
+}
+
+/* With 'program' as what the program itself sets. */
+static void check_every_allocation(VkResult (*load_all)(const void *program,
+                                                        char *const *environment,
+                                                        struct bf_settings *settings),
+                                   const void *program)
 {
     char folder[] = "/tmp/belfry_settings_XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -52,20 +68,6 @@ TEST(every_allocation_fails)
           file);
     fclose(file);
 
-    const char *trace = "/tmp/b";
-    struct {
-        const char *layer, *key;
-        int type;
-        uint32_t count;
-        const void *values;
-    } value = {BF_LAYER_NAME, "trace", 7, 1, &trace};
-    struct {
-        VkStructureType type;
-        const void *next;
-        uint32_t count;
-        const void *settings;
-    } api = {.type = (VkStructureType)1000496000, .count = 1, .settings = &value};
-    VkInstanceCreateInfo info = {.pNext = &api};
     char *const *environment = ENVIRONMENT(home, variable, "VK_MULTI_ENGINE_TRACE=/tmp/c",
                                            "VK_BELFRY_MULTI_ENGINE_SUMMARY=1");
 
@@ -77,7 +79,7 @@ TEST(every_allocation_fails)
         allocated = 0;
         balance = 0;
         counting = true;
-        result = bf_settings_load(&info, environment, false, false, NULL, &settings);
+        result = load_all(program, environment, &settings);
         counting = false;
         if (result != VK_SUCCESS) {
             assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
@@ -98,4 +100,29 @@ TEST(every_allocation_fails)
     assert_in_range(failures, 8, 40);
     unlink(path);
     rmdir(folder);
+}
+
+TEST(every_allocation_fails)
+{
+    const char *trace = "/tmp/b";
+    struct {
+        const char *layer, *key;
+        int type;
+        uint32_t count;
+        const void *values;
+    } value = {BF_LAYER_NAME, "trace", 7, 1, &trace};
+    struct {
+        VkStructureType type;
+        const void *next;
+        uint32_t count;
+        const void *settings;
+    } api = {.type = (VkStructureType)1000496000, .count = 1, .settings = &value};
+    VkInstanceCreateInfo info = {.pNext = &api};
+    check_every_allocation(load_from, &info);
+}
+
+TEST(every_allocation_fails_for_a_device_that_is_attached)
+{
+    static const BfSetting own[] = {{"trace", "/tmp/b"}, {"tracee", "/tmp/d"}};
+    check_every_allocation(load_attached_from, own);
 }

@@ -36,6 +36,19 @@ static inline struct loaded load_as(const VkInstanceCreateInfo *create_info,
     return loaded;
 }
 
+static inline struct loaded load_attached(uint32_t count, const BfSetting *own,
+                                          char *const *environment, bool privileged)
+{
+    struct loaded loaded = {.messages = NULL};
+    FILE *messages = open_memstream(&loaded.messages, &loaded.length);
+    assert_non_null(messages);
+    VkResult result =
+        bf_settings_load_attached(count, own, environment, privileged, messages, &loaded.settings);
+    fclose(messages);
+    assert_int_equal(result, VK_SUCCESS);
+    return loaded;
+}
+
 static inline struct loaded load(char *const *environment)
 {
     return load_as(NULL, environment, false, false);

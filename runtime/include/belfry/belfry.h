@@ -86,7 +86,7 @@ typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
  *
  * Two kinds of structs have neither member. Those of belfry/fence_log.h are WDDM's to the bit, in
  * memory that the GPU writes. And elements of arrays lie at fixed distances: BfAttachQueue,
- * BfResourceUse and BfFenceLogRecord; the struct or the function that takes the array is
+ * BfSetting, BfResourceUse and BfFenceLogRecord; the struct or the function that takes the array is
  * what grows.
  */
 typedef enum BfStructureType {
@@ -168,6 +168,12 @@ typedef struct BfAttachQueue {
     VkQueueGlobalPriorityKHR globalPriority;
 } BfAttachQueue;
 
+/* A setting as 'belfry settings' lists them: "queues_per_family" and "4". */
+typedef struct BfSetting {
+    const char *pKey;
+    const char *pValue; /* as in the settings file */
+} BfSetting;
+
 typedef struct BfAttachInfo {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_ATTACH_INFO */
     const void *pNext;
@@ -194,14 +200,20 @@ typedef struct BfAttachInfo {
     /* It has VK_KHR_external_semaphore_fd enabled, and is of Vulkan 1.1 or newer: for
      * BF_SHARE_TRUSTED_BIT. */
     VkBool32 externalSemaphoreFd;
+    /* What the program itself would set, for this device; read during the call. */
+    uint32_t settingCount;
+    const BfSetting *pSettings;
 } BfAttachInfo;
 
 /*
  * For programs that may not load layers: attaches a device of the program's own, which needs the
- * features timelineSemaphore and synchronization2 enabled, by core version or extension. Settings
- * are read from the environment and the settings file, as the layer does; so is the timeline
- * written (the setting 'trace'), as far as what it shows is known without a layer:
- * docs/trace-format.md.
+ * features timelineSemaphore and synchronization2 enabled, by core version or extension.
+ *
+ * Settings come from the same places as the layer's, and in the same order: the environment counts
+ * most, then the settings file, then pSettings (in the place of VK_EXT_layer_settings; of a key
+ * that comes twice the first), then the default. An unknown key and a value that can't be used cost
+ * one line each, and nothing else. A trace is written (the setting 'trace') as far as what it shows
+ * is known without a layer: docs/trace-format.md.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
  * or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of every one of

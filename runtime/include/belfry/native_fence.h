@@ -56,7 +56,8 @@ typedef struct BfFeatureResult {
 /*
  * Whether Belfry has a feature enabled: native fences are, unless the setting native_fences is off.
  * Who attaches a device asks before advertising it (BfAttachInfo::nativeFences): advertised but not
- * enabled fails. [NF 4] Settings are read as bfAttachDevice does.
+ * enabled fails. [NF 4] It reads the settings that bfAttachDevice reads, but for those in
+ * BfAttachInfo::pSettings: a program that switches native fences off there doesn't need to ask.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (pResult is NULL). A feature
  * that isn't known is not enabled. Thread-safety: safe.
