@@ -151,6 +151,36 @@ class Arrows(unittest.TestCase):
         self.write({'tools/arrows.txt': TABLE + 'base\n'})
         self.assertIn('base is listed twice', self.check(status=2)[0])
 
+    def test_environment(self):
+        self.write({'tools/arrows.txt': TABLE + 'environment: left roof\n',
+                    'runtime/left/left.c': '#include <stdlib.h>\nconst char *left(void) { return getenv("A"); }\n',
+                    'runtime/base/map.c': '/* as getenv,\n * but not */\nchar q = \'"\'; // getenv\n'
+                                          'int map(void) { return "getenv"[0]; }\n'})
+        self.build()
+        self.assertEqual(self.check_build(status=0), [])
+
+    def test_environment_read_elsewhere(self):
+        self.write({'tools/arrows.txt': TABLE + 'environment: left\n',
+                    'runtime/queue/queue.h': '/*\n * "\n */\nextern char **environ;\n',
+                    'runtime/base/map.c': '#include <stdlib.h>\nchar *map(void) { return secure_getenv("A"); }\n'})
+        self.assertEqual(self.check(status=1),
+                         ['runtime/base/map.c:2: base may not read the environment: secure_getenv',
+                          'runtime/queue/queue.h:4: queue may not read the environment: environ'])
+
+    def test_environment_read_by_another_name(self):
+        self.write({'tools/arrows.txt': TABLE + 'environment: left\n',
+                    'runtime/base/map.c': '#define READ(part) get##part\n'
+                                          'char *READ(env)(const char *);\n'
+                                          'char *map(void) { return READ(env)("A"); }\n'})
+        self.build()
+        self.check(status=0)
+        self.assertEqual(self.check_build(status=1),
+                         ['build/runtime/base/map.c.o: base may not read the environment: getenv'])
+
+    def test_environment_of_a_folder_not_listed(self):
+        self.write({'tools/arrows.txt': TABLE + 'environment: left attic\n'})
+        self.assertIn('attic', self.check(status=2)[0])
+
     def test_list(self):
         self.write({'runtime/base/map.h': '#include "queue/queue.h"\n',
                     'runtime/base/up.c': '#include "queue/queue.h"\n',
