@@ -3,11 +3,11 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-// Stores one 64-bit value: what and where to is in a slot that the host has filled in.
+// Writes one 64-bit value. The host has put the value and its address into a slot.
 
 layout(local_size_x = 1) in;
 
-layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Word {
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Target {
     uint64_t value;
 };
 
@@ -23,5 +23,5 @@ layout(push_constant) uniform Constants {
 void main()
 {
     Slot s = Slot(slot);
-    Word(s.address).value = s.value;
+    Target(s.address).value = s.value;
 }

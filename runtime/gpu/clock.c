@@ -5,7 +5,7 @@
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
 
-/* How long a calibration is good for: clocks part by some 50 ns in each millisecond. */
+/* How long a calibration is used: the two clocks drift apart by about 50 ns per millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)
 
 static void gpu_clock_calibrate(struct bf_gpu *gpu)
@@ -19,7 +19,7 @@ static void gpu_clock_calibrate(struct bf_gpu *gpu)
     struct bf_gpu_clock *clock = &gpu->gpu_clock;
     uint64_t stamps[2], deviation;
     if (gpu->get_calibrated_timestamps(gpu->handle, 2, infos, stamps, &deviation) != VK_SUCCESS)
-        return; /* the last one holds a while longer */
+        return; /* the previous calibration stays in use */
     clock->ticks = stamps[0];
     clock->ns = stamps[1];
     clock->valid = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device's timestamp counter at a time of the CPU's, where the two can be calibrated.
+ * The value of a device's timestamp counter at a given CPU time, for devices whose clocks can be
+ * calibrated (VK_EXT_calibrated_timestamps).
  */
 #ifndef BELFRY_GPU_CLOCK_H
 #define BELFRY_GPU_CLOCK_H
@@ -13,18 +14,20 @@
 struct bf_gpu;
 struct bf_gpu_engine;
 
-/* A device's; zeroed hasn't been calibrated. */
+/* One per device. A zeroed struct has no calibration yet. */
 struct bf_gpu_clock {
-    struct bf_lock lock; /* a leaf but for the driver's call */
+    struct bf_lock lock; /* a leaf lock; the driver's calibration call is made under it */
     bool valid;
-    uint64_t ticks, ns; /* at one instant, about */
+    uint64_t ticks, ns; /* GPU ticks and CLOCK_MONOTONIC, of the same instant or nearly so */
 };
 
-/* The engine's counter, in its valid bits, at that time on CLOCK_MONOTONIC; 0 where there are no
- * calibrated timestamps. Within a few microseconds for times near now. Thread-safety: safe. */
+/* The engine's timestamp counter, masked to its valid bits, at that time on CLOCK_MONOTONIC; 0 if
+ * the device can't calibrate timestamps. For times near now the result is right to within a few
+ * microseconds. Thread-safety: safe. */
 uint64_t bf_gpu_clock_ticks(struct bf_gpu_engine *engine, uint64_t ns);
 
-/* The counter about now, in all of its bits; else 0. Thread-safety: safe. */
+/* The counter's value now, approximately, with all 64 bits; 0 if the device can't calibrate
+ * timestamps. Thread-safety: safe. */
 uint64_t bf_gpu_clock_now(struct bf_gpu *gpu);
 
 #endif

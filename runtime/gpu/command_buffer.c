@@ -3,8 +3,9 @@
 
 #include "gpu/gpu.h"
 
-/* All of it in the map's value, so that nothing has to be allocated for each: bit 0 is set (NULL is
- * 'not there'), bit 1 the level, above it the family. */
+/* The map's value holds the properties themselves, so that nothing is allocated per command buffer:
+ * bit 0 is always set (a NULL value means 'not registered'), bit 1 is the level, the bits above are
+ * the family. */
 #define KNOWN     1u
 #define SECONDARY 2u
 #define FAMILY    2

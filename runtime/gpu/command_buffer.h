@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a command buffer is: the family of its pool, as shown to the program, and its level. Told by
- * whoever sees command buffers allocated and freed (the layer); on devices where nobody does, none
- * is ever found.
+ * What is known of a command buffer: the queue family of its pool, as shown to the program, and its
+ * level. The layer registers command buffers when they are allocated and forgets them when they are
+ * freed; on attached devices nobody registers any, and none is found.
  *
- *  K-1  What is found is true: a command buffer is registered after the driver has made it and
- *       forgotten before the driver frees it, so a handle that the driver gives out again is never
- *       found with what its predecessor was. Proven by tests/layer/command_buffers.c.
+ *  K-1  What is found is true: a command buffer is registered after the driver has allocated it and
+ *       forgotten before the driver frees it. So if the driver reuses a handle, the old command
+ *       buffer's properties are never found for the new one. Proven by
+ *       tests/layer/command_buffers.c.
  *
- * Thread-safety: bf_command_buffer_find is lock-free, for command buffers that live (M-1, M-2 in
- * base/map.h); the others lock internally.
+ * Thread-safety: bf_command_buffer_find is lock-free for command buffers that have not been freed
+ * (M-1, M-2 in base/map.h); the other functions lock internally.
  */
 #ifndef BELFRY_GPU_COMMAND_BUFFER_H
 #define BELFRY_GPU_COMMAND_BUFFER_H
@@ -21,14 +22,14 @@
 
 struct bf_gpu;
 
-/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; the command buffer is then not known. */
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; the command buffer is then not registered. */
 VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t family,
                                     VkCommandBufferLevel level);
 
-/* One that isn't known is left alone. */
+/* Does nothing for a command buffer that is not registered. */
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle);
 
-/* False: never heard of; *family and *level are untouched. */
+/* False: it is not registered; *family and *level are unchanged. */
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
                             VkCommandBufferLevel *level);
 

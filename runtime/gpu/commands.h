@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command buffers of Belfry's own: barriers, stores, log entries.
+ * Command buffers that Belfry records itself, for barriers, GPU writes and log entries: allocating
+ * them, and the barrier that most of them contain.
  */
 #ifndef BELFRY_GPU_COMMANDS_H
 #define BELFRY_GPU_COMMANDS_H
@@ -11,13 +12,14 @@
 
 struct bf_gpu;
 
-/* Primary ones, with their dispatch pointers where a layer has to set them. Errors: those of
- * vkAllocateCommandBuffers; then there are none. Thread-safety: the pool externally synchronised. */
+/* Allocates primary command buffers, and sets their dispatch pointers where the layer needs that
+ * (vkSetDeviceLoaderData). Errors: those of vkAllocateCommandBuffers; then none is allocated.
+ * Thread-safety: access to the pool is externally synchronised. */
 VkResult bf_commands_allocate(struct bf_gpu *gpu, VkCommandPool pool, uint32_t count,
                               VkCommandBuffer *commands);
 
-/* What was written in stages 'from' is there, and visible to reads and writes in stages 'to' (to
- * reads alone in the host's). */
+/* Records a full memory barrier: writes made in the stages 'from' are available and visible to
+ * reads and writes in the stages 'to' (for the host stage: to reads only). */
 void bf_commands_put_barrier(struct bf_gpu *gpu, VkCommandBuffer commands,
                              VkPipelineStageFlags2 from, VkPipelineStageFlags2 to);
 

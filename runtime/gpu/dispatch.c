@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* A device's functions as one table, and the names that a device of some version has for them. */
 #include "gpu/dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* volk's own loader of a device table asks the global vkGetDeviceProcAddr; its generated body takes
- * any source but is private to volk.c, which is why that file is included here. Its global function
- * pointers stay NULL and hidden. */
+/* Loads a device's functions into volk's table. volk's own loader calls the global
+ * vkGetDeviceProcAddr; the generated function behind it accepts any source of functions, but is
+ * private to volk.c, so that file is included here. Its global function pointers stay NULL and
+ * hidden. */
 #include <volk.c>
 
 struct source {
@@ -25,7 +27,8 @@ void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
 {
     struct source source = {device, get_proc_addr};
     volkGenLoadDeviceTable(table, &source, dispatch_get_proc_addr);
-/* Two names that the headers know, and a name that has a successor which they don't. */
+/* JOIN: both names are members of volk's table. OR: the newer name is one that these headers don't
+ * know yet. */
 #define JOIN(name, other)                                                                          \
     table->name = table->name ? table->name : table->other;                                        \
     table->other = table->other ? table->other : table->name;

@@ -5,14 +5,15 @@
 
 #include <volk.h>
 
-/* Entries of commands that the device does not have are NULL. A command has several names, as a rule the
- * core's and an extension's: the entries of all of them hold the first that is there, the core's before
- * the others, so that a caller need not choose. */
+/* Fills the table with the driver's functions; entries of commands that the device does not have
+ * are NULL. Many commands have two names, the core's and an extension's: the entries of both then
+ * hold the first one that exists, the core's before the extension's, so that callers need not
+ * choose. */
 void bf_dispatch_load(struct VolkDeviceTable *table, VkDevice device,
                       PFN_vkGetDeviceProcAddr get_proc_addr);
 
-/* The name under which a device that is used with that version has a command: 'core', or the
- * extension's that it had before the core took it over. */
+/* The name under which a device, used with that API version, has a command: 'core' itself, or the
+ * name that the extension gave it before the core took it over. */
 const char *bf_dispatch_name(const char *core, uint32_t api_version);
 
 #endif

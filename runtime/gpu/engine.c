@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far an engine is: the counter of its epochs. */
+/* An engine's epochs: the timeline semaphore that counts them, and the last one reached. */
 #include "gpu/engine.h"
 
 #include "gpu/gpu.h"
@@ -18,7 +18,7 @@ VkResult bf_gpu_engine_create_epoch(struct bf_gpu_engine *engine)
     return gpu->vk.vkCreateSemaphore(gpu->handle, &info, NULL, &engine->epoch);
 }
 
-/* The largest of all threads' readings: each of them was true. */
+/* Keeps the largest value that any thread has read: the counter only grows. */
 static void note_seen_epoch(struct bf_gpu_engine *engine, uint64_t epoch)
 {
     uint64_t seen = atomic_load_explicit(&engine->seen_epoch, memory_order_relaxed);
@@ -30,13 +30,13 @@ VkResult bf_gpu_engine_completed_epoch(struct bf_gpu_engine *engine, uint64_t *e
 {
     struct bf_gpu *gpu = engine->gpu;
     *epoch = 0;
-    if (atomic_load(&engine->issued_epoch) == 0) /* perhaps there is no semaphore either */
+    if (atomic_load(&engine->issued_epoch) == 0) /* there may be no semaphore yet */
         return VK_SUCCESS;
     atomic_fetch_add_explicit(&gpu->counters.counter_queries, 1, memory_order_relaxed);
     VkResult result = gpu->counter_value(gpu->handle, engine->epoch, epoch);
     if (result != VK_SUCCESS)
         return result;
-    /* Some drivers tell of a lost device in this way. */
+    /* Some drivers return this value for a lost device. */
     if (*epoch == UINT64_MAX)
         return VK_ERROR_DEVICE_LOST;
     note_seen_epoch(engine, *epoch);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One real VkQueue, as far as it can be told without a scheduler: what it is, how far its epochs are, and
- * the GPU writes that it executes. An engine's epochs are its own count of submissions, the counter of
- * one timeline semaphore.
+ * An engine's part that needs no scheduler: one real VkQueue, its properties, its epochs, and the
+ * GPU writes submitted to it. An epoch is the number of a submission to this VkQueue that somebody
+ * may wait for; the engine's one timeline semaphore counts them.
  */
 #ifndef BELFRY_GPU_ENGINE_H
 #define BELFRY_GPU_ENGINE_H
@@ -21,36 +21,36 @@ struct bf_stamps;
 struct bf_gpu_engine {
     struct bf_gpu *gpu;
     VkQueue handle;
-    uint32_t number; /* its bit in the masks */
+    uint32_t number; /* index of its bit in masks of engines */
     uint32_t family; /* real */
     uint32_t index;
     VkDeviceQueueCreateFlags flags;
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
-    bool reserved;                            /* no VkQueue of the program is on it */
+    bool reserved;                            /* no VkQueue of the program's is backed by it */
     uint32_t trace_id;
 
-    VkSemaphore epoch; /* VK_NULL_HANDLE: not counted */
+    VkSemaphore epoch; /* the timeline semaphore; VK_NULL_HANDLE: epochs are not counted */
     _Atomic uint64_t accepted_epoch;
-    _Atomic uint64_t issued_epoch; /* the driver has been called with it, or is about to be */
-    _Atomic uint64_t seen_epoch;   /* the largest that the counter was seen to have */
-    struct bf_stamps *stamps;      /* NULL: no timeline, or no timestamps */
+    _Atomic uint64_t issued_epoch; /* largest one passed to the driver, or about to be */
+    _Atomic uint64_t seen_epoch;   /* the largest value of the counter that was read */
+    struct bf_stamps *stamps;      /* NULL: no trace, or no timestamps */
     struct bf_gpu_writes writes;   /* of native fences' values */
 };
 
-/* Makes the engine's semaphore. Errors: those of vkCreateSemaphore. */
+/* Creates the timeline semaphore of the engine's epochs. Errors: those of vkCreateSemaphore. */
 VkResult bf_gpu_engine_create_epoch(struct bf_gpu_engine *engine);
 
-/* How far the engine's epochs are. Errors: those of vkGetSemaphoreCounterValue. Thread-safety:
- * safe. */
+/* Reads the last epoch that has been reached. Errors: those of vkGetSemaphoreCounterValue.
+ * Thread-safety: safe. */
 VkResult bf_gpu_engine_completed_epoch(struct bf_gpu_engine *engine, uint64_t *epoch);
 
-/* Has the epoch been reached? By what has been seen already, else by the counter. Errors count as no.
- * Thread-safety: safe. */
+/* Has the epoch been reached? Reads the counter only if the largest value seen so far is below it.
+ * Errors count as no. Thread-safety: safe. */
 bool bf_gpu_engine_is_over(struct bf_gpu_engine *engine, uint64_t epoch);
 
-/* What a batch signals when all of its commands are complete. */
+/* The signal operation that gives a batch its epoch: once all of its commands are complete. */
 static inline VkSemaphoreSubmitInfo bf_gpu_engine_epoch_signal(const struct bf_gpu_engine *engine,
                                                                uint64_t epoch)
 {

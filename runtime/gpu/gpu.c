@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device's functions, and what is known of it. */
+/* Sets up a device's functions and properties. */
 #include "gpu/gpu.h"
 
 #include "gpu/dispatch.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be done with a VkDevice without knowing queues: the driver's functions, and what is known of
- * the device. Everything that Belfry keeps for a device begins with this struct, so that a BfDevice, the
- * scheduler and the device as a whole are one address.
+ * The lowest part of a device: the driver's functions and the properties of the VkDevice, for
+ * whatever needs no queues. struct bf_gpu is the first member of struct bf_scheduler, which is the
+ * first of struct bf_device: a BfDevice handle, the scheduler and the device have one address.
  */
 #ifndef BELFRY_GPU_GPU_H
 #define BELFRY_GPU_GPU_H
@@ -23,7 +23,7 @@
 #include "settings/settings.h"
 #include "trace/trace.h"
 
-/* Engines are bits of 64. */
+/* Sets of engines are 64-bit masks. */
 #define BF_MAX_ENGINES 64
 
 struct bf_background;
@@ -36,8 +36,8 @@ struct bf_counters {
 
 struct bf_gpu {
     VkDevice handle;
-    struct VolkDeviceTable vk; /* the driver's functions, or the next layer's */
-    /* The core or the KHR form, whichever the device has. */
+    struct VolkDeviceTable vk; /* the functions of the driver, or of the layer below */
+    /* The core's or the extension's function, whichever the device has. */
     PFN_vkQueueSubmit2 submit2;
     PFN_vkWaitSemaphores wait_semaphores;
     PFN_vkGetSemaphoreCounterValue counter_value;
@@ -45,13 +45,13 @@ struct bf_gpu {
     PFN_vkCmdPipelineBarrier2 pipeline_barrier;
     PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps; /* NULL: not enabled */
     VkResult (*set_loader_data)(VkDevice device, void *object); /* NULL: not needed */
-    bool attached;        /* by the program, not by the layer */
+    bool attached;        /* bfAttachDevice made it, not the layer */
     uint32_t api_version; /* what the program may use; 0 where it is attached */
 
     double timestamp_period_ns;
     bool host_query_reset;
     VkPhysicalDeviceMemoryProperties memory;
-    bool native_fences; /* their feature is enabled (fence/native.h) */
+    bool native_fences; /* the program may create them (fence/native.h) */
     /* Shaders can store 64 bits through an address: bufferDeviceAddress and shaderInt64. */
     bool writes_values;
     PFN_vkGetBufferDeviceAddress buffer_address;
@@ -69,14 +69,14 @@ struct bf_gpu {
     struct bf_value_memories value_memories;
     struct bf_gpu_write_pipeline write_pipeline;
     struct bf_gpu_clock gpu_clock;
-    _Atomic uint32_t log_handles; /* given to fences and semaphores so far */
+    _Atomic uint32_t log_handles; /* the last log handle given to a fence or semaphore */
     struct bf_counters counters;
 };
 
-/* What is known of a device when it is created or attached. */
+/* What the creator of a device (the layer, or bfAttachDevice) tells of it. */
 struct bf_gpu_info {
     VkDevice handle;
-    PFN_vkGetDeviceProcAddr get_proc_addr; /* of whatever lies below */
+    PFN_vkGetDeviceProcAddr get_proc_addr; /* of the driver, or the layer below */
     VkResult (*set_loader_data)(VkDevice device, void *object);
     uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
@@ -94,10 +94,11 @@ struct bf_gpu_info {
  * missing). */
 VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info);
 
-/* The device is idle, and nothing of what it was asked for is used any more. */
+/* Frees it. The device is idle, and nothing made with these functions is in use any more. */
 void bf_gpu_finish(struct bf_gpu *gpu);
 
-/* The device has VkQueues of the family: buffers of Belfry's own are for all such. */
+/* Adds a real family of which the device has VkQueues: Belfry's own buffers are shared by all
+ * families in this list. */
 void bf_gpu_add_family(struct bf_gpu *gpu, uint32_t family);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Belfry's own buffers: choosing a memory type, importing host memory, mapping. */
 #include "gpu/memory.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool
     return gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle);
 }
 
-/* The memory type of 'bits' with all of 'needed' and most of 'liked', or UINT32_MAX. */
+/* The memory type in the mask 'bits' that has all flags of 'needed' and, if possible, all of
+ * 'liked'; UINT32_MAX if there is none. */
 static uint32_t memory_type_find(const struct bf_gpu *gpu, uint32_t bits,
                                  VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked)
 {
@@ -85,7 +87,8 @@ static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, ui
     return gpu->vk.vkBindBufferMemory(gpu->handle, buffer->handle, buffer->memory, 0);
 }
 
-/* Pages of our own, mapped twice: the program's view of them is one that it can't write to. */
+/* Creates memory that is mapped twice, once writable for Belfry and once read-only for the
+ * program. */
 static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
 {
     size_t size = (buffer->size + gpu->host_pointer_alignment - 1) / gpu->host_pointer_alignment *
@@ -112,7 +115,8 @@ static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
     return true;
 }
 
-/* Not every driver that has the extension takes every pointer: who can't gets ordinary memory. */
+/* Imports host memory. Some drivers with the extension refuse some pointers: then false, and the
+ * caller allocates ordinary memory. */
 static bool buffer_import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_buffer_place place)
 {
     if (place != BF_BUFFER_SHOWN || !gpu->host_pointer_alignment || !buffer_map_pages(gpu, buffer))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers of Belfry's own, for what the GPU and the CPU pass to each other: the values of native
- * fences, what command buffers copy from, logs. Few and small.
+ * Belfry's own small buffers, through which the GPU and the CPU exchange data: values of native
+ * fences, logs, and the payloads that command buffers copy from.
  *
  * Thread-safety: functions on different buffers may run at the same time.
  */
@@ -17,13 +17,13 @@
 struct bf_gpu;
 
 enum bf_buffer_place {
-    /* Mapped and coherent: Vulkan promises every device a memory type of the kind. Cached by the
-     * CPU where there is a choice, since it reads. */
+    /* Mapped and coherent: every Vulkan device has such a memory type. Cached by the CPU where
+     * there is a choice, since the CPU reads it. */
     BF_BUFFER_HOST,
-    /* The same, and the program gets to see it: through a mapping that can't be written to, where
-     * memory of the host's own can be imported. */
+    /* The same, and the program sees it too: where the device can import host memory, through a
+     * mapping that can't be written to. */
     BF_BUFFER_SHOWN,
-    /* The GPU's own, not mapped. */
+    /* Device-local memory, not mapped. */
     BF_BUFFER_DEVICE,
 };
 
@@ -31,22 +31,22 @@ struct bf_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
     VkDeviceSize size;
-    uint64_t address;  /* the GPU's; 0 where the device has no buffer addresses */
-    void *mapped;      /* NULL: the GPU's own */
+    uint64_t address;  /* device address; 0 if the device has no buffer addresses */
+    void *mapped;      /* NULL: BF_BUFFER_DEVICE */
     const void *shown; /* the program's view of it; NULL: none */
     bool read_only;    /* 'shown' can't be written to */
-    /* Imported: our mapping and the program's, of the same pages. */
+    /* Imported host memory: a writable mapping and a read-only one of the same pages. */
     void *pages;
     void *view;
 };
 
-/* Transfers in and out, storage, the address; shared by all families that have engines. What is
- * mapped is zero. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and those of vkCreateBuffer,
- * vkAllocateMemory, vkMapMemory and vkBindBufferMemory. */
+/* Usable for transfers, as a storage buffer and through its address, by all families that have
+ * engines. Mapped memory is zeroed. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and those of
+ * vkCreateBuffer, vkAllocateMemory, vkMapMemory and vkBindBufferMemory. */
 VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_place place,
                           struct bf_buffer *buffer);
 
-/* A zeroed one is allowed, and is what it leaves. */
+/* A zeroed struct is allowed; the struct is zeroed. */
 void bf_buffer_destroy(struct bf_gpu *gpu, struct bf_buffer *buffer);
 
 #endif

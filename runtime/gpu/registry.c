@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices of the process that Belfry schedules: the only list of them. */
+/* The list of all devices of this process that Belfry schedules. */
 #include "gpu/registry.h"
 
 #include "base/lock.h"

@@ -2,7 +2,7 @@
 /*
  * The devices of the process that Belfry schedules, by their handles.
  *
- * A BfDevice is the address of the struct bf_gpu that a device begins with.
+ * A BfDevice handle is the address of the struct bf_gpu that the device begins with.
  *
  * Thread-safety: safe.
  */
@@ -13,15 +13,15 @@
 
 struct bf_gpu;
 
-/* Makes the device known to bfGetDevice, and to the functions of the C API. */
+/* Adds the device: bfGetDevice and the functions of the C API find it from now on. */
 void bf_gpu_register(struct bf_gpu *gpu);
-/* One that isn't known is left alone. */
+/* Does nothing for a device that is not registered. */
 void bf_gpu_unregister(struct bf_gpu *gpu);
 
-/* The live device that was made of a VkDevice; NULL: none. */
+/* The registered device of that VkDevice, or NULL. */
 struct bf_gpu *bf_gpu_find(VkDevice handle);
 
-/* The live device behind a handle, else NULL and one line that names the call. */
+/* The registered device with that handle; else NULL and one line that names the call. */
 struct bf_gpu *bf_gpu_of(BfDevice handle, const char *call);
 
 #endif

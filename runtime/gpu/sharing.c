@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Asks a physical device whether its timeline semaphores can be shared between processes. */
 #include "gpu/sharing.h"
 
 #include <string.h>

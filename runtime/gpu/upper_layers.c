@@ -6,13 +6,14 @@
 #include "gpu/dispatch.h"
 #include "gpu/gpu.h"
 
-/* What this thread is asking, or announcing. */
+/* How a handle of the program's becomes one that Belfry knows: the query that this thread is
+ * making, or the signal that it is announcing. */
 struct question {
     const struct bf_gpu *gpu;
-    VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: it announces a signal of 'handle' */
-    const void *result; /* where the command is to put it */
-    uint64_t handle;    /* what has come down so far; 0: nothing */
-    bool certain;       /* with that place for the result: it was our call, not a layer's own */
+    VkObjectType type;  /* VK_OBJECT_TYPE_UNKNOWN: an announcement of a signal of 'handle' */
+    const void *result; /* the pointer that the command was given for its result */
+    uint64_t handle;    /* what has been passed down so far; 0: nothing */
+    bool certain;       /* it came with that pointer: the call was ours, not an upper layer's own */
 };
 static _Thread_local struct question *asking __attribute__((tls_model("initial-exec")));
 
@@ -36,8 +37,9 @@ bool bf_upper_layers_hear_signal(struct bf_gpu *gpu, VkSemaphore semaphore)
            question->handle == (uint64_t)semaphore;
 }
 
-/* The function of the loader that made the device: it is the one whose callback the layer was given.
- * Nothing is loaded, and no other loader's function will do. */
+/* vkGetDeviceProcAddr of the loader that made the device: of the library in which the callback lies
+ * that the loader gave the layer. No library is loaded for it, and another loader's function is
+ * never used. */
 static PFN_vkGetDeviceProcAddr loader_find_get_device_proc_addr(const struct bf_gpu *gpu)
 {
     union {
@@ -68,7 +70,8 @@ static const struct bf_upper_layers *upper_layers_look_up(struct bf_gpu *gpu)
     PFN_vkGetDeviceProcAddr get =
         upper_layers->looked || gpu->attached ? NULL : loader_find_get_device_proc_addr(gpu);
     if (get) {
-        /* By the name under which the program has it: the other one is no command of the device. */
+        /* By the name that belongs to the program's API version: the device may not have the other
+         * one. */
         uint32_t version = gpu->api_version;
         VkDevice handle = gpu->handle;
         upper_layers->counter_value = (PFN_vkGetSemaphoreCounterValue)get(
@@ -87,7 +90,7 @@ static const struct bf_upper_layers *upper_layers_look_up(struct bf_gpu *gpu)
     return upper_layers;
 }
 
-/* The question stands while the command runs. */
+/* Makes the query; hooks on this thread see the question while the command runs. */
 static void question_ask(struct question *question)
 {
     struct question *outer = asking;

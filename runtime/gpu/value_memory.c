@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Value memory: places for fences' values in shared pages, and pages for single values. */
 #include "gpu/value_memory.h"
 
 #include <stdlib.h>
 
 #include "gpu/gpu.h"
 
-/* A free place in pages of the kind; the lock is held. */
+/* A free value in one of the pages of that kind. The lock is held. */
 static bool value_memory_take_free(struct bf_value_memory_pages *pages,
                                    enum bf_value_memory_kind kind, struct bf_value_memory *memory)
 {

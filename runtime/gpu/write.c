@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU writes: the command buffers that write values, and who has them. */
+/* GPU writes: recording their command buffers, and handing them out and taking them back. */
 #include "gpu/write.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 #include "shaders/gpu_write.comp.h"
 
-#define CHUNK 32 /* stores that are made at a time */
+#define CHUNK 32 /* writes that are allocated at a time */
 
 struct bf_gpu_write_chunk {
     struct bf_gpu_write_chunk *next;
@@ -85,7 +85,8 @@ void bf_gpu_write_pipeline_finish(struct bf_gpu *gpu)
         gpu->vk.vkDestroyPipelineLayout(gpu->handle, p->layout, NULL);
 }
 
-/* The copy's word may be any; the shader's is named by the slot. */
+/* Records the write's commands: a copy to 'memory'; or, with NULL, the shader, which finds the
+ * address in the slot. */
 static VkResult gpu_write_record(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
                                  const struct bf_value_memory *memory)
 {
@@ -189,12 +190,12 @@ fail:
     return result;
 }
 
-/* ST-1. The lock is held. */
+/* ST-1: writes up to the epoch are free again. The lock is held. */
 static void gpu_writes_take_back(struct bf_gpu_engine *engine, uint64_t completed)
 {
     struct bf_gpu_writes *writes = &engine->writes;
     if (completed == UINT64_MAX)
-        return; /* the device is lost: what has really come back nobody knows */
+        return; /* the device is lost: which writes are really complete is unknown */
     while (writes->first && writes->first->epoch <= completed) {
         struct bf_gpu_write *write = writes->first;
         writes->first = write->next;
@@ -245,7 +246,7 @@ void bf_gpu_writes_lose(struct bf_gpu_engine *engine)
     bf_lock_acquire(&writes->lock);
     for (struct bf_gpu_write_chunk *chunk = writes->chunks; chunk; chunk = chunk->next) {
         for (uint32_t i = 0; i < CHUNK; i++) {
-            /* The GPU may be fetching it. */
+            /* The GPU may be reading the slot at this moment. */
             if (!chunk->writes[i].spared)
                 __atomic_store_n(&chunk->writes[i].slot->value, UINT64_MAX, __ATOMIC_RELAXED);
         }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores: 64-bit values that an engine writes to words (gpu/value_memory.h) in its own order, after
- * everything that its VkQueue was given before.
+ * GPU writes: an engine writes a 64-bit value to memory (gpu/value_memory.h) behind everything that
+ * its VkQueue was given before.
  *
- * A store is a command buffer: a barrier behind all earlier commands, the store, and a barrier
- * before all later ones and the host. Engines that run compute shaders store the value in one piece
- * through its address: their command buffers are recorded once, and fetch address and value from
- * the store's slot. Others copy it, 8 bytes to an aligned place, by a command buffer that is
- * recorded for each use: drivers write such a copy in one piece, but Vulkan doesn't promise it.
+ * A GPU write is a command buffer: a barrier behind all earlier commands, the write, and a barrier
+ * before all later commands and the host. Engines that run compute shaders write the value
+ * atomically through its device address; their command buffers are recorded once, and read address
+ * and value from the write's slot. Other engines copy the 8 aligned bytes, with a command buffer
+ * that is recorded for each use: drivers do such a copy atomically, but Vulkan doesn't promise it.
  *
  *  ST-1  A slot and its command buffer are used again only when the epoch of the submission that
- *        carried them has been reached.
- *  ST-2  Taking a store is what may fail; once taken, it needs nothing more.
+ *        contained them has been reached.
+ *  ST-2  Only preparing a write (bf_gpu_write_take) can fail; afterwards it needs no further
+ *        resource.
  *
  * Proven by tests/fence (native.c, native_races.c, native_memory.c).
  */
@@ -30,7 +31,7 @@
 struct bf_gpu;
 struct bf_gpu_engine;
 
-/* What the shader reads. */
+/* What the shader reads (shaders/gpu_write.comp). */
 struct bf_gpu_write_slot {
     uint64_t address;
     uint64_t value;
@@ -42,48 +43,49 @@ struct bf_gpu_write {
     struct bf_gpu_write_slot *slot; /* mapped */
     VkBuffer slot_buffer;
     VkDeviceSize slot_offset; /* bytes */
-    uint64_t epoch;           /* of the submission that carried it */
-    bool spared;              /* the loss of the device leaves its fence's value */
+    uint64_t epoch;           /* of the submission that contained it */
+    bool spared;              /* when the device is lost, its fence keeps its value */
 };
 
 struct bf_gpu_write_chunk;
 
-/* An engine's; zeroed is empty. */
+/* The GPU writes of an engine. A zeroed struct is empty. */
 struct bf_gpu_writes {
-    struct bf_lock lock; /* a leaf but for driver calls on its own pool */
+    struct bf_lock lock; /* a leaf lock; driver calls on the pool are made under it */
     VkCommandPool pool;
     struct bf_gpu_write_chunk *chunks;
     struct bf_gpu_write *free;
-    struct bf_gpu_write *first, *last; /* on their way, in order of submission */
+    struct bf_gpu_write *first, *last; /* submitted, in order */
 };
 
-/* The pipeline that all engines' stores use. */
+/* The compute pipeline that the writes of all engines use. */
 struct bf_gpu_write_pipeline {
-    struct bf_lock lock; /* making it */
+    struct bf_lock lock; /* held while it is created */
     VkPipelineLayout layout;
     VkPipeline pipeline;
 };
 
-/* Does the engine store words in one piece, as Vulkan promises it? */
+/* Does the engine write values atomically by Vulkan's own rules? */
 bool bf_gpu_write_is_atomic(const struct bf_gpu_engine *engine);
 
 /* Can the engine's command buffers write to memory at all? */
 bool bf_gpu_write_is_possible(const struct bf_gpu_engine *engine);
 
-/* What all engines need for stores, before the first. Errors: those of vkCreateShaderModule,
+/* Creates the pipeline, before the first write. Errors: those of vkCreateShaderModule,
  * vkCreatePipelineLayout and vkCreateComputePipelines. Thread-safety: safe. */
 VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu);
 void bf_gpu_write_pipeline_finish(struct bf_gpu *gpu);
 
-/* A store of the value, to be submitted once on this engine. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
- * those of bf_buffer_create and of recording. Thread-safety: safe. */
+/* Prepares a write of the value, to be submitted once, on this engine. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create and of recording. Thread-safety: safe. */
 VkResult bf_gpu_write_take(struct bf_gpu_engine *engine, const struct bf_value_memory *memory,
                            uint64_t value, bool spared, struct bf_gpu_write **write);
-/* The device is lost, perhaps in our eyes alone: what is yet to be stored becomes UINT64_MAX, as the
- * fences have. Thread-safety: safe. */
+/* The device is lost, perhaps by Belfry's decision alone while its GPU runs on: writes that have
+ * not happened yet become UINT64_MAX, as the fences' values have. Thread-safety: safe. */
 void bf_gpu_writes_lose(struct bf_gpu_engine *engine);
 
-/* It was accepted with this epoch; or never will be. Thread-safety: safe. */
+/* The driver has accepted the write in the submission of this epoch; or the write will never be
+ * submitted. Thread-safety: safe. */
 void bf_gpu_write_accepted(struct bf_gpu_engine *engine, struct bf_gpu_write *write,
                            uint64_t epoch);
 void bf_gpu_write_drop(struct bf_gpu_engine *engine, struct bf_gpu_write *write);

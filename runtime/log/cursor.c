@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a queue's logs while the GPU writes them, over every re-creation of their buffers. */
+/* Reads a queue's logs while the GPU writes them, across replacements of their buffers. */
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
 #include "log/log.h"
@@ -32,7 +32,7 @@ void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log
     cursor->reader.base = log->entries[side];
     log->writer->cursors++;
     bf_log_flush(log);
-    /* What is there already is nobody's loss. */
+    /* Entries from before the cursor are skipped and don't count as lost. */
     while (count == 16 && bf_log_reader_read(&cursor->reader, items, 16, &count) == BF_LOG_READ_OK)
         ;
     cursor->lost_before = log->lost[side];
@@ -40,7 +40,7 @@ void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log
 
 void bf_log_cursor_close(struct bf_log_cursor *cursor)
 {
-    cursor->writer->cursors--; /* if it is dying, the next collection sees it off */
+    cursor->writer->cursors--; /* a replaced writer is destroyed by the next collection */
 }
 
 bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor)
@@ -51,7 +51,8 @@ bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor)
     return writer != NULL;
 }
 
-/* The first entry whose times the host has yet to fill in: the GPU may have counted it already. */
+/* The first entry whose times the host has not filled in yet: the GPU may already have counted
+ * it. */
 static uint64_t writer_first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
 {
     if (writer->copies_stamps || !writer->timed)
@@ -62,7 +63,7 @@ static uint64_t writer_first_unfilled(const struct bf_log_writer *writer, enum b
     return slot ? slot->number : UINT64_MAX;
 }
 
-/* To the log that has replaced this one, of which all has been read. */
+/* Moves the cursor to the log that has replaced this one, all of which has been read. */
 static void cursor_go_on(struct bf_log_cursor *cursor)
 {
     struct bf_log_writer *writer = cursor->writer, *successor = writer->successor;
@@ -92,10 +93,10 @@ static enum bf_log_read cursor_read(struct bf_log_cursor *cursor, struct bf_log_
         cursor_go_on(cursor);
     }
     *lost += bf_log_reader_counts(&cursor->reader).lost - before.lost;
-    uint64_t never_logged = log->lost[cursor->side]; /* others note at this moment */
+    uint64_t never_logged = log->lost[cursor->side]; /* other threads may count at this moment */
     *lost += never_logged - cursor->lost_before;
     cursor->lost_before = never_logged;
-    /* What was read before the error is good; the next read meets it again. */
+    /* Entries read before the error are good; the next read finds the error again. */
     return *count ? BF_LOG_READ_OK : result;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decodes dumps of native fence logs that somebody has written to a file. */
 #include "log/decode.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ __attribute__((format(printf, 3, 4))) static bool decode_explain(char *text, siz
     return false;
 }
 
-/* The log whose header lies at 'offset', or false and why there is none. */
+/* Decodes the log whose header is at 'offset'. False: there is none, and 'text' says why. */
 static bool decode_log_at(const struct bf_log_dump *dump, uint64_t offset,
                           struct bf_log_decoded *log, char *text, size_t size)
 {
@@ -90,8 +91,9 @@ static uint64_t decode_log_behind(const struct bf_log_dump *dump, const struct b
             return packed;
         }
     }
-    /* Zeros that reach its type are no header. Fewer may be the beginning of one; where a log lies
-     * behind them, they can't be, since its type would be the low half of a number of entries. */
+    /* Enough zeros to cover the header's type are padding, not a header. Fewer zeros could be the
+     * beginning of a header; but if a log lies behind them they are padding, since otherwise its
+     * type would be the low half of a number of entries. */
     struct bf_log_decoded after;
     uint64_t padded = packed + zeros;
     bool is_padding = zeros > offsetof(BfFenceLogHeader, type) || padded == dump->size ||

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a dump apart: bytes that hold one or several native fence logs (belfry/fence_log.h), one
- * after another. Nothing in them is trusted, and nothing outside them is read.
+ * Decodes a dump: bytes that hold one or several native fence logs (belfry/fence_log.h), one after
+ * another. Nothing in them is trusted, and nothing outside them is read.
  *
- * The next log begins right behind the last entry of one, or, after zeros, where the 4 KiB page
- * ends that a buffer of its own would have filled. Zeros at the end are skipped the same way.
+ * The next log begins right behind the last entry of the previous one; or, if zeros follow, at the
+ * end of the 4 KiB page that a buffer of its own would have filled. Zeros at the end of the dump
+ * are skipped in the same way.
  *
  * Thread-safety: safe.
  */
@@ -30,24 +31,24 @@ struct bf_log_decoded {
     uint32_t entries;
     uint32_t index;
     uint32_t wraparounds;
-    uint64_t written; /* entries in total, as far as 32 bits of wraparounds tell */
-    uint64_t
-        first; /* the sequence number of the oldest that is still there: so many are overwritten */
-    uint32_t count; /* entries that are there */
+    uint64_t written; /* entries in total, modulo 2^32 wraparounds */
+    uint64_t first;   /* sequence number of the oldest entry not overwritten */
+    uint32_t count;   /* entries that can be read */
 };
 
 enum bf_log_decode {
-    BF_LOG_DECODE_LOG,   /* here is one */
-    BF_LOG_DECODE_END,   /* there are no more */
-    BF_LOG_DECODE_ERROR, /* what comes is no log; whether others follow can't be known */
+    BF_LOG_DECODE_LOG,   /* one was decoded */
+    BF_LOG_DECODE_END,   /* the dump has no more */
+    BF_LOG_DECODE_ERROR, /* what follows is no log; whether others come after it is unknown */
 };
 
-/* The next log. At an error, 'text' ('size' bytes with the final zero) becomes one line, without
- * its end, that begins with the offset; the dump stays where it is. An empty dump is an error. */
+/* Decodes the next log. On an error, 'text' ('size' bytes with the final zero) gets one line,
+ * without a newline, that begins with the offset; the dump stays at its place. An empty dump is an
+ * error. */
 enum bf_log_decode bf_log_decode_next(struct bf_log_dump *dump, struct bf_log_decoded *log,
                                       char *text, size_t size);
 
-/* Entry i of log->count, the oldest being 0; it lies in slot bf_log_decode_slot. */
+/* Entry i of log->count; 0 is the oldest. Its slot in the log is bf_log_decode_slot. */
 uint32_t bf_log_decode_slot(const struct bf_log_decoded *log, uint32_t i);
 BfFenceLogEntry bf_log_decode_entry(const struct bf_log_dump *dump,
                                     const struct bf_log_decoded *log, uint32_t i);

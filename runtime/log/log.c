@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue's log: what is noted, what batches take along, and the writers that come and go. */
+/* A queue's log: noted operations, the entries of batches, and writers that replace each other. */
 #include "log/log.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "gpu/gpu.h"
 #include "log/writer.h"
 
-/* Command buffers that an engine with logs has room for from the beginning, so that few submissions
- * ever need memory. */
+/* Elements of 'infos' that an engine with logs has from the beginning, so that few submissions need
+ * to allocate. */
 #define ROOM (4 * BF_LOG_NOTES)
 
 bool bf_log_is_possible(const struct bf_gpu_engine *engine)
@@ -42,8 +42,8 @@ struct bf_log *bf_log_create(struct bf_gpu_engine *engine, struct bf_log_engine 
     return log;
 }
 
-/* Replaced writers go once nothing of theirs is on its way, and nobody has to read them any more:
- * neither a cursor in them, nor one in the writer before, which will come to them. */
+/* Destroys replaced writers once none of their entries is in flight and no cursor needs them any
+ * more: none in them, and none in the writer before, which will come to them. */
 static void log_free_replaced_writers(struct bf_log *log, uint64_t completed)
 {
     struct bf_log_writer **link = &log->dying;
@@ -58,7 +58,7 @@ static void log_free_replaced_writers(struct bf_log *log, uint64_t completed)
         bf_log_writer_destroy(writer);
         if (successor) {
             successor->cursors--;
-            link = &log->dying; /* it is in front, if it is in the list */
+            link = &log->dying; /* start again: it may be destroyed now */
         }
     }
 }
@@ -104,7 +104,7 @@ void bf_log_commit(struct bf_log *log, const struct bf_log_change *change)
             log->entries[side] += log->writer->next[side];
         log->writer->successor = writer;
         if (writer)
-            writer->cursors++; /* those that will come from there */
+            writer->cursors++; /* those of the old writer, which will come to this one */
         log->writer->next_dying = log->dying;
         log->dying = log->writer;
     }
@@ -200,7 +200,7 @@ bool bf_log_has_notes(struct bf_log *log)
     return any;
 }
 
-/* The first 'count' of those that batches have taken along are logged. */
+/* The first 'count' of the notes in batches have been logged. */
 static void log_forget_notes(struct bf_log *log, uint32_t count)
 {
     if (!count)
@@ -222,7 +222,7 @@ void bf_log_flush(struct bf_log *log)
         bf_log_writer_collect(log->writer, completed);
 }
 
-/* Had the program's wait been satisfied when it was armed? Only the semaphore itself can tell. */
+/* Was the program's wait satisfied when it was armed? Only the semaphore's counter tells. */
 static bool log_wait_was_satisfied(const struct bf_gpu *gpu, const struct bf_log_batch *batch,
                                    const struct bf_log_sync *sync)
 {
@@ -232,7 +232,7 @@ static bool log_wait_was_satisfied(const struct bf_gpu *gpu, const struct bf_log
            value >= sync->value;
 }
 
-/* The operation on the program's own semaphore; false: it isn't one that logs know. */
+/* Describes an operation on a semaphore of the program's. False: it is not logged. */
 static bool log_describe_operation(struct bf_log *log, const struct bf_log_batch *batch,
                                    enum bf_log_side side, uint32_t i, struct bf_log_operation *op)
 {
@@ -259,7 +259,7 @@ static bool log_describe_operation(struct bf_log *log, const struct bf_log_batch
     return true;
 }
 
-/* The signal of the batch's fence; false: there is none. */
+/* Describes the signal of the batch's fence. False: the batch signals none. */
 static bool log_describe_fence(const struct bf_log_batch *batch, struct bf_log_operation *op)
 {
     if (!batch->signals_fence)
@@ -294,12 +294,12 @@ void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch)
 
 /* --- Adding -----------------------------------------------------------------------------------*/
 
-struct place {
+struct log_placement {
     VkCommandBufferSubmitInfo *infos;
     uint32_t count;
 };
 
-static void log_place_commands(struct place *place, VkCommandBuffer commands)
+static void log_place_commands(struct log_placement *place, VkCommandBuffer commands)
 {
     place->infos[place->count++] = (VkCommandBufferSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
@@ -313,8 +313,9 @@ static void log_count_lost(struct bf_log *log, struct bf_log_batch *batch, enum 
     batch->lost[side]++;
 }
 
-static bool log_add_operation(struct bf_log *log, struct bf_log_batch *batch, struct place *place,
-                              const struct bf_log_operation *op, bool noted)
+static bool log_add_operation(struct bf_log *log, struct bf_log_batch *batch,
+                              struct log_placement *place, const struct bf_log_operation *op,
+                              bool noted)
 {
     if (!bf_log_writer_has_room(log->writer, op->side))
         bf_log_flush(log);
@@ -329,7 +330,8 @@ static bool log_add_operation(struct bf_log *log, struct bf_log_batch *batch, st
     return true;
 }
 
-static void log_add_notes(struct bf_log *log, struct bf_log_batch *batch, struct place *place)
+static void log_add_notes(struct bf_log *log, struct bf_log_batch *batch,
+                          struct log_placement *place)
 {
     struct bf_log_operation notes[BF_LOG_NOTES];
     if (atomic_load_explicit(&log->noted, memory_order_relaxed) == log->taken)
@@ -343,14 +345,14 @@ static void log_add_notes(struct bf_log *log, struct bf_log_batch *batch, struct
         log_add_operation(log, batch, place, &notes[i], true);
 }
 
-/* In front of the program's command buffers its waits, behind them its signals. What its barrier
- * waits for is part of the wait. */
+/* The waits' entries go before the program's command buffers, the signals' behind them. The
+ * scheduler's barrier stays first: what it waits for belongs to the wait. */
 void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferSubmitInfo *infos)
 {
     VkSubmitInfo2 *submit = batch->submit;
     const VkCommandBufferSubmitInfo *own = infos ? submit->pCommandBufferInfos : NULL;
     uint32_t count = infos ? submit->commandBufferInfoCount : 0;
-    struct place place = {infos, 0};
+    struct log_placement place = {infos, 0};
     struct bf_log_operation op;
     bool signalled = false;
 
@@ -371,7 +373,7 @@ void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferS
         signalled = log_add_operation(log, batch, &place, &op, false);
     if (!infos)
         return;
-    /* The last signal's stamp is the packet's end, too. */
+    /* The timestamp of the last signal serves as the packet's end, too. */
     VkCommandBuffer end = signalled ? NULL : bf_log_writer_end(log->writer, &batch->slots);
     if (end)
         log_place_commands(&place, end);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/* The reader's side of a log: copying entries that are not being overwritten, unwrapping their
+ * times. */
 #include "log/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How often a batch may be lost to a writer that is faster, before the caller gets nothing. */
+/* How often a read is repeated because a faster writer has overwritten the whole batch
+ * meanwhile. */
 #define ATTEMPTS 4
 
-/* Acquires: what is loaded later was not loaded before this. */
+/* Loads with acquire semantics: later loads are not moved before it. */
 static uint64_t log_load(const struct bf_log_source *source, uint64_t offset)
 {
     const volatile char *bytes = source->memory;
@@ -77,8 +80,8 @@ void bf_log_reader_set_time(struct bf_log_reader *reader, uint64_t time)
     }
 }
 
-/* The time nearest to 'reference' of which 'stamp' is the low 'bits': at most half their range
- * before it, or it would be after the overflow. */
+/* The time nearest to 'reference' of which 'stamp' is the low 'bits'; it is before 'reference' by
+ * less than half the range of the timestamps. */
 static uint64_t time_near(uint64_t reference, uint64_t stamp, uint32_t bits)
 {
     if (bits == 64) {
@@ -93,7 +96,7 @@ static uint64_t time_near(uint64_t reference, uint64_t stamp, uint32_t bits)
     return behind < reference ? reference - behind : 1; /* 0 is none */
 }
 
-/* What of a stamp counts; 0: nothing. */
+/* The valid bits of a timestamp; 0: it has none. */
 static uint64_t stamp_mask(uint64_t stamp, uint32_t bits)
 {
     return bits == 64 ? stamp : stamp & ((1ull << bits) - 1);
@@ -180,14 +183,14 @@ static enum bf_log_read log_look(struct bf_log_reader *reader)
     return BF_LOG_READ_OK;
 }
 
-/* The oldest entry that the writer can't be overwriting, the word being what it is. */
+/* The oldest entry that the writer can't be overwriting, given the index word. */
 static uint64_t log_oldest(const struct bf_log_reader *reader)
 {
     uint64_t safe = reader->info.source.entries - reader->info.source.ahead;
     return reader->written > safe ? reader->written - safe : 0;
 }
 
-/* Goes on at 'entry'; what lies before it is lost. */
+/* Continues at 'entry'; the entries before it are lost. */
 static void log_skip_to(struct bf_log_reader *reader, uint64_t entry)
 {
     if (entry > reader->cursor) {
@@ -199,7 +202,7 @@ static void log_skip_to(struct bf_log_reader *reader, uint64_t entry)
     }
 }
 
-/* Times as they are in the memory; the sequence is the number in this log. */
+/* Copies an entry, with its times as they are in memory; the sequence is its number in this log. */
 static void item_copy(const struct bf_log_source *source, uint64_t entry, struct bf_log_item *item)
 {
     uint64_t offset = BF_FENCE_LOG_BYTES(entry % source->entries);
@@ -240,7 +243,7 @@ static bool item_deliver(struct bf_log_reader *reader, const struct bf_log_item 
     return true;
 }
 
-/* One batch. *more: there is something left although nothing was delivered. */
+/* Reads one batch. *more: nothing was delivered although there is something left. */
 static enum bf_log_read log_read_once(struct bf_log_reader *reader, struct bf_log_item *items,
                                       uint32_t capacity, uint32_t *count, bool *more)
 {
@@ -257,7 +260,7 @@ static enum bf_log_read log_read_once(struct bf_log_reader *reader, struct bf_lo
     if (copied == 0) {
         return BF_LOG_READ_OK;
     }
-    /* Who has flushed before the word was read may not have flushed the entries that it counts. */
+    /* The first flush may have been before the entries were written that the word counts. */
     result = log_flush(reader);
     if (result != BF_LOG_READ_OK) {
         return result;
@@ -280,7 +283,7 @@ static enum bf_log_read log_read_once(struct bf_log_reader *reader, struct bf_lo
 enum bf_log_read bf_log_reader_read(struct bf_log_reader *reader, struct bf_log_item *items,
                                     uint32_t capacity, uint32_t *count)
 {
-    struct bf_log_reader next = *reader; /* a failure leaves all as it was */
+    struct bf_log_reader next = *reader; /* so that a failure changes nothing */
     enum bf_log_read result;
     bool more = true;
     *count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a timeline takes from the logs: every entry, in order, on the CPU's clock. */
+/* Reports the entries of the logs to the trace: all of them, in order, on the CPU's clock. */
 #include <stdlib.h>
 
 #include "gpu/engine.h"
@@ -81,7 +81,7 @@ void bf_log_end_trace(struct bf_log *log)
     if (!log->trace)
         return;
     bf_log_report(log);
-    /* What no batch has come for: the CPU's word for it. */
+    /* Operations still noted, for which no batch has come: only the CPU's times are known. */
     for (uint32_t i = log->taken; i < log->noted; i++) {
         const struct bf_log_operation *op = &log->notes[i];
         bool wait = op->side == BF_LOG_WAITS;

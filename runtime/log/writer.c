@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes a queue's logs: records a command buffer per slot, hands slots out, and takes them back
+ * when their epoch has been reached. */
 #include "log/writer.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
 
-/* What a slot's command buffers copy from, or the host. */
+/* What a slot's command buffers, or the host, copy to the log. */
 struct bf_log_payload {
     BfFenceLogEntry entry;
     uint64_t word;
@@ -43,7 +45,8 @@ static struct bf_log_payload *writer_payload(const struct bf_log_writer *writer,
     return &writer->payloads[writer_slot_index(writer, slot)];
 }
 
-/* Behind the slots' payloads: where the GPU keeps the time of the last packet's end. */
+/* Offset of the place, behind the slots' payloads, where the GPU keeps the time of the last
+ * packet's end. */
 static VkDeviceSize writer_last_end_offset(const struct bf_log_writer *writer)
 {
     return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct bf_log_payload);
@@ -76,7 +79,7 @@ static void writer_copy_last_end(struct bf_log_writer *writer, VkCommandBuffer c
                                                    writer->logs.handle, 1, &copy);
 }
 
-/* LG-2: the entry, the word, and barriers on either side of it. */
+/* Records an entry and its index word, with barriers on either side of the word (LG-2). */
 static void writer_put_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot,
                              VkCommandBuffer commands, enum bf_log_timing timing)
 {
@@ -88,7 +91,7 @@ static void writer_put_entry(struct bf_log_writer *writer, const struct bf_log_s
     VkDeviceSize entry = log + BF_FENCE_LOG_BYTES(index % writer->slot_count % writer->count);
     bool stamped = by_gpu && (timing & BF_LOG_STAMP), after = by_gpu && (timing & BF_LOG_KEPT);
 
-    /* With a stamp the word waits for what is before anyway. */
+    /* With a timestamp, the word's copy already waits for the earlier commands. */
     if (!wait && !stamped && !after)
         bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                 VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
@@ -134,7 +137,8 @@ static VkCommandBuffer writer_record_slot(struct bf_log_writer *writer,
     } else if (slot) {
         writer_put_stamp(writer, commands, slot->query);
     } else {
-        /* Every batch's, with one query: a reset waits for what has used it before. */
+        /* One command buffer and query for all batches: the query's reset waits for its previous
+         * use. */
         uint32_t query = BF_LOG_SIDES * writer->slot_count;
         writer_put_stamp(writer, commands, query);
         writer_copy_stamp(writer, commands, query, writer->staging.handle,
@@ -191,8 +195,9 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
         return false;
     enum bf_log_timing timing = BF_LOG_AS_GIVEN;
     enum bf_log_when when = op->when;
-    /* Packets that nothing of ours went with have left no time: a wait was there when it was handed
-     * over, at the least, and a signal when this batch begins, at the most. */
+    /* Packets without a command buffer of Belfry's have left no time. Then a wait is taken to be
+     * observed when it was handed over, at the earliest; a signal when this batch begins, at the
+     * latest. */
     if (when == BF_LOG_AFTER_LAST && !writer->has_end)
         when = wait ? BF_LOG_AT_NS : BF_LOG_WITH_STAMP;
     if (writer->timed && (wait || !noted || when == BF_LOG_WITH_STAMP))
@@ -289,7 +294,7 @@ void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
 
 /* --- Arriving ---------------------------------------------------------------------------------*/
 
-/* The stamp of a slot that has arrived; 0: there is none. */
+/* The timestamp of a completed slot; 0: there is none. */
 static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
     struct bf_gpu *gpu = writer_engine(writer)->gpu;
@@ -300,8 +305,9 @@ static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_
     return stamp;
 }
 
-/* Slots arrive in order of submission, so the end that was read last is that of the packet before
- * the slot's. An entry that has been overwritten since is another's. */
+/* Fills in the times of a completed slot's entry. Slots complete in order of submission, so the end
+ * that was read last is that of the packet before. An entry that has been overwritten meanwhile is
+ * left alone. */
 static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
     bool stamped = slot->timing & BF_LOG_STAMP;
@@ -321,7 +327,7 @@ static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_l
         writer->last_end = stamp;
 }
 
-/* LG-6: the entry, and then the word that counts it. */
+/* LG-6: writes the entry, and then the index word that counts it. */
 static void writer_write_entry(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
     const struct bf_log_payload *payload = writer_payload(writer, slot);
@@ -334,7 +340,7 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
 {
     struct bf_log_slot *slot;
     if (completed == UINT64_MAX)
-        return; /* the device is lost: what is complete nobody knows */
+        return; /* the device is lost: what is really complete is unknown */
     while ((slot = writer->first) != NULL && slot->epoch <= completed) {
         if (writer->by_host)
             writer_write_entry(writer, slot);
