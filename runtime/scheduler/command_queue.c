@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Command queues as the pump meets them: signals and waits at their heads, what an execution has to wait
- * for, and what follows from its having been accepted. */
+/* Command queues, for the pump: signals and waits at the head of a queue, the semaphore waits and
+ * barriers of an execution, and what follows when the driver has accepted it. */
 #include "scheduler/command_queue.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void bf_command_queue_log_signal(struct bf_command_queue *queue, const struct bf
     enum bf_log_when when = BF_LOG_AT_NS;
     if (queue->frontier[own] > pending->engines[own].completed)
         when = BF_LOG_AFTER_LAST;
-    /* Waits that it has passed since its last packet may be over later. */
+    /* Waits that the queue has passed since its last packet may be satisfied later than now. */
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         if (i != own && queue->frontier[i] > pending->engines[i].completed)
             when = BF_LOG_WITH_STAMP;
@@ -62,7 +62,8 @@ void bf_command_queue_reap(struct bf_command_queue *queue)
     free(queue);
 }
 
-/* The wait goes to the driver, for another process's signal. The pending lock is held. */
+/* Gives the wait to the driver, if another process's signal will satisfy it. The pending lock is
+ * held. */
 static bool command_queue_resolve_peer_wait(struct bf_command_queue *queue,
                                             struct bf_packet *packet)
 {
@@ -85,7 +86,7 @@ static enum bf_passage command_queue_pass_wait(struct bf_command_queue *queue,
     struct bf_wait *wait = &packet->wait;
     if (wait->satisfied || pending->lost)
         return batched ? BF_PASSAGE_BATCHED : BF_PASSAGE_DONE;
-    if (batched) /* the frontier has yet to take in what is in the batch */
+    if (batched) /* the frontier does not contain the batch yet */
         return BF_PASSAGE_LATER;
     const struct bf_update *update = bf_fence_update_reaching(wait->fence, wait->node.key);
     if (update) {
@@ -169,10 +170,10 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     bool behind = own > pending->engines[engine->base.number].completed &&
                   own > engine->fenced_epoch && engine->batch_barrier == 0;
     bf_lock_release(&pending->lock);
-    /* Executions of its own in this batch that no barrier in the batch comes after. */
+    /* Does an execution of its own in this batch have no barrier behind it in the batch? */
     bool overlaps = queue->position != 0 && queue->position >= engine->batch_barrier;
     queue->position = engine->batch_count + 1;
-    /* A store begins with a barrier of its own, and ends with one. */
+    /* A GPU write begins and ends with a barrier of its own. */
     bool alone = packet->write && packet->submit.commandBufferInfoCount == 1;
     if (((behind || overlaps) && !alone) || packet->submit.commandBufferInfoCount == 0) {
         bf_packet_put_barrier(packet, engine->barrier);
@@ -207,7 +208,7 @@ void bf_command_queue_announce(struct bf_command_queue *queue, struct bf_packet 
         return;
     }
     if (packet->write && packet->update->fence->always_signaled)
-        packet->write->slot->value = UINT64_MAX; /* nor does the word change any more */
+        packet->write->slot->value = UINT64_MAX; /* the fence's value is fixed */
     bf_pending_announce(&scheduler->pending, queue, packet, queue->issued_epoch, effects);
     bf_lock_release(&scheduler->pending.lock);
 }
@@ -235,12 +236,13 @@ uint64_t bf_command_queue_finished(struct bf_command_queue *queue, struct bf_pac
         bf_fence_release(packet->imported);
     if (packet->waits_for_peer && packet->peer_wait) {
         if (accepted)
-            packet->peer_wait->packet = NULL; /* it stays with the pending signals */
+            packet->peer_wait->packet = NULL; /* it belongs to the pending signals now */
         else
             bf_peer_wait_free(packet->peer_wait);
         packet->peer_wait = NULL;
     }
-    /* An update that has gone has been applied, or the device lost, since it was announced. */
+    /* An update that is not the packet's any more has been applied since it was announced, or
+     * dropped with a lost device. */
     if (packet->update && packet->announced)
         bf_pending_confirm(pending, packet, &effects);
     else if (packet->update && accepted)

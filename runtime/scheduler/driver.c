@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's submit, sparse bind, present and waits for idleness. */
+/* Makes the driver's calls: submit, sparse bind, present, and the waits for idleness. */
 #include "scheduler/driver.h"
 
 #include "scheduler/engine.h"
 #include "scheduler/scheduler.h"
 
-/* The setting serialize_submits: one thread of the device at a time. */
+/* The setting serialize_submits: one thread of the device at a time is in such a call. */
 static void submit_enter(struct bf_scheduler *scheduler)
 {
     if (scheduler->submit_lock)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls that hand work to the driver, or wait for all of it: the only place where they are made for a
- * device that Belfry schedules. (Devices that are passed through, calls that go through the layers above,
- * and the helper process that builds pipelines have their own.)
+ * The driver calls that submit work, or wait for all of it. For a device that Belfry schedules, no
+ * other file makes them. (Devices that are passed through, calls that go through upper layers, and
+ * the helper process that builds pipelines make their own.)
  *
- * Thread-safety: the engine's lock is held, which counts as access to its VkQueue (Q-6); for the device,
- * those of all engines.
+ * Thread-safety: the engine's lock is held, which counts as access to its VkQueue (Q-6); for the
+ * device, those of all engines.
  */
 #ifndef BELFRY_SCHEDULER_DRIVER_H
 #define BELFRY_SCHEDULER_DRIVER_H
@@ -16,8 +16,8 @@ struct bf_engine;
 struct bf_raw_submit;
 struct bf_scheduler;
 
-/* vkQueueSubmit2, vkQueueBindSparse of one batch, vkQueuePresentKHR, vkQueueWaitIdle. Errors: those of
- * the commands. */
+/* vkQueueSubmit2, vkQueueBindSparse of one batch, vkQueuePresentKHR, vkQueueWaitIdle. Errors: those
+ * of the commands. */
 VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubmitInfo2 *infos,
                           VkFence fence);
 VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo *info,
@@ -25,7 +25,7 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
 VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info);
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine);
 
-/* The program's own call, as it made it. Errors: those of its command. */
+/* Makes the program's own call with its own structs. Errors: those of its command. */
 VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_submit *raw);
 
 /* vkDeviceWaitIdle. Errors: those of the command. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Engines: made fit for command queues, which come and go; and the lock, for whoever isn't a pump. */
+/* Engines: what command queues need of one, adding and removing them, and the lock for callers that
+ * don't pump. */
 #include "scheduler/engine.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
     if (result == VK_SUCCESS)
         result = engine_record_barrier(engine);
     if (result != VK_SUCCESS) {
-        /* With its command buffer; the epoch may stay for the next try. */
+        /* Frees the command buffer too; the epoch may stay for the next try. */
         if (engine->barrier_pool)
             scheduler->gpu.vk.vkDestroyCommandPool(scheduler->gpu.handle, engine->barrier_pool,
                                                    NULL);
@@ -82,7 +83,8 @@ VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
     if (!queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     engine->queues = queues;
-    /* VkQueues that were alone here have left no completion signal of what they have submitted. */
+    /* VkQueues that had the engine to themselves have no completion signal of what they
+     * submitted. */
     for (uint32_t i = 0; i < engine->queue_count && !atomic_load(&engine->shared); i++)
         atomic_store(&queues[i]->completion_unknown, true);
     queues[engine->queue_count++] = queue;

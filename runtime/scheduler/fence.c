@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The core of a fence: its value, and the waits that are armed on it. What a fence may be besides is in
- * its extension's hands (struct bf_fence_extension). */
+/* The core of a fence: its value, and the waits that are armed on it. What native, shared, imported
+ * and exported fences do besides is in struct bf_fence_extension. */
 #include "scheduler/fence.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* What the fence is besides, or NULL: it is a plain one. */
+/* The extension of a native, shared, imported or exported fence; NULL for a plain one. */
 static const struct bf_fence_extension *fence_extension_of(const struct bf_fence *fence)
 {
     return fence->extended ? fence->scheduler->fence_extension : NULL;
@@ -60,7 +60,7 @@ static void fence_update_monitored(struct bf_fence *fence)
         fence_extension_of(fence)->monitored(fence);
 }
 
-/* Its queue stands at it no longer; returns the engine to pump, as a mask. */
+/* Releases the queue that is blocked at the wait; returns the engine to pump, as a mask. */
 static uint64_t wait_unblock_queue(struct bf_wait *wait)
 {
     if (!wait->blocks)
@@ -74,12 +74,12 @@ static uint64_t wait_unblock_queue(struct bf_wait *wait)
     return engine;
 }
 
-/* One of a group's waits is satisfied. */
+/* A wait of the group is satisfied. */
 static void group_count_down(struct bf_scheduler *scheduler, struct bf_group *group,
                              struct bf_effects *effects)
 {
     if (group->missing == 0)
-        return; /* ANY: another was first */
+        return; /* BF_FENCE_WAIT_ANY: another wait was first */
     if (--group->missing)
         return;
     for (uint32_t i = 0; i < group->count; i++)
@@ -123,7 +123,7 @@ void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *e
 
 void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    /* The last of its waits may hold the last reference. */
+    /* A wait may hold the last reference. */
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     atomic_store(&fence->value, value);
@@ -152,7 +152,7 @@ void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
     bf_fence_release(fence);
 }
 
-/* Events are left alone: the fence isn't signalled by the loss. */
+/* Satisfies all waits but those with events: the loss does not signal this fence. */
 static void fence_satisfy_all_but_events(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_heap events = {0};
@@ -237,7 +237,7 @@ void bf_fence_disarm(struct bf_wait *wait)
     if (wait->group || fence->extended)
         fence_update_monitored(fence);
     wait_unblock_queue(
-        wait); /* on a device that has just been lost: who drops it goes on by itself */
+        wait); /* blocked only on a lost device; who drops its packets pumps anyway */
     wait->fence = NULL;
     bf_fence_release(fence);
 }
@@ -256,15 +256,15 @@ bool bf_fence_only_grows(const struct bf_fence *fence)
                                         atomic_load_explicit(&fence->value, memory_order_relaxed));
 }
 
-/* From both ends at once, where values only grow on their way: who waits mostly waits for the newest
- * signal or for the oldest, and there may be many between. */
+/* Searches from both ends where pending values only grow: a wait is mostly for the newest signal or
+ * for the oldest, and there may be many in between. */
 struct bf_update *bf_fence_update_reaching(const struct bf_fence *fence, uint64_t value)
 {
     struct bf_update *front = fence->first_update, *back = fence->last_update, *found = NULL;
     while (front && (front->value < value || front->packet)) {
         if (fence->descents == 0) {
             if (back->value < value)
-                return found; /* as all before it */
+                return found; /* all updates before it are lower, too */
             if (!back->packet)
                 found = back;
             back = back->previous_of_fence;

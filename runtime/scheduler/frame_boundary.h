@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* VkFrameBoundaryEXT, of VK_EXT_frame_boundary: newer than the oldest headers Belfry builds with. */
+/* VkFrameBoundaryEXT (VK_EXT_frame_boundary), which the oldest supported headers lack. */
 #ifndef BELFRY_SCHEDULER_FRAME_BOUNDARY_H
 #define BELFRY_SCHEDULER_FRAME_BOUNDARY_H
 

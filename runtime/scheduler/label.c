@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Labels of queues: the lists of open labels, and the driver's calls that change from one to
+ * another. */
 #include "scheduler/label.h"
 
 #include <stdatomic.h>
@@ -16,7 +18,7 @@ struct bf_label {
     char name[];
 };
 
-/* What a packet has behind it (N-2), in order. */
+/* A label inserted behind a packet (N-2). */
 struct bf_label_insert {
     struct bf_label_insert *next;
     struct bf_label *labels; /* open around it; a reference */
@@ -45,7 +47,7 @@ struct bf_label_calls bf_label_calls_of(VkDevice device, PFN_vkGetDeviceProcAddr
         .insert = (PFN_vkQueueInsertDebugUtilsLabelEXT)get_proc_addr(
             device, "vkQueueInsertDebugUtilsLabelEXT"),
     };
-    /* Programs that use labels all the same still have them in traces and logs. */
+    /* A program may use labels without the extension: they are still in traces and logs. */
     return (struct bf_label_calls){
         .begin = found.begin ? found.begin : label_call_ignored,
         .end = found.end ? found.end : label_end_ignored,
@@ -69,7 +71,7 @@ void bf_label_release(struct bf_label *label)
     }
 }
 
-/* No struct extends a label's, so none is kept. */
+/* No struct can be chained to a label, so none is copied. */
 static void label_copy_info(const VkDebugUtilsLabelEXT *from, VkDebugUtilsLabelEXT *to, char *name)
 {
     *to = *from;
@@ -89,7 +91,7 @@ static struct bf_label *label_at_depth(struct bf_label *label, uint32_t wanted)
     return label;
 }
 
-/* What both lists have, or NULL. */
+/* The innermost label that is in both lists, or NULL. */
 static struct bf_label *label_common_outer(struct bf_label *a, struct bf_label *b)
 {
     a = label_at_depth(a, label_depth(b));
@@ -114,7 +116,7 @@ void bf_label_switch(struct bf_engine *engine, struct bf_label *labels)
     bf_label_release(before);
 }
 
-/* The engine's lock is held; takes over the reference. */
+/* Sets the queue's labels and takes over the reference. The engine's lock is held. */
 static void queue_set_labels(struct bf_queue *queue, struct bf_label *labels)
 {
     bf_lock_acquire(&queue->lock);
@@ -122,7 +124,7 @@ static void queue_set_labels(struct bf_queue *queue, struct bf_label *labels)
     bf_lock_release(&queue->lock);
 }
 
-/* N-3: the driver may have the call at once. The engine's lock is held. */
+/* N-3: may the call go to the driver at once? The engine's lock is held. */
 static bool queue_labels_are_live(struct bf_queue *queue)
 {
     return !bf_queue_has_backlog(queue) && queue->engine->labels == queue->labels;
@@ -135,7 +137,7 @@ void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
     struct bf_label *label =
         queue->labels_lost ? NULL : malloc(sizeof(*label) + strlen(info->pLabelName) + 1);
     if (!label) {
-        queue->labels_lost++; /* and all within it: their ends must not end others */
+        queue->labels_lost++; /* labels inside it are left out as well, with their ends */
     } else {
         label->outer = queue->labels; /* and its reference */
         label->references = 1;
@@ -166,7 +168,7 @@ void bf_label_end(struct bf_queue *queue)
     bf_engine_leave(engine, 0);
 }
 
-/* Behind the last packet of the list: under the engine's lock a backlog has one. */
+/* Inserts behind the last packet of the queue's list: under the engine's lock a backlog has one. */
 static void queue_append_insert(struct bf_queue *queue, struct bf_label_insert *insert)
 {
     bf_lock_acquire(&queue->lock);
@@ -214,7 +216,7 @@ void bf_label_pass(struct bf_engine *engine, struct bf_queue *queue, struct bf_p
         bf_label_enter(engine, i->labels);
         engine->scheduler->label_calls.insert(engine->base.handle, &i->info);
     }
-    /* N-4. What is open is the packet's, or its last insert's: of this queue. */
+    /* N-4. The open labels are the packet's or its last insert's, so they are of this queue. */
     bf_lock_acquire(&queue->lock);
     struct bf_label *next = queue->head ? queue->head->labels : queue->labels;
     bf_lock_release(&queue->lock);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Whether a queue's last submission is complete: setting its completion signal, and waiting for
+ * it. */
 #include "scheduler/last_submission.h"
 
 #include "scheduler/scheduler.h"
 
-/* A wait for a program's object holds the completion signal's lock at most this long. What takes the lock
- * meanwhile is about an object that has been signalled, which ends the wait. */
+/* The longest time for which a wait for an object of the program's holds the lock. Who waits for
+ * the lock meanwhile has seen such an object signalled, which ends the wait. */
 #define SLICE_NS UINT64_C(10000000)
 
 void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore,
@@ -48,7 +50,7 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
         if (semaphore && result == VK_SUCCESS)
             result = timeline_wait(scheduler, semaphore, last->value, SLICE_NS);
         bf_lock_release(&last->lock);
-        if (epoch && result == VK_SUCCESS) /* ours: nobody destroys it */
+        if (epoch && result == VK_SUCCESS) /* Belfry's own: the program can't destroy it */
             result = timeline_wait(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT);
     return result;
@@ -73,7 +75,8 @@ bool bf_last_submission_is_reached(struct bf_queue *queue)
                                   epoch <= completed));
 }
 
-/* The object is about to be reset or destroyed: it was reached, or the program could not touch it. */
+/* The object is about to be reset or destroyed: it has been signalled, or the program could not do
+ * so. */
 static void last_submission_forget_if(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore)
 {
     struct bf_last_submission *last = &queue->last_submission;
@@ -85,8 +88,8 @@ static void last_submission_forget_if(struct bf_queue *queue, VkFence fence, VkS
     bf_lock_release(&last->lock);
 }
 
-/* The look without the lock is enough: whoever may reset or destroy an object knows that the
- * submission it went with is over, and that submission's call has set the completion signal before. */
+/* Reading without the lock is enough: who may reset or destroy an object knows that its submission
+ * is complete, and that submission's call had set the completion signal before. */
 void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
                                     const VkFence *fences)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The completion signal of a queue: what tells that its last submission is through, for vkQueueWaitIdle on an
- * engine that several queues share (alone on its engine, a queue asks the driver).
+ * The last submission of a queue: its completion signal, that is, the objects which tell that it is
+ * complete, for vkQueueWaitIdle on an engine that several queues share. (A queue that has its
+ * engine to itself asks the driver.)
  *
- * The submission's own fence tells, together with the one timeline value that it signals, for all
- * stages; only a submission with no fence or with other signals carries the engine's epoch for the
- * purpose, behind its own signals. (By the letter of Vulkan the signals of one batch have no order
- * among themselves, so each object that the program may destroy afterwards has to be seen
- * signalled, or to come before the epoch in the list that drivers go through. Nor can the fence
- * stand for the rest: Vulkan puts it last, drivers with emulated timelines signal it first.) So an
- * epoch costs nothing where the program already says when it is done. Objects whose payload others
- * may change, exported or imported, are no completion signals.
+ * The submission's own fence tells it, together with the one timeline value that it signals for all
+ * stages. A submission without a fence, or with other signals, carries the engine's epoch for the
+ * purpose, behind its own signals. (By the letter of Vulkan the signals of one batch are unordered,
+ * so each object that the program may destroy afterwards has to be seen signalled, or has to be
+ * before the epoch in the list that drivers process in order. The fence cannot stand for the other
+ * signals: Vulkan puts it last, but drivers with emulated timelines signal it first.) So an epoch
+ * costs nothing where the program's own objects tell. Objects whose payload others may change,
+ * exported or imported, are no completion signals.
  *
- *  I-1  When a queue's completion signal is reached, all it has handed over is complete, and its fences are
- *       signalled: the last submission's is waited for, and an earlier call's precedes any later
- *       call's signals.
- *  I-2  The program may reset or destroy a completion signal as soon as it has seen it signalled, while
- *       another thread waits for the queue. Waits for the program's objects happen in slices under
- *       the completion signal's lock, which resetting and destroying take first; then nothing is left to wait
- *       for.
+ *  I-1  When a queue's completion signal is reached, everything that the queue has handed over is
+ *       complete, and its fences are signalled: the last submission's is waited for, and those of
+ *       earlier calls come before any later call's signals.
+ *  I-2  The program may reset or destroy an object of a completion signal as soon as it has seen it
+ *       signalled, even while another thread waits for the queue. The waits for the program's
+ *       objects are made in slices under this struct's lock, and resetting or destroying an object
+ *       takes the lock first; afterwards there is nothing left to wait for.
  *
  * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
  * tests/layer.
@@ -38,7 +39,7 @@
 struct bf_scheduler;
 struct bf_queue;
 
-/* All that is set has to be reached; nothing set means idle. */
+/* The completion signal: everything that is set has to be reached; nothing set means idle. */
 struct bf_last_submission {
     struct bf_lock lock; /* leaf lock */
     _Atomic(VkFence) fence;
@@ -47,12 +48,13 @@ struct bf_last_submission {
     uint64_t epoch;
 };
 
-/* What the queue's last submission comes with (VK_NULL_HANDLE, 0: not); set before the driver has
- * it, or at the latest before the program's call returns. The engine's lock is held. */
+/* Sets the completion signal of the queue's last submission (VK_NULL_HANDLE, 0: none); before the
+ * driver has the submission, or at the latest before the program's call returns. The engine's lock
+ * is held. */
 void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore semaphore,
                             uint64_t value, uint64_t epoch);
 
-/* Can a timeline's value, signalled for these stages, be a completion signal? */
+/* Can a timeline value, signalled for these stages, be a completion signal? */
 static inline bool bf_last_submission_suits(struct bf_semaphore *sem, VkPipelineStageFlags2 stages)
 {
     return sem && sem->timeline && stages == VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT &&
@@ -62,10 +64,11 @@ static inline bool bf_last_submission_suits(struct bf_semaphore *sem, VkPipeline
 /* Blocks until the completion signal is reached. Errors: those of the driver's waits. */
 VkResult bf_last_submission_wait(struct bf_queue *queue);
 
-/* Is it, by what the driver says now? Errors count as no. The engine's lock is held. */
+/* Is the completion signal reached now? Errors count as no. The engine's lock is held. */
 bool bf_last_submission_is_reached(struct bf_queue *queue);
 
-/* The program resets or destroys these: call before the driver does. Thread-safety: safe. */
+/* The program resets or destroys these objects; to be called before the driver does it.
+ * Thread-safety: safe. */
 void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
                                     const VkFence *fences);
 void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore);

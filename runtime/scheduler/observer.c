@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The observers of the process's devices, for events, which belong to no device. */
+/* The list of all devices' observers, for events, which belong to no device. */
 #include "scheduler/observer.h"
 
 #include <stdatomic.h>

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whoever wants to follow what a program does with queues, fences and events: a struct of functions
- * that the runtime calls. The check 'access' (runtime/access) is one, and it hangs on the runtime by
- * this header alone.
+ * Observers: structs of functions that the runtime calls to report what a program does with queues,
+ * fences and events. The check 'access' (runtime/access) is one, and this header is all that
+ * connects it with the runtime.
  *
- * Who creates a device passes the observer to it, and keeps it until the device is destroyed. An
- * observer hands out an object for every queue and fence; a NULL one (no observer, or it has no
- * memory) makes each function here return at once.
+ * The creator of a device passes the observer to it, and keeps it until the device is destroyed. An
+ * observer returns an object for every queue and fence; with a NULL one (no observer, or it has no
+ * memory) each function here returns at once.
  *
- * What adds to a queue or a fence is reported before it is done; what the CPU has seen, after it has
- * seen it. (Else a thread could see a signal that the observer hasn't heard of.)
+ * Operations on a queue or a fence are reported before they are done; what the CPU has read or
+ * waited for, after it has happened. (Otherwise a thread could see a signal of which the observer
+ * has not been told.)
  *
- * Thread-safety: safe. An observer's functions take their own lock at most, call nothing of the
+ * Thread-safety: safe. An observer's functions take no lock but their own, call nothing of the
  * runtime but base/, and don't block: they may be called under any lock.
  */
 #ifndef BELFRY_SCHEDULER_OBSERVER_H
@@ -29,7 +30,7 @@ struct bf_observer_calls;
 /* The first members of an observer's own structs. */
 struct bf_observer {
     const struct bf_observer_calls *calls;
-    struct bf_observer *next; /* in the list of observers that hear of events */
+    struct bf_observer *next; /* in the list of observers of events */
 };
 
 struct bf_observed_queue {
@@ -41,12 +42,11 @@ struct bf_observed_fence {
 };
 
 struct bf_observer_calls {
-    /* The observed program does what can't be followed: the device is lost, a call has failed that
-     * was reported. */
+    /* Observing ends: the device is lost, or a call has failed that had been reported. */
     void (*stop)(struct bf_observer *observer, const char *why);
     bool (*has_stopped)(struct bf_observer *observer);
 
-    /* A VkQueue of the program. 'flags' say what it can do, as for a queue family. */
+    /* A VkQueue of the program's. 'flags' are what it can do, as for a queue family. */
     void (*vkqueue_add)(struct bf_observer *observer, VkQueue queue, const char *name,
                         VkQueueFlags flags);
     void (*vkqueue_submit2)(struct bf_observer *observer, VkQueue queue, uint32_t count,
@@ -74,13 +74,13 @@ struct bf_observer_calls {
 
     struct bf_observed_fence *(*fence_add)(struct bf_observer *observer, uint64_t value);
     void (*fence_remove)(struct bf_observed_fence *fence);
-    /* For whoever may report of it after it was removed. */
+    /* References, for those who may report of the fence after it was removed. */
     void (*fence_reference)(struct bf_observed_fence *fence);
     void (*fence_release)(struct bf_observed_fence *fence);
-    /* From now on others signal it and wait for it as well, unobserved. */
+    /* From now on others may signal it and wait for it, unobserved. */
     void (*fence_external)(struct bf_observed_fence *fence);
     void (*fence_signal)(struct bf_observed_fence *fence, uint64_t value); /* by the CPU */
-    /* The CPU has waited until it reached the value; has read exactly this value. */
+    /* The CPU has waited until the fence reached the value; the CPU has read exactly this value. */
     void (*fence_reached)(struct bf_observed_fence *fence, uint64_t value);
     void (*fence_read)(struct bf_observed_fence *fence, uint64_t value);
     /* bfImportFence: the fence of a timeline semaphore, to be removed like one of fence_add.
@@ -89,20 +89,20 @@ struct bf_observer_calls {
     void (*semaphore_export)(struct bf_observer *observer, VkSemaphore semaphore,
                              struct bf_observed_fence *fence);
 
-    /* An event, known by its address, has been set because the fence has reached the value.
-     * 'unseen': whoever waits for it may do so unobserved, by its file descriptor. */
+    /* An event, identified by its address, has been set because the fence has reached the value.
+     * 'unseen': who waits for the event may do so unobserved, by its file descriptor. */
     void (*event_set)(struct bf_observed_fence *fence, uint64_t value, const void *event,
                       bool unseen);
-    /* Events belong to the process: each observer is asked. */
+    /* Events belong to the process, so every observer is told. */
     void (*event_seen)(struct bf_observer *observer, const void *event);
     void (*event_remove)(struct bf_observer *observer, const void *event);
 };
 
-/* From now on, until now, the observer hears of events. NULL is allowed. */
+/* Begins and ends reporting events to the observer. NULL is allowed. */
 void bf_observer_list(struct bf_observer *observer);
 void bf_observer_unlist(struct bf_observer *observer);
 
-/* To all observers: the CPU has seen the event set; the event is destroyed. */
+/* Reports to all observers: the CPU has seen the event set; the event is destroyed. */
 void bf_observe_event_seen(const void *event);
 void bf_observe_event_remove(const void *event);
 
@@ -240,17 +240,17 @@ static inline void bf_observe_event_set(struct bf_observed_fence *fence, uint64_
         fence->calls->event_set(fence, value, event, unseen);
 }
 
-/* ------------------------------------------------------------------------------ Executions alone -- */
+/* --------------------------------------------------------------------------- Executions alone --*/
 
-/* What wants to know which command buffers command queues execute, and nothing else (the layer's
- * specialiser). Any thread calls, with no lock held. */
+/* An observer of the command buffers that command queues execute, and of nothing else (the layer's
+ * specialiser). It is called on any thread, with no lock held. */
 struct bf_execute_observer {
     void *context;
     /* Before they are handed over. Returns a number for 'failed'. */
     uint64_t (*begins)(void *context, const void *queue, uint32_t count,
                        const VkCommandBuffer *buffers);
-    void (*failed)(void *context, uint64_t call);   /* nothing was handed over */
-    void (*idle)(void *context, const void *queue); /* all that was executed there is over */
+    void (*failed)(void *context, uint64_t call);   /* the call has failed */
+    void (*idle)(void *context, const void *queue); /* all executions of the queue are complete */
 };
 
 #endif

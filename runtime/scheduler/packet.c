@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Packets: deep copies of Vulkan's submits and sparse binds, each in one block of memory. */
 #include "scheduler/packet.h"
 
 #include <stdlib.h>
@@ -10,20 +11,21 @@
 #include "scheduler/last_submission.h"
 #include "scheduler/scheduler.h"
 
-/* Places consecutive arrays in one block: first with base NULL, to learn the size. */
-struct layout {
+/* Places consecutive arrays in one block. With base NULL, only computes the size. */
+struct packet_layout {
     char *base;
     size_t size;
 };
 
-static void *layout_place(struct layout *layout, size_t count, size_t element)
+static void *layout_place(struct packet_layout *layout, size_t count, size_t element)
 {
     size_t at = (layout->size + 15) & ~(size_t)15;
     layout->size = at + count * element;
     return layout->base ? layout->base + at : NULL;
 }
 
-static void *layout_copy(struct layout *layout, const void *source, size_t count, size_t element)
+static void *layout_copy(struct packet_layout *layout, const void *source, size_t count,
+                         size_t element)
 {
     void *target = layout_place(layout, count, element);
     if (target && count)
@@ -43,15 +45,15 @@ static void *packet_block_take(struct bf_queue *queue)
     return spare ? spare : malloc(BF_PACKET_BLOCK);
 }
 
-/* Runs 'fill' twice: once to measure, once to fill a block of that size. */
+/* Runs 'fill' twice: first to compute the size, then to fill a block of that size. */
 static struct bf_packet *
-packet_build(struct bf_packet *(*fill)(struct layout *, struct bf_scheduler *, const void *),
+packet_build(struct bf_packet *(*fill)(struct packet_layout *, struct bf_scheduler *, const void *),
              struct bf_queue *queue, const void *info)
 {
-    struct layout layout = {0};
+    struct packet_layout layout = {0};
     fill(&layout, queue->scheduler, info);
     bool block = layout.size <= BF_PACKET_BLOCK;
-    layout = (struct layout){block ? packet_block_take(queue) : malloc(layout.size), 0};
+    layout = (struct packet_layout){block ? packet_block_take(queue) : malloc(layout.size), 0};
     struct bf_packet *packet = layout.base ? fill(&layout, queue->scheduler, info) : NULL;
     if (packet)
         packet->block = block;
@@ -116,7 +118,8 @@ bool bf_packet_counts_performance(const struct bf_packet *packet)
 }
 
 /* A frame boundary with its arrays; NULL where the chain has none, and while measuring. */
-static struct bf_frame_boundary *layout_copy_frame_boundary(struct layout *l, const void *chain)
+static struct bf_frame_boundary *layout_copy_frame_boundary(struct packet_layout *l,
+                                                            const void *chain)
 {
     const struct bf_frame_boundary *from =
         submit_chain_find(chain, BF_STRUCTURE_TYPE_FRAME_BOUNDARY);
@@ -135,7 +138,7 @@ static struct bf_frame_boundary *layout_copy_frame_boundary(struct layout *l, co
     return boundary;
 }
 
-static struct bf_packet *packet_fill_submit(struct layout *l, struct bf_scheduler *scheduler,
+static struct bf_packet *packet_fill_submit(struct packet_layout *l, struct bf_scheduler *scheduler,
                                             const void *source)
 {
     const VkSubmitInfo2 *info = source;
@@ -184,14 +187,14 @@ static struct bf_packet *packet_fill_submit(struct layout *l, struct bf_schedule
     return p;
 }
 
-/* Values of a VkTimelineSemaphoreSubmitInfo may be fewer than the semaphores: the rest is binary.
- */
+/* A VkTimelineSemaphoreSubmitInfo may have fewer values than there are semaphores: the others are
+ * binary. */
 static uint64_t bind_value_at(const uint64_t *values, uint32_t count, uint32_t i)
 {
     return values && i < count ? values[i] : 0;
 }
 
-static struct bf_packet *packet_fill_bind(struct layout *l, struct bf_scheduler *scheduler,
+static struct bf_packet *packet_fill_bind(struct packet_layout *l, struct bf_scheduler *scheduler,
                                           const void *source)
 {
     const VkBindSparseInfo *info = source;
@@ -292,8 +295,8 @@ struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparse
     return packet_build(packet_fill_bind, queue, info);
 }
 
-static struct bf_packet *packet_fill_execution(struct layout *l, struct bf_scheduler *scheduler,
-                                               const void *source)
+static struct bf_packet *packet_fill_execution(struct packet_layout *l,
+                                               struct bf_scheduler *scheduler, const void *source)
 {
     const struct bf_execution *what = source;
     uint32_t waits = what->wait != NULL, signals = what->signal != NULL;
@@ -361,7 +364,7 @@ struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct 
     return packet_build(packet_fill_execution, queue, what);
 }
 
-static struct bf_packet *packet_fill_wait(struct layout *l, struct bf_scheduler *scheduler,
+static struct bf_packet *packet_fill_wait(struct packet_layout *l, struct bf_scheduler *scheduler,
                                           const void *source)
 {
     struct bf_packet *p = layout_place(l, 1, sizeof(*p));
@@ -430,7 +433,7 @@ struct bf_packet *bf_packet_from_fence(void)
 static void packet_release_contents(struct bf_packet *packet)
 {
     bf_label_drop(packet);
-    free(packet->peer_wait); /* which was never of use */
+    free(packet->peer_wait); /* the wait did not become an execution */
     for (uint32_t i = 0; i < packet->wait_count; i++)
         bf_semaphore_release(packet->waits[i].sem);
     for (uint32_t i = 0; i < packet->signal_count; i++)
@@ -463,7 +466,7 @@ void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
 
 void bf_packet_take_targets(struct bf_packet *packet)
 {
-    /* Signals first: a batch may consume a semaphore's payload and signal it again, and its signal
+    /* Signals first: a batch may wait for a binary semaphore and signal it again, and its signal
      * need not wait for its own wait. */
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packet: one batch that a program submitted, copied so that it can be held. One block of memory
- * holds it whole.
+ * A packet: one operation of a queue, copied so that it can be held. It is a single block of
+ * memory.
  */
 #ifndef BELFRY_SCHEDULER_PACKET_H
 #define BELFRY_SCHEDULER_PACKET_H
@@ -20,7 +20,7 @@ enum bf_packet_kind {
     BF_PACKET_EXECUTE,
     BF_PACKET_BIND_SPARSE,
     BF_PACKET_FENCE, /* vkQueueSubmit of no batches: the fence alone, in its place in the order */
-    /* Of command queues; the driver never sees them. */
+    /* Signals and waits of command queues, which the driver never sees. */
     BF_PACKET_SIGNAL,
     BF_PACKET_WAIT,
 };
@@ -35,76 +35,79 @@ struct bf_packet {
     enum bf_packet_kind kind;
     bool block; /* its memory is BF_PACKET_BLOCK bytes */
     union {
-        /* Its arrays are the packet's own and have room for one more signal (the epoch) and for a
-         * command buffer before and behind the program's. */
+        /* Its arrays are the packet's own; there is room for one more signal (the epoch) and for a
+         * command buffer before and one behind the program's. */
         VkSubmitInfo2 submit;
         VkBindSparseInfo bind;
     };
-    /* Bind sparse: the values of its semaphores with room for the epoch's; chained into bind. */
+    /* A sparse bind's semaphore values, with room for the epoch's; chained into 'bind'. */
     VkTimelineSemaphoreSubmitInfo values;
-    VkCommandBufferSubmitInfo
-        *command_buffers;              /* the first of the room, one before the program's */
-    uint32_t wait_count, signal_count; /* the program's */
+    VkCommandBufferSubmitInfo *command_buffers; /* the free element before the program's */
+    uint32_t wait_count, signal_count;          /* the program's */
     struct bf_sync *waits, *signals;
     struct bf_vkfence *fence;  /* NULL: none */
-    uint64_t epoch;            /* that it signals; 0: none */
-    bool barrier;              /* a command queue's execution begins with one */
-    struct bf_fence *imported; /* a native wait: only while this fence lives; referenced */
+    uint64_t epoch;            /* its epoch; 0: none */
+    bool barrier;              /* its first command buffer is a barrier (C-2) */
+    struct bf_fence *imported; /* it waits for its semaphore, while it lives; referenced */
     struct bf_wait wait;       /* BF_PACKET_WAIT */
-    /* A wait of a fence that trusted processes share: it may become an execution (scheduler/peer_wait.h). */
+    /* For a wait for a fence that trusted processes share, which may become an execution
+     * (scheduler/peer_wait.h). */
     struct bf_peer_wait *peer_wait;
-    bool waits_for_peer; /* it has */
-    /* BF_PACKET_SIGNAL's, or an execution's that ends with a store; NULL: it has been applied. */
+    bool waits_for_peer; /* it has become one */
+    /* Of a BF_PACKET_SIGNAL, or of an execution that ends with a GPU write; NULL: it has been
+     * applied. */
     struct bf_update *update;
-    struct bf_gpu_write *write; /* the last of an execution's command buffers; NULL: none */
-    bool announced;             /* E-5 */
-    bool signals_peers;         /* the first signal is a peer timeline's, on the update's behalf */
-    bool counted;               /* the update is of the queue's progress fence */
-    struct bf_trace_sync fence_sync; /* of either, for the trace */
+    struct bf_gpu_write *write;      /* the last of an execution's command buffers; NULL: none */
+    bool announced;                  /* E-5 */
+    bool signals_peers;              /* the first signal is the update's, of a peer timeline */
+    bool counted;                    /* the update is of the queue's progress fence */
+    struct bf_trace_sync fence_sync; /* the fence and value, for the trace */
     struct bf_label *labels;         /* open around it (scheduler/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */
     uint32_t stamp;                  /* slot of the GPU stamps, UINT32_MAX: none */
     /* For the queue's log, if it has one: */
-    uint64_t called_ns; /* when the program submitted it */
+    uint64_t called_ns; /* time of the program's call */
     bool was_held;
     uint8_t log_when;   /* of its waits: enum bf_log_when */
-    bool log_noted;     /* of the two that the driver never sees: it has been */
-    uint32_t log_slots; /* of log/writer.h that it has */
-    uint32_t log_notes; /* that it has taken along */
+    bool log_noted;     /* a BF_PACKET_SIGNAL or _WAIT that has been noted */
+    uint32_t log_slots; /* slots of its entries (log/writer.h) */
+    uint32_t log_notes; /* notes among its entries */
     struct bf_trace_packet trace;
 };
 
-/* Blocks up to this size, in bytes, are kept by their queue for its next packets: a submitter and
- * the thread that pumps for it would otherwise pull every packet through the allocator's locks. */
+/* Blocks up to this size, in bytes, are kept by their queue for its next packets: otherwise every
+ * packet, allocated by its submitter and freed by the pumping thread, would go through the
+ * allocator's locks. */
 #define BF_PACKET_BLOCK  1024
 #define BF_PACKET_SPARES 16
 
-/* Deep copies; NULL: out of memory. Semaphores are looked up; targets are not yet taken. */
+/* Deep copies; NULL: out of memory. The semaphores are looked up; the targets of binary operations
+ * are not fixed yet. */
 struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info);
 struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info);
 struct bf_packet *bf_packet_from_fence(void);
 
-/* What a command queue executes: command buffers, the store of a native fence's value behind them,
- * or a native wait for or signal of an imported fence's semaphore, which come with none. Its waits
- * for other engines and its barrier are added when it goes. */
+/* An execution of a command queue: command buffers, a GPU write of a native fence's value behind
+ * them, or a wait for or a signal of an imported fence's semaphore, which has no command buffers.
+ * Its waits for other engines and its barrier are added when it is handed over. */
 struct bf_execution {
     uint32_t count;
     const VkCommandBuffer *buffers;
     struct bf_gpu_write *write; /* NULL: none */
-    struct bf_update *update;   /* of the fence that the store is for */
-    bool counted; /* which is the queue's progress fence: the value comes when it goes */
+    struct bf_update *update;   /* of the fence that is written */
+    bool counted;               /* it is the progress fence, whose value is set later */
     struct bf_semaphore *wait, *signal;
-    bool
-        signals_peers; /* the signal is a peer timeline's, which tells of the update; its value comes later */
-    uint64_t value;         /* of either */
-    struct bf_fence *fence; /* whose wait it is */
+    bool signals_peers;     /* 'signal' is a peer timeline, whose value is set later */
+    uint64_t value;         /* of 'wait' or 'signal' */
+    struct bf_fence *fence; /* the imported fence of 'wait' */
 };
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what);
-/* A wait with room to become an execution that waits for one semaphore. Takes the peer wait. */
+/* A wait with room to become an execution that waits for one semaphore. Takes over the peer
+ * wait. */
 struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_peer_wait *peer_wait);
 /* An empty one. */
 struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind);
-/* Puts a barrier before the program's command buffers of an execution. */
+/* Adds a barrier before the command buffers of an execution. */
 void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier);
 void bf_packet_free(struct bf_packet *packet);
 
@@ -115,20 +118,21 @@ void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet);
 bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info);
 bool bf_packet_can_copy_bind(const VkBindSparseInfo *info);
 
-/* Is it an execution with a pass of performance queries? Nothing may be added to such a one. */
+/* Is it an execution with a performance query? Nothing may be added to it. */
 bool bf_packet_counts_performance(const struct bf_packet *packet);
 
-/* The program has submitted it: fixes the targets of its binary operations. In submission order. */
+/* Fixes the targets of its binary operations; to be called in the order of submission. */
 void bf_packet_take_targets(struct bf_packet *packet);
 
-/* The timeline value that completion signals it (scheduler/last_submission.h), or NULL. */
+/* The timeline value that is its completion signal (scheduler/last_submission.h), or NULL. */
 const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *packet);
 
-/* The first operation that keeps it from the driver, or NULL; *side says which kind. */
+/* The first operation because of which it must be held, or NULL; *side says of which kind. */
 struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
                                    enum bf_side *side);
 
-/* The driver accepted it (or it was dropped with a lost device): returns the engines to pump. */
+/* The driver has accepted it (or it was dropped with a lost device): counts its operations, and
+ * returns the engines to pump. */
 uint64_t bf_packet_accepted(struct bf_packet *packet);
 
 #endif

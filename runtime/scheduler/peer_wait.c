@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Peer waits: which of an engine's epochs have to wait for another process. */
+/* Peer waits: the lists of them, and the limit that they set to an engine's completed epoch. */
 #include "scheduler/peer_wait.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void peer_wait_drop(struct bf_pending *pending, struct bf_peer_wait *peer
 {
     peer_wait_unlist(pending, peer_wait);
     if (peer_wait->packet)
-        peer_wait->packet->peer_wait = NULL; /* it was quicker than its driver call */
+        peer_wait->packet->peer_wait = NULL; /* its driver call has not returned yet */
     bf_peer_wait_free(peer_wait);
 }
 
@@ -91,7 +91,8 @@ bool bf_peer_waits_hold_back(const struct bf_pending_engine *engine)
     return engine->peer_waits && engine->peer_waits->epoch <= engine->seen;
 }
 
-/* SH-21. */
+/* SH-21: the epoch of the peer wait is complete, so from now on this process waits for the other
+ * one. */
 static void peer_wait_hold_back(struct bf_peer_wait *peer_wait)
 {
     struct bf_fence *fence = peer_wait->fence;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Peer waits: what keeps the CPU of this process from running ahead of another's.
+ * Peer waits: they keep the CPU of this process from running ahead of another process's.
  *
- * A queue's wait that the driver has, for another process's signal (fence/peer_timeline.h), is an
- * execution with an epoch of its own. Once that is complete, so is what was waited for; but the
- * process that signals may not have seen it yet, and its fence not have taken the value. If what
- * comes after the wait applied here first, others could see the effect before its cause, and a
+ * A queue's wait for another process's signal that was given to the driver (fence/peer_timeline.h)
+ * is an execution with an epoch of its own. Once the epoch is reached, so is what was waited for;
+ * but the process that signals may not have noticed yet, so that its fence has not taken the value.
+ * If updates after the wait applied here first, others could see the effect before its cause, and a
  * rewind be undone by what it followed.
  *
- *  SH-20 Each such epoch is a peer wait of its engine: the engine isn't counted as having reached it
- *        before the other process has applied the signal ('applied' in the peer memory, after the value).
- *        So E-3 holds over processes: by induction on cause, whatever precedes an update, in
- *        whichever process, is applied before it. What lies behind a peer wait on its engine is behind
- *        the wait on the GPU, too: nothing else is held up.
- *  SH-21 A sleeper that finds a peer wait shut parks, and is kicked when it opens. The other process
- *        wakes the object's listener for that (SH-1's order: 'gated' is written, then 'applied' is
- *        read); the thread that watches for ends looks as well.
+ *  SH-20 Each such epoch is a peer wait of its engine, and holds back the engine's completed epoch:
+ *        that stays below it until the other process has applied the signal ('applied' in the peer
+ *        memory, after the value). So E-3 holds across processes: by induction on causes, whatever
+ *        precedes an update, in whichever process, is applied before it. Work behind a peer wait on
+ *        its engine is behind the wait on the GPU, too, so nothing else is delayed.
+ *  SH-21 A sleeper whose engine is held back by a peer wait parks, and is woken when the wait is
+ *        over. For that the other process wakes the listener of the fence's object (SH-1's order:
+ *        'waits_for_peer' is written, then 'applied' is read); the thread that watches for ended
+ *        processes checks as well.
  *
- * The pending lock guards it all. Proven by tests/fence (shared_trusted*.c).
+ * Guarded by the pending lock. Proven by tests/fence (shared_trusted*.c).
  */
 #ifndef BELFRY_SCHEDULER_PEER_WAIT_H
 #define BELFRY_SCHEDULER_PEER_WAIT_H
@@ -33,35 +34,38 @@ struct bf_packet;
 struct bf_scheduler;
 struct bf_update;
 
-/* Made with the wait's packet, which may have no use for it. */
+/* A peer wait. Allocated with the wait's packet, which may not come to need it. */
 struct bf_peer_wait {
-    struct bf_peer_wait *next;          /* of its engine, by epochs */
-    struct bf_peer_wait *next_of_fence; /* of the object's peer timelines */
-    struct bf_packet *packet; /* whose wait it is, until the driver has accepted it; or NULL */
-    struct bf_fence *fence;   /* referenced; NULL: the wait goes another way */
+    struct bf_peer_wait *next;          /* of its engine, in order of epochs */
+    struct bf_peer_wait *next_of_fence; /* of the fence */
+    struct bf_packet *packet;           /* until the driver has accepted it; or NULL */
+    struct bf_fence *fence;             /* referenced; NULL: the wait has not become an execution */
     uint32_t peer_timeline;
     uint32_t engine;
-    uint64_t point; /* of the peer timeline, that the driver waits for */
-    uint64_t value; /* that the program waits for */
+    uint64_t point; /* of the peer timeline: what the driver waits for */
+    uint64_t value; /* what the program waits for */
     uint64_t epoch;
-    bool satisfied;  /* the fence has taken the value */
-    bool holds_back; /* the epoch is complete: somebody here may be waiting */
-    bool released;   /* who promised the point has gone (SH-18) */
-    uint32_t misses; /* looks in a row that have found nobody */
+    bool satisfied;  /* the fence has reached the value */
+    bool holds_back; /* the epoch is complete, but not counted as reached yet */
+    bool released;   /* the process that promised the point has ended (SH-18) */
+    uint32_t misses; /* consecutive checks that found no signaller */
 };
 
 /*
- * Who knows of signals in other processes, and of timeline semaphores that these signal (fence/
- * peer_timeline.h). Called under the pending lock but where it says otherwise.
+ * Signals of other processes, and the timeline semaphores that these signal (fence/peer_timeline.h
+ * gives this table). Called under the pending lock except where it says otherwise.
  */
 struct bf_peer_extension {
-    /* Makes a wait, at the head of its queue and unsatisfied, an execution that waits for another
-     * process's signal, where there is one that reaches it. The packet has a peer wait. */
+    /* Turns a wait that is at the head of its queue and unsatisfied into an execution that waits
+     * for another process's signal, if there is one that reaches the value. The packet has a peer
+     * wait. */
     bool (*resolve)(struct bf_packet *packet);
-    /* The queue is about to be put to sleep on it: it is woken when there is one. False: there is. */
+    /* The queue is about to block at the wait, and will be released when another process announces
+     * a fitting signal. False: there is one already. */
     bool (*want)(struct bf_packet *packet);
-    /* An update whose execution signals a peer timeline: that is put together with this one's signal
-     * first; has been accepted; applies; has been applied; goes. */
+    /* For an update whose execution signals a peer timeline: the execution is about to be handed
+     * over, and this signal gets its point; the driver has accepted it; the update is about to
+     * apply; it has been applied; it is freed. */
     void (*number)(struct bf_packet *packet);
     void (*publish)(struct bf_update *update);
     void (*begin)(struct bf_update *update);
@@ -69,31 +73,32 @@ struct bf_peer_extension {
     void (*put)(struct bf_update *update);
     /* Has the other process applied what the wait is for? */
     bool (*is_applied)(const struct bf_peer_wait *peer_wait);
-    /* Somebody here waits for that of the fence's peer waits, or no longer does. */
+    /* Begins or ends waiting for the other processes to apply what peer waits of the fence are
+     * for. */
     void (*expect)(struct bf_fence *fence, bool expected);
-    /* There are peer waits: somebody has to look now and then who has gone. No lock is held. */
+    /* There are peer waits: from now on a thread checks for ended processes. No lock is held. */
     void (*watch)(struct bf_scheduler *scheduler);
-    /* Frees what has been handed over to be freed without a lock. No lock is held. */
+    /* Frees what must be freed without a lock. No lock is held. */
     void (*sweep)(struct bf_scheduler *scheduler);
 };
 
-/* The driver is about to be called with the wait. */
+/* Adds the peer wait of an execution that is about to be handed to the driver. */
 void bf_peer_wait_add(struct bf_pending *pending, struct bf_peer_wait *peer_wait, uint32_t engine,
                       uint64_t epoch);
-/* It has refused it. */
+/* The driver has refused the execution. */
 void bf_peer_wait_withdraw(struct bf_pending *pending, struct bf_peer_wait *peer_wait);
-/* Frees one that isn't with the pending signals; NULL is allowed. */
+/* Frees one that is not in the lists (bf_peer_wait_add); NULL is allowed. */
 void bf_peer_wait_free(struct bf_peer_wait *peer_wait);
 
-/* How far the engine counts as having come that was seen at 'epoch'. */
+/* The epoch up to which the engine counts as complete, given that 'epoch' was seen complete. */
 uint64_t bf_peer_waits_limit(const struct bf_pending_engine *engine, uint64_t epoch);
-/* Is it a peer wait that the engine stands at? */
+/* Does a peer wait hold back the engine's completed epoch? */
 bool bf_peer_waits_hold_back(const struct bf_pending_engine *engine);
-/* Takes away those that are open, and kicks the sleepers of their engines. Were there any? */
+/* Removes the peer waits that are over, and wakes the sleepers of their engines. Were there any? */
 bool bf_peer_waits_remove_over(struct bf_pending *pending);
-/* The fence has taken the value. */
+/* The fence has reached the value: its peer waits for it are satisfied. */
 void bf_peer_waits_reached(struct bf_fence *fence, uint64_t value);
-/* The device is lost, or ends: there are none any more. */
+/* The device is lost or destroyed: removes all of them. */
 void bf_peer_waits_drop(struct bf_pending *pending);
 
 #endif

@@ -11,7 +11,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 
-/* Pending updates at which acceptance begins to retire (E-7), and records that are kept. */
+/* The number of pending updates at which accepting one more retires (E-7). */
 #define RETIRE_AT 64
 
 VkResult bf_pending_init(struct bf_pending *pending, struct bf_scheduler *scheduler)
@@ -82,7 +82,7 @@ void bf_effects_run(struct bf_scheduler *scheduler, struct bf_effects *effects)
         return;
     bf_engines_pump(scheduler, effects->engines);
     effects->engines = 0;
-    /* Signals that came after nothing but waits apply now, on this thread. */
+    /* Signals behind waits only, which the pump has passed, apply now, on this thread. */
     struct bf_pending *pending = &scheduler->pending;
     if (atomic_load(&pending->count)) {
         bf_lock_acquire(&pending->lock);
@@ -92,7 +92,7 @@ void bf_effects_run(struct bf_scheduler *scheduler, struct bf_effects *effects)
     }
 }
 
-/* The first engine on which the frontier isn't complete as far as is known, or engine_count. */
+/* The first engine on which the frontier isn't known to be complete, or engine_count. */
 static uint32_t frontier_missing_engine(const struct bf_pending *pending, const uint64_t *frontier)
 {
     uint32_t i = 0;
@@ -114,7 +114,7 @@ static void pending_note_reached(struct bf_pending *pending, uint32_t engine, ui
 void bf_pending_see(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
 {
     bf_lock_acquire(&pending->lock);
-    if (!atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is too few */
+    if (!atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is not enough */
         pending_note_reached(pending, engine, epoch);
     bf_lock_release(&pending->lock);
 }
@@ -124,7 +124,7 @@ bool bf_pending_is_complete(const struct bf_pending *pending, const uint64_t *fr
     return frontier_missing_engine(pending, frontier) == pending->engine_count;
 }
 
-/* Reads the counters of all engines with something outstanding. */
+/* Reads the counters of all engines with submissions that are not known to be complete. */
 static VkResult pending_read_counters(struct bf_pending *pending, uint64_t *seen)
 {
     struct bf_scheduler *scheduler = pending->scheduler;
@@ -166,8 +166,8 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
         for (uint32_t i = 0; i < pending->engine_count; i++)
             pending_note_reached(pending, i, seen[i]);
         bf_pending_retire_known(pending, effects);
-    } while (bf_peer_waits_remove_over(
-        pending)); /* it may have been one of these that a peer wait waited for */
+        /* A peer wait may have been waiting for one of these updates. */
+    } while (bf_peer_waits_remove_over(pending));
     bf_lock_release(&pending->lock);
     return VK_SUCCESS;
 }
@@ -185,7 +185,7 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
         VkResult result =
             bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
         if (result == VK_SUCCESS &&
-            atomic_load(&pending->observes_unseen_causes)) /* E-4: or one is too few */
+            atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is not enough */
             result = pending_read_counters_at_one_instant(pending, seen);
         bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
@@ -225,8 +225,8 @@ void bf_pending_drop_update(struct bf_pending *pending, struct bf_update *update
     bf_fence_release(fence);
 }
 
-/* Puts the update with those that a sleeper waits for, on an engine that it is still missing: its
- * own queue's if possible, since that one usually comes last. */
+/* Lets a sleeper wait for the update, on an engine of its frontier that isn't complete: on its own
+ * queue's if possible, since that is usually the last to complete. */
 static void update_add_need(struct bf_pending *pending, struct bf_update *update,
                             struct bf_effects *effects)
 {
@@ -286,7 +286,7 @@ static void queue_unlist_active(struct bf_pending *pending, struct bf_command_qu
         queue->next_active->previous_active = queue->previous_active;
 }
 
-/* The update has got another one before it, or none. */
+/* The update has a new predecessor on its fence, or none any more. */
 static void update_compare_with_previous(struct bf_update *update)
 {
     struct bf_fence *fence = update->fence;
@@ -296,7 +296,7 @@ static void update_compare_with_previous(struct bf_update *update)
     fence->descents += update->descends;
 }
 
-/* The update is on its way, after the queue's frontier. */
+/* Makes the update pending, behind the queue's frontier and the epoch. */
 static void update_append(struct bf_pending *pending, struct bf_command_queue *queue,
                           struct bf_update *update, uint64_t epoch, struct bf_effects *effects)
 {
@@ -335,7 +335,7 @@ static void update_append(struct bf_pending *pending, struct bf_command_queue *q
         update_add_need(pending, update, effects);
 }
 
-/* Takes the update off its fence and its sleeper. */
+/* Removes the update from its fence's list and from the sleeper's heap. */
 static void update_unlist(struct bf_pending *pending, struct bf_update *update)
 {
     struct bf_fence *fence = update->fence;
@@ -414,7 +414,7 @@ bool bf_pending_is_crowded(struct bf_pending *pending)
            atomic_load_explicit(&pending->retire_at, memory_order_relaxed);
 }
 
-/* The first update of its queue is complete, and precedes all others that are. */
+/* Applies the first update of the queue, which is complete and precedes all others that are. */
 static void queue_retire_first_update(struct bf_pending *pending, struct bf_command_queue *queue,
                                       struct bf_effects *effects)
 {
@@ -427,7 +427,7 @@ static void queue_retire_first_update(struct bf_pending *pending, struct bf_comm
     }
     update_unlist(pending, update);
     if (update->packet)
-        update->packet->update = NULL; /* E-5: it was quicker than its driver call */
+        update->packet->update = NULL; /* E-5: its driver call has not returned yet */
 
     if (update->peer_timeline)
         update->fence->scheduler->peer_extension->begin(update);
@@ -436,14 +436,16 @@ static void queue_retire_first_update(struct bf_pending *pending, struct bf_comm
         fence->scheduler->fence_extension->update_applied(fence, queue, update->value);
     if (update->peer_timeline)
         update->fence->scheduler->peer_extension->apply(update);
-    atomic_fetch_sub(&fence->pending, 1); /* after the value: a reader sees either */
+    atomic_fetch_sub(&fence->pending,
+                     1); /* after the value, so that a reader sees one of the two */
     atomic_fetch_sub(&pending->count, 1);
     bf_pending_drop_update(pending, update);
     if (!queue->first_update)
         bf_command_queue_reap(queue);
 }
 
-/* Updates that a sleeper has waited for on one engine and that are missing another. */
+/* Updates whose epoch on one engine is reached, and that are not complete on another: their need
+ * moves to that engine. */
 static void pending_move_needs(struct bf_pending *pending, struct bf_effects *effects)
 {
     for (uint32_t i = 0; i < pending->engine_count; i++) {
@@ -462,7 +464,7 @@ void bf_pending_retire_known(struct bf_pending *pending, struct bf_effects *effe
     for (;;) {
         struct bf_command_queue *first = NULL;
         for (struct bf_command_queue *q = pending->active; q; q = q->next_active) {
-            /* Frontiers of one queue grow: if its first isn't complete, none is. */
+            /* A queue's frontiers grow: if that of its first update isn't complete, none is. */
             if ((!first || q->first_update->number < first->first_update->number) &&
                 bf_pending_is_complete(pending, q->first_update->frontier))
                 first = q;
@@ -495,7 +497,7 @@ void bf_pending_lose(struct bf_pending *pending)
         next = fence->next;
         bf_fence_release(fence);
     }
-    /* None of them will apply any more. */
+    /* From now on no update changes a value any more. */
     for (uint32_t i = 0; i < pending->engine_count; i++)
         pending->engines[i].completed = UINT64_MAX;
     bf_pending_retire_known(pending, &effects);

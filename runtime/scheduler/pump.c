@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pump: gathers what may go on an engine, hands it to the driver in one call, and counts what that
- * sets free.
+ * The pump: gathers the packets that may go on an engine, hands them to the driver in one call, and
+ * counts which other packets that releases.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #include "scheduler/vkfence.h"
 #include "trace/stamps.h"
 
-/* Batches that one pump hands over before it looks for somebody to take over. */
+/* Batches that one pump hands over before it looks for another thread to continue. */
 #define PUMP_BOUND 16
 
 static void queue_remove_first_packet(struct bf_queue *queue, struct bf_packet *packet)
@@ -47,7 +47,7 @@ static struct bf_packet *queue_packet_after(struct bf_queue *queue, struct bf_pa
 
 static void packet_trace_handed_over(struct bf_scheduler *scheduler, struct bf_packet *packet);
 
-/* A packet that the driver never sees, settled before everything that is in the batch. */
+/* Finishes a signal or wait that is settled before everything in the batch. */
 static void queue_settle_packet(struct bf_queue *queue, struct bf_packet *packet)
 {
     packet_trace_handed_over(queue->scheduler, packet);
@@ -65,26 +65,26 @@ static void batch_add_packet(struct bf_engine *engine, struct bf_queue *queue,
     engine->batch_count++;
 }
 
-/* Puts the queue's first packets into the batch until one may not go. A packet's signals count
+/* Adds the queue's first packets to the batch, up to one that may not go. A packet's signals count
  * as accepted only when the driver's call has returned, so a packet that depends on one before it
- * in the batch starts the next batch. */
+ * in the batch has to start the next batch. */
 static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *commands = bf_command_queue_of(queue);
-    bool batched = false; /* something of this queue is in the batch */
+    bool batched = false; /* a packet of this queue is in the batch */
     if (atomic_load(&queue->blocked))
         return;
     if (commands)
         commands->position = 0;
     struct bf_packet *packet = queue_first_packet(queue);
-    /* Only a pump takes packets off the list, and pumps of one engine exclude each other. */
+    /* Only a pump removes packets from the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
         if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
             struct bf_packet *next = queue_packet_after(queue, packet);
             enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
             if (passage == BF_PASSAGE_NATIVE)
-                continue; /* an execution now */
+                continue; /* it is an execution now */
             if (passage == BF_PASSAGE_DONE)
                 queue_settle_packet(queue, packet);
             else if (passage == BF_PASSAGE_BATCHED)
@@ -95,8 +95,9 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             packet = passage == BF_PASSAGE_DONE ? queue_first_packet(queue) : next;
             continue;
         }
-        /* Neither can be part of a larger call: a fence alone may tell the program that all before
-         * it is over, down to the signals of the call before. */
+        /* Sparse binds and fences have a driver call of their own. A fence alone may tell the
+         * program that everything before it is complete, including the signals of the call
+         * before. */
         if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
             return;
         if (!bf_label_fits(engine, packet))
@@ -107,8 +108,8 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             bf_command_queue_waive(commands, packet);
         while ((obstacle = bf_packet_obstacle(scheduler, packet, &side)) != NULL) {
             packet->was_held = true;
-            /* What stands in the way may be a packet of this very batch: then it is no obstacle to
-             * sleep on, the next round will look again. */
+            /* The obstacle may be a packet in this very batch: then the queue must not block on it;
+             * the next round checks again. */
             if (engine->batch_count > 0)
                 return;
             bf_trace_packet_held(
@@ -136,7 +137,7 @@ static bool batch_is_closed(const struct bf_engine *engine)
            last->kind == BF_PACKET_BIND_SPARSE || last->kind == BF_PACKET_FENCE;
 }
 
-/* Queues of high priority first, and among equals each in its turn. */
+/* Gathers a batch: queues of high priority first, and queues of equal priority in turn. */
 static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
@@ -155,8 +156,8 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     engine->first = (engine->first + 1) % engine->queue_count;
 }
 
-/* Without those that nobody has told us of, as on devices that the program attached: whether such a
- * one is binary, and when its handle comes to mean another, isn't known. */
+/* Semaphores that are not registered, as on attached devices, are left out: whether such a
+ * semaphore is binary, and when its handle comes to mean another one, isn't known. */
 static uint32_t packet_trace_syncs(const struct bf_sync *syncs, uint32_t count,
                                    struct bf_trace_sync *target, uint32_t room)
 {
@@ -192,7 +193,8 @@ static void packet_trace_handed_over(struct bf_scheduler *scheduler, struct bf_p
                                 signal_count, signals);
 }
 
-/* The driver accepted the packet, or the lost device will never get it. */
+/* The driver has accepted the packet; or, if 'accepted' is false, the lost device will never get
+ * it. */
 static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
                               struct bf_packet *packet, bool accepted)
 {
@@ -233,7 +235,8 @@ static void packet_add_stamps(struct bf_engine *engine, struct bf_packet *packet
     }
     const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
     uint32_t count = packet->submit.commandBufferInfoCount;
-    /* What the barrier waits for is not the packet's own time. */
+    /* The time that the barrier waits is not the packet's own, so the first timestamp is behind
+     * it. */
     if (packet->barrier)
         packet->command_buffers[0] = packet->command_buffers[1];
     packet->command_buffers[packet->barrier] = info;
@@ -244,7 +247,7 @@ static void packet_add_stamps(struct bf_engine *engine, struct bf_packet *packet
     packet->submit.commandBufferInfoCount = count + 2;
 }
 
-/* Adds an epoch to the signals of a packet, behind the program's own. */
+/* Adds an epoch to the packet's signals, behind the program's own. */
 static void packet_add_epoch(struct bf_engine *engine, struct bf_packet *packet, uint64_t value)
 {
     packet->epoch = value;
@@ -283,8 +286,9 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
-/* Each execution of a command queue has an epoch; and the last packet of the part has one, if a
- * packet before it or itself is a VkQueue's without a completion signal of its own, or for the stamps. */
+/* Gives each execution of a command queue an epoch; and the last packet of the part, if it or a
+ * packet before it is a VkQueue's without a completion signal of its own, or for timestamps and
+ * logs. */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  struct bf_packet *last)
 {
@@ -307,9 +311,9 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
     return epoch;
 }
 
-/* Before the driver has it: once it does, the program may see the packet's fence or semaphore
- * signalled and destroy it, and that must find the completion signal set. Nobody asks for the completion signal of a
- * queue with packets on its list. */
+/* Sets the completion signal of packet i's queue before the driver has the packet: once it does,
+ * the program may see the packet's fence or semaphore signalled and destroy it, which must find the
+ * completion signal set. Nobody reads the completion signal of a queue with packets on its list. */
 static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint64_t epoch)
 {
     struct bf_queue *queue = engine->batch_queues[i];
@@ -327,7 +331,7 @@ static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint
                            packet_lacks_completion_signal(packet) ? epoch : 0);
 }
 
-/* E-5: the signals that go with the call. */
+/* E-5: announces the signals that go with the call. */
 static void batch_announce(struct bf_engine *engine, uint32_t first, uint32_t count,
                            struct bf_effects *effects)
 {
@@ -348,14 +352,14 @@ static void batch_withdraw(struct bf_engine *engine, uint32_t first, uint32_t co
         bf_lock_acquire(&pending->lock);
         if (packet->announced)
             bf_pending_withdraw(pending, packet);
-        if (packet->waits_for_peer && packet->peer_wait) /* else it has gone with the device */
+        if (packet->waits_for_peer && packet->peer_wait) /* else a lost device has dropped it */
             bf_peer_wait_withdraw(pending, packet->peer_wait);
         bf_lock_release(&pending->lock);
     }
 }
 
-/* Packets first to first + count - 1 of the batch, in one driver call; only the last of them that
- * the driver sees may have a fence or be no execution. */
+/* Hands over packets first to first + count - 1 of the batch, in one driver call. Of those that the
+ * driver sees, only the last may have a fence or be no execution. */
 static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     struct bf_packet *last = NULL;
@@ -410,8 +414,8 @@ static uint64_t batch_finish_part(struct bf_engine *engine, uint32_t first, uint
     return engines;
 }
 
-/* A batch that fails is tried packet by packet; one that fails alone, once more; then the device is
- * lost, since the program has been told that the packet was submitted. */
+/* A batch that fails is retried packet by packet; a packet that fails alone, once more; then the
+ * device is lost, since the program has been told that the packet was submitted. */
 static uint64_t engine_submit_batch(struct bf_engine *engine)
 {
     uint32_t count = engine->batch_count;
@@ -437,7 +441,7 @@ static uint64_t engine_submit_batch(struct bf_engine *engine)
     return engines;
 }
 
-/* A lost device gets no more packets: whoever waits for one of them is let go. */
+/* Drops all packets of a lost device, and releases whoever waits for them. */
 static uint64_t engine_drop_backlog(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
@@ -449,9 +453,10 @@ static uint64_t engine_drop_backlog(struct bf_engine *engine)
             packet = queue_first_packet(queue);
             if (!packet)
                 break;
-            if (packet->kind != BF_PACKET_WAIT) /* else it is no semaphore that it stands at */
+            if (packet->kind != BF_PACKET_WAIT) /* else it is not blocked by a semaphore */
                 bf_semaphore_unblock(queue);
-            /* Native waits for its timelines must end too; the driver itself may not be lost. */
+            /* Waits of other submissions for its timelines must end, too: the driver itself may not
+             * consider the device lost. */
             for (uint32_t s = packet->signals_peers; s < packet->signal_count; s++) {
                 struct bf_sync *sync = &packet->signals[s];
                 uint64_t value;
@@ -473,7 +478,7 @@ static uint64_t engine_drop_backlog(struct bf_engine *engine)
     return engines;
 }
 
-/* What the GPU has stamped and logged by now. */
+/* Collects the timestamps and log entries of submissions that are complete. */
 static void engine_collect(struct bf_engine *engine)
 {
     uint64_t completed;
@@ -492,14 +497,14 @@ static void engine_collect(struct bf_engine *engine)
     }
 }
 
-/* Destroyed command queues go once nothing of theirs is left here (C-4). */
+/* Removes destroyed command queues of which nothing is left on the engine (C-4). */
 static void engine_remove_leaving_queues(struct bf_engine *engine)
 {
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_command_queue *queue = bf_command_queue_of(engine->queues[i]);
         if (queue && queue->leaving && !bf_queue_has_backlog(&queue->base)) {
             bf_engine_remove_queue(engine, &queue->base);
-            i--; /* another has taken its place */
+            i--; /* another queue is at this index now */
         }
     }
     engine->leaving = false;
@@ -509,8 +514,8 @@ static void engine_remove_leaving_queues(struct bf_engine *engine)
     }
 }
 
-/* The lock is held; 'batches' counts over all drains of one pump. Returns true if it stopped at its
- * bound, with a taker to go on. */
+/* Hands over what may go. The lock is held; 'batches' counts over all rounds of one pump. Returns
+ * true if it stopped at the bound and a taker will continue. */
 static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
@@ -523,8 +528,8 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
         }
         atomic_store(&engine->dirty, 0);
         engine_gather(engine, engines);
-        /* After the gathering: what a lost device drops counts as accepted, and must release
-         * nothing to a driver that may still run. */
+        /* Checked after gathering: packets that a lost device drops count as accepted, and must
+         * release nothing to a driver that may still run. */
         if (bf_scheduler_is_lost(scheduler)) {
             *engines |= engine_drop_backlog(engine) | bf_scheduler_dirty_engines(scheduler);
             bf_signpost_announce(&scheduler->progress);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue's list of packets: what is appended, and until when it has been handed over. */
+/* A queue's list of packets: appending, freeing, and waiting until they have been handed over. */
 #include "scheduler/queue.h"
 
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
 
-/* Packets that a queue may have waiting for another thread's pump before its submitter stays to
- * help (Q-4). */
+/* The backlog of a queue, pumped by another thread, at which its submitter takes over. */
 #define BACKLOG_BOUND 64
 
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
@@ -22,9 +21,10 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
     bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
-        if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* its caller has done that */
+        if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* the caller has set these */
             continue;
-        /* A log may come before the packet goes; then it knows when what is before it ends. */
+        /* A log may be created before the packet is handed over; it then knows when the work before
+         * the packet ends. */
         bool idle = logged && p == first && bf_queue_log_is_idle(queue);
         p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
         p->called_ns = bf_now_ns();
@@ -56,7 +56,7 @@ void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)
 
 void bf_queue_free_packets(struct bf_queue *queue)
 {
-    /* Only a program that destroys its device with work outstanding leaves any. */
+    /* Packets are left only if a program destroys its device with work outstanding. */
     while (queue->head) {
         struct bf_packet *next = queue->head->next;
         bf_vkfence_release(queue->head->fence);

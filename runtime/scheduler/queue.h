@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue: what a program submits to. Its packets go to its engine in order, each as soon as Rule M
- * lets it.
+ * A queue: what a program submits to. Its packets are handed to its engine in order, each as soon
+ * as Rule M allows.
  */
 #ifndef BELFRY_SCHEDULER_QUEUE_H
 #define BELFRY_SCHEDULER_QUEUE_H
@@ -31,28 +31,30 @@ struct bf_queue {
     bool is_command_queue;     /* queue/command_queue.h */
     uint32_t trace_id;
 
-    /* Under the layer: around what goes down the chain on this VkQueue (AB-4, gpu/upper_layers.h), and
-     * between bfLockVkQueue and bfUnlockVkQueue. Taken before any other. */
+    /* Under the layer: held over calls that go down the chain of layers on this VkQueue (AB-4,
+     * gpu/upper_layers.h), and between bfLockVkQueue and bfUnlockVkQueue. Taken before any other
+     * lock. */
     struct bf_lock calls_lock;
     struct bf_lock lock; /* leaf lock: the packet list and the spares */
     struct bf_packet *head, *tail;
     struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */
     uint32_t spare_count;
-    _Atomic uint64_t appended; /* packets that took the list, ever */
-    _Atomic uint64_t issued;   /* of these, given to a driver call that may not have returned yet */
+    _Atomic uint64_t appended; /* packets appended to the list so far */
+    _Atomic uint64_t issued;   /* of these, in a driver call that has begun or returned */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
 
-    struct bf_log *_Atomic log; /* log/log.h; NULL: none so far. Made under the engine's lock */
-    _Atomic bool log_asked;     /* for the timeline */
+    struct bf_log *_Atomic log; /* NULL: none so far. Created under the engine's lock */
+    _Atomic bool log_asked;     /* for the trace */
 
     struct bf_label *labels; /* open (scheduler/label.h) */
-    uint32_t labels_lost;    /* open too, and left out */
+    uint32_t labels_lost;    /* open as well, but left out for want of memory */
 
-    _Atomic bool blocked; /* the first packet waits for 'waiter', which will release it */
+    _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;
 
-    struct bf_last_submission last_submission; /* on shared engines: of its last submission */
-    /* Presented, or submitted without a completion signal, since it was last idle: only the driver knows. */
+    struct bf_last_submission last_submission; /* on shared engines */
+    /* Since it was last idle, the queue has presented or submitted something without a completion
+     * signal: only the driver knows whether it is idle. */
     _Atomic bool completion_unknown;
 };
 
@@ -61,31 +63,33 @@ static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
     return atomic_load(&queue->finished) != atomic_load(&queue->appended);
 }
 
-/* Is all of its backlog in a driver call right now? The GPU may be done with it. */
+/* Is all of its backlog in a driver call right now? Then the GPU may already have completed it. */
 static inline bool bf_queue_is_being_issued(const struct bf_queue *queue)
 {
     return bf_queue_has_backlog(queue) &&
            atomic_load(&queue->issued) == atomic_load(&queue->appended);
 }
 
-/* Puts a packet behind all others of the queue, and hands over what may go. */
+/* Appends a packet to the queue, and hands over what may go. */
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet);
 
-/* The same for a chain of packets, with the targets of their binary operations fixed in the same order. */
+/* The same for a chain of packets; the targets of their binary operations are fixed in this
+ * order. */
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count);
 
-/* Until what the program has submitted so far is with the driver. Errors: VK_ERROR_DEVICE_LOST. */
+/* Blocks until everything that the program has submitted so far has been handed to the driver.
+ * Errors: VK_ERROR_DEVICE_LOST. */
 VkResult bf_queue_wait_handed_over(struct bf_queue *queue);
 
 /* Frees the packets that are left and the spare blocks. */
 void bf_queue_free_packets(struct bf_queue *queue);
 
-/* The driver's queue that its packets go to, and its number in the trace. */
+/* The driver's VkQueue to which its packets go, and its number in the trace. */
 VkQueue bf_queue_handle(const struct bf_queue *queue);
 uint32_t bf_queue_trace_id(const struct bf_queue *queue);
 
-/* A program's call that is handed to the driver as it was made (queue/vkqueue.h). */
+/* A call of the program's that is handed to the driver as it was made (queue/vkqueue.h). */
 enum bf_raw_command {
     BF_RAW_SUBMIT,  /* vkQueueSubmit of VkSubmitInfo */
     BF_RAW_SUBMIT2, /* vkQueueSubmit2 of VkSubmitInfo2 */
@@ -97,7 +101,7 @@ struct bf_raw_submit {
     uint32_t count;
     const void *infos;
     VkFence fence;
-    const char *what; /* for the message: which struct stood in the way */
+    const char *what; /* for the message: which struct can't be copied */
     uint32_t wait_count, signal_count;
     struct bf_sync *waits, *signals;
 };

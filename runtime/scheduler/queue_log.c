@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between queues and their logs: packets become what a log is told of. */
+/* Translates packets into the operations of log/log.h, and creates and replaces the logs of
+ * queues. */
 #include "scheduler/queue_log.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* More than the document's 4 KiB hold, so that nothing is overwritten between two looks. */
+/* Entries of a log that only the trace reads: more than the 4 KiB of the WDDM document hold, so
+ * that none is overwritten between two readings. */
 #define TRACED_ENTRIES 512
 
 bool bf_queue_log_is_possible(const struct bf_queue *queue)
@@ -30,7 +32,7 @@ bool bf_queue_log_is_idle(const struct bf_queue *queue)
     return !bf_queue_has_backlog(queue) && log && bf_log_is_last_batch_over(log);
 }
 
-/* May the driver still be at what the queue has given it, of which no log knows? */
+/* May the driver still be working on what the queue was given before it had a log? */
 static bool queue_may_be_at_work(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
@@ -43,12 +45,14 @@ static bool queue_may_be_at_work(struct bf_queue *queue)
     }
     if (atomic_load(&queue->completion_unknown))
         return true;
-    if (scheduler->gpu.trace && atomic_load(&queue->issued) == 0) /* all of it is counted there */
+    if (scheduler->gpu.trace &&
+        atomic_load(&queue->issued) == 0) /* with a trace all of it has epochs */
         return false;
     return !atomic_load(&queue->engine->shared) || !bf_last_submission_is_reached(queue);
 }
 
-/* The mark of a new log: a submission of Belfry's own behind all that the engine has been given. */
+/* Submits the mark of a new log: a submission of Belfry's own, behind everything that the engine
+ * was given. */
 static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_change *change)
 {
     change->epoch = atomic_load(&engine->base.accepted_epoch) + 1;
@@ -146,8 +150,8 @@ static struct bf_log_batch packet_log_batch(struct bf_packet *packet)
     return batch;
 }
 
-/* Protected batches and those that count performance take nothing of ours, nor do sparse binds:
- * where the host writes, their epoch is enough. */
+/* Nothing can be added to protected batches, to those with performance queries, and to sparse
+ * binds; where the host writes the entries, their epoch is enough. */
 static bool packet_takes_entries(const struct bf_log *log, const struct bf_packet *packet)
 {
     if (bf_log_is_by_host(log))
@@ -164,8 +168,8 @@ static uint32_t packet_log_room(const struct bf_log *log, const struct bf_packet
                : 0;
 }
 
-/* A wait or a signal behind an execution of its queue's that is in the batch, and before the next
- * one, which takes it along. */
+/* Notes a wait or a signal that is behind an execution of its queue in the batch; the queue's next
+ * batch contains its entry. */
 static void packet_note_passed(struct bf_log *log, struct bf_packet *packet)
 {
     packet->log_noted = true;
@@ -199,7 +203,7 @@ void bf_queue_log_add_batch(struct bf_engine *engine)
         struct bf_log_batch batch = packet_log_batch(packet);
         if (!packet_takes_entries(log, packet) ||
             used + packet_log_room(log, packet) > engine->logs.room) {
-            bf_log_note_batch(log, &batch); /* or there is no memory for more */
+            bf_log_note_batch(log, &batch); /* also if there was no memory for its entries */
             continue;
         }
         uint32_t needs = packet_log_room(log, packet);
@@ -208,7 +212,7 @@ void bf_queue_log_add_batch(struct bf_engine *engine)
         packet->log_notes = batch.notes;
         used += needs;
     }
-    /* Where there was no free slot, the logs have looked how far the engine is. */
+    /* Logs without a free slot have read the engine's epoch. */
     if (atomic_load(&engine->base.seen_epoch) > seen)
         bf_pending_see(&engine->scheduler->pending, engine->base.number,
                        atomic_load(&engine->base.seen_epoch));
@@ -229,7 +233,7 @@ void bf_queue_logs_finish(struct bf_engine *engine, uint64_t completed)
     bf_log_finish(&engine->logs, completed);
 }
 
-/* --- Noting, and the timeline -----------------------------------------------------------------*/
+/* --- Noting, and the trace --------------------------------------------------------------------*/
 
 void bf_queue_log_note_fence(struct bf_log *log, enum bf_log_side side,
                              const struct bf_fence *fence, uint64_t value, enum bf_log_when when,
@@ -253,7 +257,7 @@ void bf_queue_log_trace(struct bf_queue *queue)
         return;
     struct bf_log_trace *trace = bf_log_trace_create();
     if (!trace)
-        return; /* the packets' own stamps have to do */
+        return; /* the trace then has the packets' own timestamps only */
     bf_engine_enter(engine);
     struct bf_log *log = queue->log;
     bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;

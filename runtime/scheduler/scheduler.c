@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device's scheduler: made, lost, waited for, ended. */
+/* A device's scheduler: created, lost, waited for, destroyed. */
 #include "scheduler/scheduler.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "scheduler/watcher.h"
 #include "trace/stamps.h"
 
-/* While held work may still produce a query's result, it is asked for at this interval. */
+/* The interval at which a query is asked for while held work may still produce its result. */
 #define QUERY_SLICE_NS UINT64_C(500000)
 
 static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
@@ -72,7 +72,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
         .valid_bits = from->timestamp_bits,
         .period_ns = info->gpu.timestamp_period_ns,
         .host_query_reset = info->gpu.host_query_reset,
-        .synchronization2 = true, /* the scheduler stands on it */
+        .synchronization2 = true, /* a requirement of the scheduler */
         .calibrated = info->gpu.calibrated_timestamps,
         .get_calibrated_timestamps = scheduler->gpu.get_calibrated_timestamps,
         .calibration = calibration,
@@ -110,7 +110,7 @@ static void scheduler_init_queue(struct bf_scheduler *scheduler,
         info->gpu.trace ? bf_trace_add_queue(info->gpu.trace, engine->base.trace_id, name) : number;
 }
 
-/* The program's VkQueues, as it names them itself. */
+/* Reports the program's VkQueues to the observer, by the program's handles. */
 static void scheduler_init_observer(struct bf_scheduler *scheduler,
                                     const struct bf_scheduler_info *info)
 {
@@ -127,7 +127,7 @@ static void scheduler_init_observer(struct bf_scheduler *scheduler,
     }
 }
 
-/* The program's handles of queues are ours: the loader's dispatch pointer has to be there. */
+/* Sets the loader's dispatch pointer of the queues: the program's VkQueue handles point to them. */
 static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
 {
     VkResult result = VK_SUCCESS;
@@ -184,7 +184,8 @@ static void vkfences_release_one(void *value, void *context)
 void bf_scheduler_stop(struct bf_scheduler *scheduler)
 {
     bf_watchers_finish(scheduler);
-    /* What the GPU has signalled by now, other processes may wait for; here nothing more begins. */
+    /* Applies signals that are complete, for which other processes may wait. Here nothing is
+     * started any more. */
     struct bf_effects effects = {0};
     if (scheduler->pending.engines && !bf_scheduler_is_lost(scheduler))
         bf_pending_retire(&scheduler->pending, &effects);
@@ -297,8 +298,8 @@ VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
 {
     bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
-    /* Whoever holds an engine's lock drops its backlog before or after releasing it (Q-3), and
-     * announces that. */
+    /* The holder of an engine's lock drops its backlog before or after releasing the lock (Q-3),
+     * and announces that. */
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (!atomic_load(&scheduler->loss_told) || bf_scheduler_has_backlog(scheduler))
@@ -334,8 +335,8 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
         if (result != VK_SUCCESS)
             return result;
     }
-    /* vkDeviceWaitIdle counts as access to every VkQueue. Engines are locked in order; packets that
-     * come meanwhile are pumped afterwards. */
+    /* vkDeviceWaitIdle counts as access to every VkQueue, so all engines are locked, in order;
+     * packets appended meanwhile are pumped afterwards. */
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_lock_acquire(&scheduler->engines[i].lock);
     VkResult result = bf_driver_device_wait_idle(scheduler);
@@ -354,11 +355,11 @@ VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool 
                                     VkDeviceSize stride, VkQueryResultFlags flags)
 {
     const VkQueryResultFlags wait = VK_QUERY_RESULT_WAIT_BIT;
-    /* Without WAIT, PARTIAL would have the driver answer before there is an answer. */
+    /* Without WAIT, PARTIAL would make the driver return an unfinished result. */
     const VkQueryResultFlags asking = flags & ~(wait | VK_QUERY_RESULT_PARTIAL_BIT);
     VkResult result;
-    /* A driver asked to wait for what it hasn't been given may never return. Which packet ends
-     * the query is not known, so nothing but the answer itself can be waited for. */
+    /* A driver that waits for work it hasn't been given may never return. Which packet ends the
+     * query is unknown, so the result is asked for again and again. */
     while ((flags & wait) && bf_scheduler_has_backlog(scheduler)) {
         uint32_t ticket = bf_signpost_enter(&scheduler->progress);
         bool timed_out = false;

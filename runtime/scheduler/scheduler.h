@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler of a device: its engines, the queues on them, and what is known of its semaphores and
+ * The scheduler of a device: its engines, the queues on them, and the state of its semaphores and
  * fences.
  *
- *  L-1  The program is told of a lost device only when nothing is held any more: from then on it may
- *       destroy what the held packets referred to. Proven by tests/layer (devices lost at every
- *       submission of a program).
+ *  L-1  The program is told that the device is lost only when nothing is held any more: from then
+ *       on it may destroy what the held packets referred to. Proven by tests/layer (devices lost at
+ *       every submission of a program).
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
  *       tests/fence (loss_midway.c).
  */
@@ -45,26 +45,27 @@ struct bf_scheduler {
 
     struct bf_map semaphores, vkfences;
     _Atomic bool external_fences;     /* there has been one */
-    _Atomic uint32_t deferred_fences; /* fences that held packets carry */
-    struct bf_signpost progress;      /* announced when held packets go, or the device is lost */
+    _Atomic uint32_t deferred_fences; /* VkFences of held packets */
+    struct bf_signpost
+        progress; /* announced when held packets have been handed over, or the device is lost */
     _Atomic bool lost;
-    _Atomic bool loss_told; /* to the fences and all who wait for them */
+    _Atomic bool loss_told; /* the fences and their waiters have been told */
 
-    struct bf_lock *submit_lock; /* triage: one lock over all submits; NULL: none */
+    struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
 
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
 
     struct bf_observer *observer; /* NULL: nobody observes; not owned */
-    /* NULL: nobody. Set while the program has no queue yet. */
+    /* NULL: none. Set while the program has no queue yet. */
     const struct bf_execute_observer *execute_observer;
 
-    struct bf_pending pending;                         /* signals of fences that are on their way */
+    struct bf_pending pending; /* signals of fences that have not applied yet */
     const struct bf_fence_extension *fence_extension;  /* scheduler/fence.h; NULL: none */
     const struct bf_peer_extension *peer_extension;    /* scheduler/peer_wait.h; NULL: none */
     struct bf_fences *fences;                          /* fence/ owns it */
-    _Atomic uint32_t command_queues_made, fences_made; /* for their names */
+    _Atomic uint32_t command_queues_made, fences_made; /* numbers in their names */
 };
 
 struct bf_engine_info {
@@ -74,7 +75,7 @@ struct bf_engine_info {
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
-    bool reserved;                            /* no queue of the program is on it */
+    bool reserved;                            /* no queue of the program's is on it */
 };
 
 struct bf_queue_info {
@@ -90,19 +91,20 @@ struct bf_scheduler_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
-    bool layer;                   /* it is the layer's, whose VkQueue handles are Belfry's queues */
+    bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;
     const struct bf_peer_extension *peer_extension;
 };
 
-/* The struct is zeroed; after an error, too, bf_scheduler_finish is to be called. Errors:
- * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing),
- * and those of vkCreateSemaphore, vkCreateQueryPool and vkCreateCommandPool. */
+/* Initialises a zeroed struct; bf_scheduler_finish is to be called after an error, too. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is
+ * missing), and those of vkCreateSemaphore, vkCreateQueryPool and vkCreateCommandPool. */
 VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info);
 
-/* The program has waited for everything, as vkDestroyDevice asks. The first ends and joins all threads;
- * between the two, who keeps something for the device's fences lets go of it. */
+/* The device is being destroyed, and the program has waited for everything, as vkDestroyDevice
+ * demands. bf_scheduler_stop ends and joins the watchers; between the two calls, fence/ ends what
+ * it has for the device's fences. */
 void bf_scheduler_stop(struct bf_scheduler *scheduler);
 void bf_scheduler_finish(struct bf_scheduler *scheduler);
 
@@ -113,37 +115,37 @@ struct bf_scheduler *bf_scheduler_of(BfDevice handle, const char *call);
 struct bf_queue *bf_scheduler_find_queue(struct bf_scheduler *scheduler, uint32_t family,
                                          uint32_t index, VkDeviceQueueCreateFlags flags);
 
-/* The first of the program's queues on the driver's queue, or NULL. */
+/* The first of the program's queues on that VkQueue of the driver's, or NULL. */
 struct bf_queue *bf_scheduler_queue_on(const struct bf_scheduler *scheduler, VkQueue handle);
 
-/* The queue behind the program's handle, wrapped by the layer, or the driver's own; else NULL and
- * one line that names the call. */
+/* The queue with the program's handle: the layer's own, or on attached devices the driver's; else
+ * NULL and one line that names the call. */
 struct bf_queue *bf_scheduler_vkqueue(BfDevice handle, VkQueue queue, const char *call);
 
-/* While the program has no queue yet, or none any more. NULL: nobody any more. */
+/* To be called while the program has no queue yet, or none any more. NULL: no observer. */
 void bf_scheduler_observe_executes(struct bf_scheduler *scheduler,
                                    const struct bf_execute_observer *observer);
 
 /* vkDeviceWaitIdle. Errors: VK_ERROR_DEVICE_LOST, out of memory from the driver. */
 VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler);
 
-/* vkGetQueryPoolResults: with VK_QUERY_RESULT_WAIT_BIT it may wait for work that is still held,
- * which the driver must not be asked to do. */
+/* vkGetQueryPoolResults. With VK_QUERY_RESULT_WAIT_BIT it may wait for work that is still held, for
+ * which the driver must not be asked to wait. */
 VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool pool,
                                     uint32_t first, uint32_t count, size_t size, void *data,
                                     VkDeviceSize stride, VkQueryResultFlags flags);
 
-/* Once: says where, marks every engine so that the next pump drops what is held, and wakes every
- * waiter. Returns VK_ERROR_DEVICE_LOST. Callers that hold no engine's lock use bf_scheduler_lost,
- * which pumps as well. */
+/* Declares the device lost, the first time: says where, marks every engine so that its next pump
+ * drops what is held, and wakes every waiter. Returns VK_ERROR_DEVICE_LOST. Callers that hold no
+ * engine's lock use bf_scheduler_lost, which pumps as well. */
 VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 
-/* For every place that tells the program of the loss (L-1, L-2); the caller holds no engine's lock.
- * Returns VK_ERROR_DEVICE_LOST. */
+/* For every place that tells the program of the loss: returns VK_ERROR_DEVICE_LOST once L-1 and L-2
+ * hold. The caller holds no engine's lock. */
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
 
-/* The engines that want pumping, as a mask. */
+/* The engines with packets appended since their last pump, as a mask. */
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler);
 
 static inline bool bf_scheduler_is_lost(struct bf_scheduler *scheduler)
@@ -151,7 +153,7 @@ static inline bool bf_scheduler_is_lost(struct bf_scheduler *scheduler)
     return atomic_load(&scheduler->lost);
 }
 
-/* Any packet held or under way to the driver? */
+/* Is any packet held, or being handed to the driver? */
 bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The scheduler's records of VkSemaphores: counting accepted operations, and releasing the queues
+ * that wait for them. */
 #include "scheduler/semaphore.h"
 
 #include <stdlib.h>
@@ -98,8 +100,7 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
     return value >= target;
 }
 
-/* Releases every waiter whose target has been reached, or just every one; its queue may be scanned
- * again. */
+/* Releases the waiters whose target has been reached, or all: their queues may be scanned again. */
 static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
 {
     if (atomic_load(&sem->waiter_count) == 0)
@@ -116,7 +117,7 @@ static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
         *link = waiter->next;
         atomic_fetch_sub(&sem->waiter_count, 1);
         struct bf_engine *engine = waiter->queue->engine;
-        /* From here on the queue's engine may use the waiter for another obstacle. */
+        /* From here on the queue's engine may use the waiter for another wait. */
         atomic_store(&waiter->queue->blocked, false);
         atomic_store(&engine->dirty, 1);
         engines |= bf_engine_bit(engine);
@@ -200,8 +201,8 @@ VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
     uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
     if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
         return VK_SUCCESS;
-    /* Whatever may go has been handed over or is being handed over by somebody: sleep until it is.
-     * Rule M's order makes this end whenever the program's own order does. */
+    /* Everything that may go has been handed over or is being handed over by some thread: sleep
+     * until then. By Rule M's order this ends whenever the program's own order does. */
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_scheduler_is_lost(scheduler))

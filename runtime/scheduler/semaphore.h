@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the scheduler knows of a program's VkSemaphore: how far the driver has been told of its
- * signals. The semaphores themselves stay the driver's; nothing here ever waits on the GPU.
+ * What the scheduler knows of a VkSemaphore of the program's: which of its signals and waits the
+ * driver has accepted. The semaphore itself is the driver's; nothing here waits for the GPU.
  *
  * Two counters per semaphore say what has been *accepted* (the driver's submit call has returned,
  * or the host signal has):
@@ -12,8 +12,8 @@
  * submitted before it, a signal all waits. Payloads that arrive by other ways (an acquired image,
  * an import) need no bookkeeping: they leave nothing outstanding.
  *
- * S-1  reached[] only grows (save for an import, with nothing outstanding), and only after the
- *      driver has accepted what it counts.
+ * S-1  reached[] only grows (except by an import, which needs that nothing is outstanding), and
+ *      only after the driver has accepted what it counts.
  * S-2  A queue blocked on a counter is either on the waiter list or has been released: a waiter
  *      registers and then looks again, who raises a counter looks for waiters afterwards, both
  *      seq_cst (waiter_count and reached[]).
@@ -41,7 +41,7 @@ enum bf_side {
     BF_FOR_SIGNAL,
 };
 
-/* A queue that stands blocked; embedded in it, since only its first packet can be the reason. */
+/* A blocked queue; embedded in it, since only its first packet can be blocked. */
 struct bf_waiter {
     struct bf_waiter *next;
     struct bf_queue *queue;
@@ -53,34 +53,34 @@ struct bf_waiter {
 struct bf_semaphore {
     VkSemaphore handle;
     bool timeline;
-    uint32_t log_handle; /* what logs call it; 0: they don't */
-    /* Its payload may be signalled where nobody tells us (exported, imported). */
+    uint32_t log_handle; /* in logs; 0: it is not logged */
+    /* Its payload may be signalled without Belfry's knowledge (exported, imported). */
     _Atomic bool external;
     _Atomic bool forgotten; /* the program has destroyed it */
-    _Atomic bool watched;   /* an external semaphore's watcher thread is running */
+    _Atomic bool watched;   /* its watcher thread is running (scheduler/watcher.h) */
     _Atomic uint64_t reached[2];
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
-    _Atomic uint64_t queued[2]; /* binary: operations the program has submitted */
-    uint32_t fence_count; /* fences on whose account alone it is known (fence/import_export.c) */
+    _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
+    uint32_t fence_count;        /* fences that have registered it; 0: the layer has */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */
     _Atomic uint32_t waiter_count;
     struct bf_lock lock; /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
 };
 
-/* A packet's operation on a semaphore; sem is NULL for one that Belfry was never told of, which is
- * passed on as it is. */
+/* A packet's operation on a semaphore; sem is NULL for one that isn't registered, whose operations
+ * are passed on as they are. */
 struct bf_sync {
     struct bf_semaphore *sem;
-    uint64_t target;  /* timeline: the value waited for or signalled; binary: see above */
+    uint64_t target;  /* timeline: the value; binary: see above */
     uint64_t ordinal; /* for the trace: timeline value, or the number of the binary signal */
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
 VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value);
-/* A timeline that nobody finds, that logs leave out, and that goes with its last reference; NULL: out
- * of memory. */
+/* A timeline semaphore of Belfry's own: it can't be found by its handle, isn't logged, and is freed
+ * with its last reference; NULL: out of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
 void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
 struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle);
@@ -93,36 +93,36 @@ void bf_semaphore_release(struct bf_semaphore *sem);
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target);
 
-/* Raise a counter to 'value' (timeline) or by one (binary). The queues this sets free are marked,
- * their engines returned as a mask to be pumped once no engine lock is held. */
+/* Raise a counter to 'value' (timeline) or by one (binary). The queues that this releases are
+ * marked, and their engines returned as a mask, to be pumped once no engine's lock is held. */
 uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side);
 
-/* Puts the queue on the waiter list unless the target has been reached meanwhile (false). */
+/* Adds the queue to the waiter list; false: the target has been reached meanwhile. */
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, struct bf_queue *queue);
 
-/* All who wait look again whether they still have to: an obstacle of theirs may have gone without
- * its target being reached. Returns the engines to pump. No lock is held. */
+/* All waiters check again whether they still have to wait: the reason may be gone without the
+ * target being reached. Returns the engines to pump. No lock is held. */
 uint64_t bf_semaphore_look_again(struct bf_semaphore *sem);
 
-/* Takes the queue off the list it may be on: its first packet is to be dropped. The caller holds
- * the lock of the queue's engine. */
+/* Removes the queue from the waiter list, if it is on one: its first packet is to be dropped. The
+ * caller holds the lock of the queue's engine. */
 void bf_semaphore_unblock(struct bf_queue *queue);
 
-/* The host signalled: call after the driver's vkSignalSemaphore has returned. Releases what waited,
- * on the caller's thread. Thread-safety: safe. */
+/* The host has signalled; to be called after the driver's vkSignalSemaphore has returned. Releases
+ * the waiters on the caller's thread. Thread-safety: safe. */
 void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value);
 
 /* Blocks until the driver has accepted every signal of the semaphore that the program has
  * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
 VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
 
-/* The payload may from now on be changed by others. */
+/* From now on others may change the payload. */
 void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle);
 
-/* Another payload has been imported: what the old one had reached says nothing about it. No
- * operation of the semaphore is outstanding, as vkImportSemaphoreFdKHR asks. */
+/* Another payload has been imported, for which the old values mean nothing. No operation of the
+ * semaphore is outstanding, as vkImportSemaphoreFdKHR demands. */
 void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 #endif

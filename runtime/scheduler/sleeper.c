@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sleepers: what a thread waits for next, and what it does when that has come. */
+/* The threads of sleepers: which value a thread waits for next, and what it does then. */
 #include "scheduler/sleeper.h"
 
 #include <pthread.h>
@@ -12,16 +12,17 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* A wait for an epoch is cut into slices, so that a driver that forgets its waiters when a device
- * is lost is noticed; one for a program's semaphore, so that the fence can be destroyed. */
+/* A wait for an epoch is made in slices, in case a driver never wakes its waiters when a device is
+ * lost; a wait for a semaphore of the program's, so that the fence can be destroyed. */
 #define EPOCH_SLICE_NS  UINT64_C(2000000000)
 #define IMPORT_SLICE_NS UINT64_C(20000000)
-/* After a driver that had no memory to wait with. */
+/* The pause after a wait for which the driver had no memory. */
 #define MEMORY_SLICE_NS UINT64_C(1000000)
 
 enum { FIRST, EXPRESS, THREADS };
 
-/* No value is needed. (0 may be: of an update that waits for no work at all, and wants a look.) */
+/* No value is needed. (0 may be needed: by an update that depends on no work and only has to be
+ * retired.) */
 #define NOTHING UINT64_MAX
 
 struct bf_sleeper {
@@ -35,11 +36,11 @@ struct bf_sleeper {
         _Atomic bool started;
         _Atomic uint32_t turn; /* counts kicks */
         _Atomic bool parked;
-        uint64_t target; /* what it waits for, or NOTHING */
+        uint64_t target; /* the value it waits for, or NOTHING */
     } threads[THREADS];
 };
 
-/* The least value that anybody needs, or NOTHING; and how far it has come. The lock is held. */
+/* The least value that is needed, or NOTHING; and the last value reached. The lock is held. */
 static uint64_t sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *completed)
 {
     struct bf_pending *pending = &sleeper->scheduler->pending;
@@ -49,18 +50,18 @@ static uint64_t sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *compl
     }
     struct bf_pending_engine *e = &pending->engines[sleeper->engine->base.number];
     *completed = e->completed;
-    if (bf_peer_waits_hold_back(e)) /* SH-21: there is nothing more to learn from the engine */
+    if (bf_peer_waits_hold_back(e)) /* SH-21: the other process will wake the sleeper */
         return NOTHING;
     struct bf_update *update;
     while ((update = bf_pending_least_need(e)) != NULL) {
         if (bf_pending_is_watched(update))
             return update->need.key;
-        bf_heap_remove(&e->needs, &update->need); /* its waiters have gone */
+        bf_heap_remove(&e->needs, &update->need); /* nobody waits for it any more */
     }
     return NOTHING;
 }
 
-/* Under the lock: what the thread waits for next; NOTHING to park. */
+/* The value that the thread waits for next; NOTHING: it parks. The lock is held. */
 static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
 {
     struct bf_sleeper *sleeper = thread->sleeper;
@@ -70,7 +71,8 @@ static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
     uint64_t first = sleeper->threads[FIRST].target;
     if (first == NOTHING || least >= first)
         return NOTHING;
-    return least > completed ? completed + 1 : least; /* which has come: it wants a look alone */
+    return least > completed ? completed + 1
+                             : least; /* reached already: it only has to be retired */
 }
 
 static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
@@ -108,7 +110,7 @@ static void *sleeper_thread_run(void *argument)
     for (;;) {
         bf_lock_acquire(&pending->lock);
         bool stop = sleeper->stop;
-        /* A lost device has satisfied everybody. */
+        /* A lost device has satisfied all waits. */
         uint64_t target = stop || pending->lost ? NOTHING : sleeper_thread_next_target(thread);
         thread->target = target;
         uint32_t turn = atomic_load(&thread->turn);
@@ -141,7 +143,7 @@ static bool sleeper_thread_start(struct sleeper_thread *thread)
 {
     if (atomic_load(&thread->started))
         return true;
-    /* Signals are the program's. */
+    /* The thread blocks all signals: their handlers are the program's. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -182,7 +184,8 @@ static VkResult sleeper_ensure_for_engine(struct bf_scheduler *scheduler, uint32
     struct bf_sleeper *sleeper = sleeper_create(scheduler, &scheduler->engines[engine], NULL);
     if (!sleeper)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_lock_acquire(&pending->lock); /* who kicks it looks under the lock, or after it */
+    /* whoever wakes it has read the pointer under the lock, or later */
+    bf_lock_acquire(&pending->lock);
     pending->engines[engine].sleeper = sleeper;
     bf_lock_release(&pending->lock);
     return VK_SUCCESS;
@@ -219,7 +222,7 @@ struct bf_sleeper *bf_sleeper_create_for(struct bf_fence *fence)
     struct bf_pending *pending = &fence->scheduler->pending;
     bf_lock_acquire(&pending->sleeper_lock);
     struct bf_sleeper *sleeper = sleeper_create(fence->scheduler, NULL, fence);
-    /* Both threads, so that kicking it needs none to be made. */
+    /* Both threads are started now, so that waking them later can't fail. */
     bool complete = sleeper && sleeper_thread_start(&sleeper->threads[EXPRESS]);
     bf_lock_release(&pending->sleeper_lock);
     if (complete)

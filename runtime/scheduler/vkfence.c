@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* VkFences of held packets: which are deferred, and the waits and queries that Belfry answers for
+ * them. */
 #include "scheduler/vkfence.h"
 
 #include <stdlib.h>
@@ -6,8 +8,8 @@
 #include "base/clock.h"
 #include "scheduler/scheduler.h"
 
-/* While a wait for *any* mixes fences that the driver has with fences it hasn't, both have to be
- * looked at in turn. */
+/* A wait for *any* fence that mixes fences which the driver has with deferred ones checks both
+ * kinds in turn, in slices. */
 #define SLICE_NS UINT64_C(500000)
 
 static struct bf_vkfence *vkfence_record_of(struct bf_scheduler *scheduler, VkFence handle)
@@ -106,8 +108,8 @@ static VkResult vkfences_wait_handed_over(struct bf_scheduler *scheduler, uint32
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_settle(scheduler) : result;
 }
 
-/* Waits for any of those the driver has, leaving out the deferred ones: at most one slice if there
- * are such. */
+/* Waits for any of the fences that the driver has, leaving out deferred ones; for a slice at most
+ * while there are such. */
 static VkResult vkfences_wait_any(struct bf_scheduler *scheduler, uint32_t count,
                                   const VkFence *fences, uint64_t deadline_ns)
 {

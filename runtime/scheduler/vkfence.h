@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * VkFences that travel with held packets.
+ * The VkFences of held packets.
  *
- * While the driver has not been handed a fence it may not be touched: vkQueueSubmit needs it
- * externally synchronised, and asking the driver would say 'not yet' for ever. So a fence is
- * 'deferred' from the program's submit until the driver's has returned, and its waits and queries
- * stay with us meanwhile. A fence that was never deferred costs one load to ask about.
+ * While the driver has not been given a fence, the fence may not be touched: vkQueueSubmit needs it
+ * externally synchronised, and the driver would answer 'not signalled' for ever. So a fence is
+ * 'deferred' from the program's submit until the driver's has returned, and Belfry answers the
+ * program's waits and queries meanwhile. For a fence that was never deferred, asking costs one
+ * load.
  *
  * V-1  No driver call on a fence overlaps the hand-over of that fence.
  * Proven by tests/random (fences queried and waited for from other threads while held).
@@ -24,16 +25,16 @@ struct bf_scheduler;
 struct bf_vkfence {
     VkFence handle;
     _Atomic uint32_t deferred;
-    _Atomic bool external;       /* its payload may be changed by others: exportable, or imported */
-    _Atomic uint32_t references; /* the program's handle, and the packet that carries it */
+    _Atomic bool external;       /* others may change its payload: exportable, or imported */
+    _Atomic uint32_t references; /* the program's handle, and the packet that has it */
 };
 
-/* Its payload is or may become another's (VkExportFenceCreateInfo, vkImportFenceFdKHR).
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Others may change its payload from now on (VkExportFenceCreateInfo, vkImportFenceFdKHR). Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle);
 bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle);
 
-/* The fence's record, made at its first deferral. NULL: out of memory. */
+/* Makes the fence deferred; creates its record the first time. NULL: out of memory. */
 struct bf_vkfence *bf_vkfence_defer(struct bf_scheduler *scheduler, VkFence handle);
 void bf_vkfence_handed_over(struct bf_scheduler *scheduler, struct bf_vkfence *fence);
 void bf_vkfence_release(struct bf_vkfence *fence); /* NULL is allowed */

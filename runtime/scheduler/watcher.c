@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The threads that wait for external semaphores. */
 #include "scheduler/watcher.h"
 
 #include <pthread.h>
@@ -8,8 +9,8 @@
 #include "base/message.h"
 #include "scheduler/scheduler.h"
 
-/* A driver's wait can't be interrupted, and the host may not signal another process's semaphore
- * to wake it: the wait is cut into slices, so that stopping takes one at most. */
+/* A driver's wait can't be interrupted, and the host may not signal another process's semaphore to
+ * end it. So the wait is made in slices: stopping a watcher takes one at most. */
 #define SLICE_NS UINT64_C(20000000)
 
 struct bf_watcher {
@@ -32,7 +33,8 @@ static bool semaphore_wanted_value(struct bf_semaphore *sem, uint64_t *value)
         }
     }
     if (!any)
-        atomic_store(&sem->watched, false); /* under the lock: the next waiter starts a new one */
+        atomic_store(&sem->watched,
+                     false); /* under the lock, so that the next waiter starts a new watcher */
     bf_lock_release(&sem->lock);
     return any;
 }
@@ -100,15 +102,15 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     if (atomic_exchange(&sem->watched, true))
         return;
-    watcher_list_join(watcher_list_take(
-        scheduler, sem)); /* one that has nothing more to wait for is about to return */
+    /* an old watcher without a waiter is about to return */
+    watcher_list_join(watcher_list_take(scheduler, sem));
     struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
     if (!watcher)
         goto fail;
     watcher->scheduler = scheduler;
     watcher->sem = sem;
     bf_lock_acquire(&scheduler->watch_lock);
-    /* The program's signal handlers are none of this thread's business. */
+    /* The thread blocks all signals: their handlers are the program's. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -141,7 +143,7 @@ void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 
 void bf_watchers_finish(struct bf_scheduler *scheduler)
 {
-    /* One that pumps may start another. */
+    /* A watcher that pumps may start another one. */
     for (struct bf_watcher *w; (w = watcher_list_take(scheduler, NULL)) != NULL;)
         watcher_list_join(w);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watchers: one thread for each semaphore whose payload others may signal (exported, imported),
- * only while a held packet waits for it. Nobody tells us of such a signal, and the wait may not be
- * given to a shared engine, so somebody has to sleep on it.
+ * Watchers: a thread for each semaphore whose payload others may signal (exported, imported), which
+ * runs only while a held packet waits for it. Nobody reports such a signal to Belfry, and the wait
+ * may not be given to a shared engine, so a thread has to wait for it.
  *
- * W-1  A watcher ends before its semaphore or its device does, and keeps what is known of the
- *      semaphore while it runs.
+ * W-1  A watcher ends before its semaphore or its device is destroyed, and has a reference to the
+ *      semaphore's record while it runs.
  */
 #ifndef BELFRY_SCHEDULER_WATCHER_H
 #define BELFRY_SCHEDULER_WATCHER_H
