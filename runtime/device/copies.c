@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds other copies of the library in the process, among the objects that the dynamic linker has loaded. */
+/* Finds other copies of the library in the process, among the objects that the dynamic linker has
+ * loaded. */
 #include "device/copies.h"
 
 #include <dlfcn.h>

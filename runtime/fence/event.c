@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event is set while its eventfd's counter is not 0: setting adds, resetting and consuming read.
- * The counter's amount means nothing, and a full one is just set.
+ * Events. An event is set while its eventfd's counter is not 0: setting adds to the counter;
+ * resetting and consuming read it. The amount has no meaning, and a full counter counts as set.
  *
- * D-1  A descriptor is written only while it is the event's: setting and closing exclude each other
- *      under 'closing'. So a fence's late signal never lands in a file that was opened since.
- * D-2  What one wait is to consume is seen and consumed in one step, as everybody else who consumes
- *      or resets sees it: who does either holds 'taking', and who needs several takes them in the
- *      order of their addresses. Setting takes no part in this: it makes no event unset.
- * Both locks are held over system calls that don't block, and 'closing' over nothing else.
- * Proven by tests/fence/event.c.
+ * D-1  A descriptor is written only while it belongs to the event: setting and closing exclude each
+ *      other by the lock 'closing'. So a late signal of a fence never lands in a file that was
+ *      opened since.
+ * D-2  What one wait consumes is seen and consumed in one step, as all others who consume or reset
+ *      see it: both hold the lock 'taking', and a wait for several events takes their locks in the
+ *      order of their addresses. Setting needs no such lock: it makes no event unset.
  */
 #include "fence/event.h"
 
@@ -37,7 +36,7 @@ struct bf_event {
     int fd; /* -1 once the program has destroyed the event */
 };
 
-/* ------------------------------------------------------------------- What is done to one eventfd */
+/* --- What is done to one eventfd ---------------------------------------------------------------*/
 
 static void descriptor_add(int fd)
 {
@@ -47,7 +46,7 @@ static void descriptor_add(int fd)
         ;
 }
 
-/* Whether it was set. */
+/* Resets the eventfd. Was it set? */
 static bool descriptor_take(int fd)
 {
     uint64_t amount;
@@ -66,7 +65,7 @@ static bool event_take(struct bf_event *event)
     return taken;
 }
 
-/* ---------------------------------------------------------------------------------- Their lives */
+/* --- Their lives -------------------------------------------------------------------------------*/
 
 VkResult bfCreateEvent(BfEventFlags flags, BfEvent *pEvent)
 {
@@ -147,7 +146,7 @@ bool bf_event_is_awaited(struct bf_event *event)
     return atomic_load(&event->awaited) != 0;
 }
 
-/* ------------------------------------------------------------------------- Setting and resetting */
+/* --- Setting and resetting ---------------------------------------------------------------------*/
 
 bool bf_event_set(struct bf_event *event)
 {
@@ -185,17 +184,17 @@ int bfGetEventFd(BfEvent handle)
     return event->fd;
 }
 
-/* -------------------------------------------------------------------------------------- Waiting */
+/* --- Waiting -----------------------------------------------------------------------------------*/
 
 struct wait {
     uint32_t count;
     struct bf_event *events[BF_MAX_WAIT_EVENTS]; /* as given */
     struct bf_event
-        *sorted[BF_MAX_WAIT_EVENTS];         /* the order of their locks; for all of them only */
+        *sorted[BF_MAX_WAIT_EVENTS];         /* in the order of their locks; with waitAll only */
     struct pollfd polls[BF_MAX_WAIT_EVENTS]; /* a negative descriptor is one poll skips */
 };
 
-/* VK_SUCCESS: some of them are set, or were a moment ago. */
+/* VK_SUCCESS: some events are set, or were a moment ago. */
 static VkResult wait_poll(struct wait *wait, uint64_t deadline)
 {
     for (;;) {
@@ -211,7 +210,7 @@ static VkResult wait_poll(struct wait *wait, uint64_t deadline)
                        wait->count, errno);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        /* Somebody else has closed one: poll would return at once, for ever. */
+        /* A descriptor was closed by other code: poll would return at once, for ever. */
         for (uint32_t i = 0; i < wait->count; i++) {
             if (wait->polls[i].revents & POLLNVAL) {
                 bf_message(BF_MESSAGE_ERROR,
@@ -237,12 +236,12 @@ static VkResult wait_one(struct wait *wait, uint64_t deadline, uint32_t *index)
             *index = i;
             return VK_SUCCESS;
         }
-        /* Others were faster with all that was set. */
+        /* Other threads have consumed all events that were set. */
     }
 }
 
-/* Under all the locks. Only a program that reads a descriptor itself can make an event unset now;
- * then what was taken is put back. */
+/* Consumes all events; all locks are held. Only a program that reads a descriptor itself can make
+ * an event unset now; then the others are set again. */
 static bool wait_take_all(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {
@@ -257,7 +256,7 @@ static bool wait_take_all(struct wait *wait)
     return true;
 }
 
-/* Returns VK_TIMEOUT where they are not all set, and has asked poll for each then. */
+/* Are all set? VK_TIMEOUT if not; then 'polls' is ready for polling each event. */
 static VkResult wait_all_look(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++)
@@ -299,7 +298,7 @@ static VkResult wait_all(struct wait *wait, uint64_t deadline)
     }
 }
 
-/* False: one is there twice. */
+/* Sorts the events by the order of their locks. False: one is there twice. */
 static bool wait_sort_events(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {
@@ -318,7 +317,8 @@ static bool wait_sort_events(struct wait *wait)
     return true;
 }
 
-/* Whoever can set one of them sooner is told, before or after (bf_event_is_awaited) it began. */
+/* Calls the functions of bf_event_expect for events that are not set; those that are set later see
+ * bf_event_is_awaited. */
 static void wait_announce_begin(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++) {

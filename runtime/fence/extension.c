@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What fences are besides their core, as the scheduler meets it: one table for native, shared, imported
- * and exported fences alike, one for other processes' signals, and fence/'s part of a device.
+ * The scheduler's table of functions for native, shared, imported and exported fences, its table
+ * for signals of other processes, and fence/'s part of a device.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@
 static void fence_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     bf_export_applied(fence, value, effects);
-    bf_shared_publish(fence); /* what the exported semaphore waits for may have changed */
+    bf_shared_publish(fence); /* the value that the exported semaphore needs may have changed */
 }
 
 static void fence_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
@@ -107,7 +107,7 @@ VkResult bf_fences_create(struct bf_scheduler *scheduler)
     return scheduler->fences ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* A fence that still touches semaphores of the program's, with a reference; or NULL. */
+/* A fence that still uses semaphores of the program's, with a reference; or NULL. */
 static struct bf_fence *fence_reference_next_to_stop(struct bf_pending *pending)
 {
     bf_lock_acquire(&pending->lock);
@@ -127,7 +127,7 @@ void bf_fences_stop(struct bf_scheduler *scheduler)
     if (scheduler->fences)
         bf_shared_watch_stop(scheduler);
     bf_pending_stop(pending);
-    /* What the program has left behind; sleepers of other such fences may still be at work. */
+    /* Fences that the program did not destroy; sleepers of other fences may still be at work. */
     struct bf_fence *fence;
     while ((fence = fence_reference_next_to_stop(pending)) != NULL) {
         bf_shared_leave(fence);

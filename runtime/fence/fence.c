@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* bfCreateFence, bfDestroyFence, bfGetFenceValue and bfSignalFence. */
 #include "fence/fence.h"
 
 #include <stdio.h>

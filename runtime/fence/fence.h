@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fences as programs have them: what a fence is beside its core (scheduler/fence.h), for all kinds alike.
+ * What all kinds of fences have in common beyond the core (scheduler/fence.h), and fence/'s part of
+ * a device.
  */
 #ifndef BELFRY_FENCE_FENCE_H
 #define BELFRY_FENCE_FENCE_H
@@ -14,28 +15,28 @@
 #define BF_FENCE_FLAGS                                                                             \
     (BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_NO_WAIT_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT)
 
-/* May the program signal it, or wait for it, on the CPU? 'bit' is what forbids it to queues, too:
+/* May the CPU signal the fence, or wait for it? 'bit' is the flag that forbids it:
  * BF_FENCE_NO_SIGNAL_BIT or BF_FENCE_NO_WAIT_BIT. */
 bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
 
-/* What bfDestroyFence does, for a queue's own as well. */
+/* Destroys a fence, as bfDestroyFence does; also for fences that belong to a queue. */
 void bf_fence_destroy(struct bf_fence *fence);
 
-/* The pending lock is held. Takes in what others than this device's queues and calls have set: other processes, or the
- * program's own GPU work. */
+/* Takes in values set by others than this device's queues and API calls: by other processes, or by
+ * GPU work of the program's. The pending lock is held. */
 void bf_fence_look_outside(struct bf_fence *fence, struct bf_effects *effects);
 
-/* What fence/ gives the scheduler of a device. */
+/* The functions that fence/ gives the scheduler of a device. */
 extern const struct bf_fence_extension bf_fence_extension;
 extern const struct bf_peer_extension bf_peer_extension;
 
-/* fence/'s part of a device: made before the scheduler's first fence, stopped when the scheduler has
- * stopped, freed when its last fence has gone. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* fence/'s part of a device: made before the scheduler's first fence, stopped when the scheduler
+ * has stopped, freed when its last fence has gone. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 struct bf_fences {
-    struct bf_peer_timelines *_Atomic spent_peer_timelines; /* to be freed */
+    struct bf_peer_timelines *_Atomic spent_peer_timelines; /* to be freed without a lock */
     struct bf_shared_watch *shared_watch; /* NULL: none yet (fence/shared_watch.h) */
     uint64_t next_serial;                 /* of the next shared fence */
-    struct bf_lock registered_lock; /* which semaphores are known on account of fences alone */
+    struct bf_lock registered_lock;       /* of the semaphores that only fences have registered */
 };
 VkResult bf_fences_create(struct bf_scheduler *scheduler);
 void bf_fences_stop(struct bf_scheduler *scheduler);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Imported and exported fences: bfImportFence, bfExportFence, and the signals between fence and
+ * semaphore. */
 #include "fence/import_export.h"
 
 #include <stdlib.h>
@@ -74,7 +76,7 @@ void bf_export_signal(struct bf_fence *fence)
     if (result == VK_SUCCESS && exported)
         bf_semaphore_host_signal(scheduler, exported, wanted);
     bf_lock_release(&fence->exported_lock);
-    if (result != VK_SUCCESS) /* nobody else would ever signal it */
+    if (result != VK_SUCCESS) /* nothing else would ever signal it */
         bf_scheduler_lost(scheduler, "signalling an exported semaphore");
     bf_lock_acquire(&pending->lock);
     bf_fence_release(fence);
@@ -138,7 +140,7 @@ bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *befo
 
 void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before)
 {
-    /* Unless a larger one has been called for since. */
+    /* Does nothing if a larger signal has been asked for since. */
     atomic_compare_exchange_strong(&fence->imported->queued[BF_FOR_WAIT], &value, before);
 }
 
@@ -175,7 +177,7 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
 VkResult bf_import_prepare_wait(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_pending *pending = &fence->scheduler->pending;
-    bf_lock_acquire(&fence->exported_lock); /* one thread makes it */
+    bf_lock_acquire(&fence->exported_lock); /* so that one thread creates it */
     struct bf_sleeper *sleeper = fence->sleeper;
     if (!sleeper) {
         sleeper = bf_sleeper_create_for(fence);
@@ -190,7 +192,7 @@ VkResult bf_import_prepare_wait(struct bf_fence *fence, struct bf_effects *effec
 void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
-    /* A pump that began before the fence was marked may be looking at its semaphore. */
+    /* A pump that began before the fence was marked may still be using its semaphore. */
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         if (!atomic_load(&engine->takes_queues))
@@ -230,8 +232,8 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
     bf_lock_release(&scheduler->fences->registered_lock);
 }
 
-/* The program's timeline semaphore as Belfry knows it; VK_NULL_HANDLE and one line where it is none
- * that can be a fence. */
+/* The handle by which Belfry knows the program's timeline semaphore; VK_NULL_HANDLE and one line if
+ * it can't be a fence. */
 static VkSemaphore fence_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore named,
                                         const char *call)
 {
@@ -248,8 +250,8 @@ static VkSemaphore fence_semaphore_find(struct bf_scheduler *scheduler, VkSemaph
     return ours && (!known || known->timeline) ? semaphore : VK_NULL_HANDLE;
 }
 
-/* The scheduler's record of the semaphore: the layer has made one for every semaphore, elsewhere it
- * is made now, of one that may be signalled where Belfry doesn't see it. */
+/* Finds the scheduler's record of the semaphore. The layer has one for every semaphore; on attached
+ * devices it is created now, for a semaphore that may be signalled without Belfry's knowledge. */
 static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemaphore semaphore,
                                                  bool external, uint64_t *counter)
 {
@@ -350,7 +352,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     struct bf_effects effects = {0};
     bf_observe_semaphore_export(scheduler->observer, semaphore, fence->observed);
     bf_lock_acquire(&scheduler->pending.lock);
-    if (fence->exported) { /* another thread was quicker */
+    if (fence->exported) { /* another thread has exported it meanwhile */
         bf_lock_release(&scheduler->pending.lock);
         bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence%s has been exported already",
                    BF_LABEL(fence));

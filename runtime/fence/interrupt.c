@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* bfNotifyFencesSignaled: examines the fences that may have been signalled. */
 #include "fence/interrupt.h"
 
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* Entries of a log that are looked at in one go. */
+/* Entries of a log that are read at a time. */
 #define AT_ONCE 32
 
-/* All fences that somebody waits for, natives or others too. */
+/* Examines all native fences, and with 'legacy' the others too. */
 static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool legacy,
                                   struct bf_effects *effects)
 {
@@ -48,7 +49,7 @@ static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t co
     bf_lock_release(&scheduler->pending.lock);
 }
 
-/* The fence that the log calls so; the pending lock is held. NULL: it has been destroyed. */
+/* The fence with that log handle; the pending lock is held. NULL: it has been destroyed. */
 static struct bf_fence *fence_find_by_log_handle(struct bf_pending *pending, uint32_t handle)
 {
     struct bf_fence *fence = pending->fences;
@@ -57,8 +58,8 @@ static struct bf_fence *fence_find_by_log_handle(struct bf_pending *pending, uin
     return fence;
 }
 
-/* What the queue's log has of signals since the interrupt before. False: entries were lost, or there
- * is no log: everything has to be looked at. */
+/* Examines the fences of the signals in the queue's log since the previous interrupt. False:
+ * entries were lost, or there is no log, so everything has to be examined. */
 static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *effects)
 {
     struct bf_engine *engine = queue->engine;
@@ -67,7 +68,7 @@ static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *eff
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
-    /* Without times it is behind what the GPU has signalled (LG-6). */
+    /* A log without times may be behind the GPU's signals (LG-6). */
     if (!bf_log_is_enabled(log) || queue->scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
         return false;
     bf_engine_enter(engine);
@@ -82,7 +83,7 @@ static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *eff
         bf_log_cursor_open(log, BF_LOG_SIGNALS, cursor);
         known = false;
     } else if (!cursor) {
-        known = false; /* what came before is not known */
+        known = false; /* signals from before are not known */
         log->interrupts = malloc(sizeof(*log->interrupts));
         if (log->interrupts)
             bf_log_cursor_open(log, BF_LOG_SIGNALS, log->interrupts);
@@ -108,7 +109,7 @@ static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *eff
 VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_interrupt *interrupt,
                              struct bf_effects *effects)
 {
-    /* What has been signalled by queues of Belfry's applies first, in its order (IN-3). */
+    /* Signals of Belfry's queues apply first, in their order (IN-3). */
     VkResult result = bf_pending_retire(&scheduler->pending, effects);
     if (result != VK_SUCCESS)
         return result;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interrupt path: how the CPU side learns that the GPU has signalled fences that it waits for.
+ * The interrupt path: how the CPU learns that the GPU has signalled fences for which the CPU waits.
  *
- * WDDM's GPU raises an interrupt where a new value exceeds the fence's monitored value; Belfry's
- * sleepers (scheduler/sleeper.h) return from the driver's wait for an epoch that a watched update needs,
- * which is the same thing. Either way somebody comes here and says what may have been signalled: an
- * array of fences; none, for all that are waited for; or a queue, whose log tells.
+ * WDDM's GPU raises an interrupt when a new value exceeds the fence's monitored value. Belfry's
+ * equivalent is a sleeper (scheduler/sleeper.h) whose wait for an epoch that a watched update needs
+ * has ended. Either way somebody reports here what may have been signalled: an array of fences; no
+ * array, for all fences with waiters; or a queue, whose log is read.
  *
- *  IN-1  Whatever was signalled before the call, and is within what it names, has been applied when
- *        the call returns: waiters are let go.
- *  IN-2  No interrupt is lost. Who waits enters its value in the monitored value, then looks at the
- *        current one; who signals stores the current value, then looks at the monitored one. All
- *        four are seq_cst or have a full barrier between them: one of the two sees the other.
- *  IN-3  What is named is the least that is looked at. Updates apply in the order of their causes,
- *        over all fences of a device (E-3), so others may be let go as well, if they are complete.
+ *  IN-1  Signals of the reported fences from before the call have been applied when the call
+ *        returns, and their waiters released.
+ *  IN-2  No interrupt is lost. A waiter writes the monitored value, then reads the current one; a
+ *        signaller writes the current value, then reads the monitored one. All four are seq_cst or
+ *        have a full barrier between them, so one of the two sees the other.
+ *  IN-3  At least the reported fences are examined. Updates apply in the order of their causes
+ *        across all fences of a device (E-3), so waiters of other fences may be released as well,
+ *        if their signals are complete.
  *
  * Proven by tests/fence (interrupt.c).
  */

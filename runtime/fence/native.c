@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Native fences: their values in memory, and the calls of the C API on them. */
 #include "fence/native.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     native->type = type;
     native->cross_adapter = fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
-    /* Who sets a raced word right (NF-2) has to be there before the first race. */
+    /* The sleepers, which correct a raced value (NF-2), have to exist before the first race. */
     result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(scheduler);
     if (result == VK_SUCCESS)
         result = native_create_values(scheduler, fence->shared != NULL, native);
@@ -114,12 +115,12 @@ void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_que
     const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
     if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
-        native_mark_raced(fence, effects); /* the CPU will have to store it */
+        native_mark_raced(fence, effects); /* the CPU will have to write it */
     if (!before || fence->native->raced)
         return;
-    /* What this engine has put behind itself counts, not what the queue has waited for: another
-     * thread's wait may have passed since the execution was made ready (C-1). On one engine stores
-     * are in order anyway. */
+    /* What this engine is ordered behind counts, not the queue's frontier: another thread's wait
+     * may have passed since the execution was prepared (C-1). Writes of one engine are in order
+     * anyway. */
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         if (i != engine->base.number && before->frontier[i] > pending->engines[i].completed &&
             before->frontier[i] > engine->waited[i]) {
@@ -174,7 +175,7 @@ void bf_native_monitored(struct bf_fence *fence)
 {
     struct bf_native *native = fence->native;
     uint64_t value = fence->monitored;
-    /* Its queues are held by the CPU: it waits on their behalf. */
+    /* The CPU holds the queues that wait for it, and so waits on their behalf. */
     const struct bf_heap_node *least = fence->queue_waits.root;
     if (bf_native_is_program_written(fence) && least && least->key - 1 < value)
         value = least->key - 1;
@@ -184,7 +185,7 @@ void bf_native_monitored(struct bf_fence *fence)
         atomic_store(native->monitored.value, value);
 }
 
-/* Do all engines that queues of a type may be on store in one piece? */
+/* Do all engines on which queues of a type may be placed write values atomically? */
 static VkBool32 engines_all_write_atomically(const struct bf_scheduler *scheduler,
                                              VkQueueFlags flags, VkQueueFlags without)
 {
@@ -288,7 +289,7 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
     return VK_SUCCESS;
 }
 
-/* The fences of a batch, all of one device and fit to be set, or NULL with a line. */
+/* Checks the fences of a batch; returns their device, or NULL with a line. */
 static struct bf_scheduler *fence_update_check(uint32_t count, const BfFence *fences,
                                                const uint64_t *values, BfFenceUpdateFlags flags)
 {
@@ -321,7 +322,7 @@ static struct bf_scheduler *fence_update_check(uint32_t count, const BfFence *fe
     return scheduler;
 }
 
-/* Has none of them lost its owner? */
+/* VK_ERROR_INVALID_EXTERNAL_HANDLE if one of them has lost its owner. */
 static VkResult fence_update_check_owners(uint32_t count, const BfFence *fences,
                                           BfFenceUpdateFlags flags)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Peer handles: exporting, opening and importing them. */
 #include "fence/peer_handle.h"
 
 #include <fcntl.h>
@@ -39,8 +40,7 @@ static struct header peer_handle_header(const struct bf_scheduler *scheduler)
     return header;
 }
 
-/* --------------------------------------------------------------------------------------- Opening --
- */
+/* --- Opening -----------------------------------------------------------------------------------*/
 
 VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool trusted,
                              struct bf_peer_handle *peer_handle)
@@ -48,7 +48,7 @@ VkResult bf_peer_handle_open(const struct bf_scheduler *scheduler, int fd, bool 
     const struct header own = peer_handle_header(scheduler);
     struct header header = {0};
     *peer_handle = (struct bf_peer_handle){.plain = fd};
-    /* Room for no more than is wanted: what there is no room for never comes in. */
+    /* Room for no more descriptors than wanted: the kernel delivers no others. */
     const uint32_t wanted = trusted ? DESCRIPTORS : 1;
     VkResult result = bf_message_peek(fd, &header, sizeof(header), wanted, &peer_handle->inside);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) /* whoever opens the plain one will say so */
@@ -84,7 +84,7 @@ void bf_peer_handle_close(struct bf_peer_handle *peer_handle)
     bf_message_drop(&peer_handle->inside, 0);
 }
 
-/* The descriptor is used up, whatever happens. */
+/* The descriptor is closed in any case. */
 static VkResult peer_timeline_import(struct bf_scheduler *scheduler, VkSemaphore semaphore, int *fd)
 {
     const VkImportSemaphoreFdInfoKHR info = {
@@ -129,7 +129,7 @@ static VkResult peer_timeline_create_semaphore(struct bf_scheduler *scheduler,
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* The object has the peer timelines from here on, unless it has others. */
+/* Gives the object the peer timelines, unless it already has some. */
 static VkResult fence_set_peer_timelines(struct bf_fence *fence,
                                          struct bf_peer_timelines *peer_timelines)
 {
@@ -167,7 +167,7 @@ VkResult bf_peer_handle_import_timelines(struct bf_fence *fence, int fd,
         peer_timelines->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         result = peer_timelines->far == -1 ? bf_message_error() : VK_SUCCESS;
     }
-    /* From the last on: what has been used up is off the message's list. */
+    /* Starts with the last, so that used descriptors leave the message's list. */
     while (result == VK_SUCCESS && inside->count > TIMELINES) {
         struct bf_peer_timeline *peer_timeline =
             &peer_timelines->timelines[inside->count - 1 - TIMELINES];
@@ -185,8 +185,7 @@ VkResult bf_peer_handle_import_timelines(struct bf_fence *fence, int fd,
     return result;
 }
 
-/* ------------------------------------------------------------------------------------- Exporting --
- */
+/* --- Exporting ---------------------------------------------------------------------------------*/
 
 static VkResult peer_timeline_get_fd(struct bf_scheduler *scheduler,
                                      const struct bf_peer_timeline *peer_timeline, int *fd)
@@ -199,7 +198,7 @@ static VkResult peer_timeline_get_fd(struct bf_scheduler *scheduler,
     return scheduler->gpu.vk.vkGetSemaphoreFdKHR(scheduler->gpu.handle, &info, fd);
 }
 
-/* The message, in a socket whose other end nobody needs. */
+/* Puts the message into a socket whose other end is closed. */
 static VkResult peer_handle_send_message(const struct bf_scheduler *scheduler,
                                          const struct bf_message *message, int *far)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The peer memory: claims of peer timelines, their points, and what wakes the openers. */
 #include "fence/peer_memory.h"
 
 #include <errno.h>
@@ -61,8 +62,7 @@ void bf_peer_memory_leave(struct bf_peer_memory_view *view)
     view->fd = -1;
 }
 
-/* ---------------------------------------------------------------------------------------- Claims --
- */
+/* --- Claims ------------------------------------------------------------------------------------*/
 
 static struct flock peer_memory_lock_of(uint32_t peer_timeline, short type)
 {
@@ -128,8 +128,7 @@ uint64_t bf_peer_memory_last_point(const struct bf_peer_memory_view *view, uint3
     return begun > applied ? begun : applied;
 }
 
-/* --------------------------------------------------------------------------------------- Signals --
- */
+/* --- Signals -----------------------------------------------------------------------------------*/
 
 void bf_peer_memory_publish(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                             uint32_t peer_timeline, uint64_t point, uint64_t value)
@@ -212,8 +211,7 @@ bool bf_peer_memory_largest(const struct bf_peer_memory_view *view, uint64_t *va
     return any;
 }
 
-/* ----------------------------------------------------------------------------------------- Slots --
- */
+/* --- Slots -------------------------------------------------------------------------------------*/
 
 void bf_peer_memory_want(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                          uint64_t wanted)

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What trusted processes share of a fence beside its page (fence/peer_timeline.h): which queues'
- * signals are on their way, so that another process's GPU can wait for them. A sealed memfd, of
- * which only those learn who exchange the fence with BF_SHARE_TRUSTED_BIT. Nothing here knows of
- * devices.
+ * The peer memory of a shared fence: what trusted processes share of it besides its page
+ * (fence/peer_timeline.h), namely which queues' signals are pending, so that another process's GPU
+ * can wait for them. It is a sealed memfd that is passed only between processes that exchange the
+ * fence with BF_SHARE_TRUSTED_BIT. Nothing here knows of devices.
  *
- * A peer timeline is a timeline semaphore that all of them have. Of each the peer memory says who signals it, up
- * to which point that has come about, and which values its next points bring the fence.
+ * A peer timeline is a timeline semaphore that all of these processes have. For each one, the peer
+ * memory says which process signals it, up to which point its signals have been applied, and which
+ * values the next points bring the fence.
  *
- *  SH-14 A peer timeline has one signaller at a time: who holds the kernel's lock on the peer timeline's byte of
- *        the memfd, on an open file description of its own. The lock is only ever tried, and goes
- *        with its process. A peer timeline whose signaller has not left it in order is nobody's any more:
- *        what was promised on it may still come, or never.
+ *  SH-14 A peer timeline has one signaller at a time: the process that holds the kernel's lock on
+ *        the timeline's byte of the memfd, by an open file description of its own. The lock is only
+ *        ever tried, and ends with its process. A peer timeline whose signaller did not give it up
+ *        in order is never used again: what was promised on it may still come, or never.
  *  SH-15 An entry says 'point p brings the value v'. Its writer stores 'begun' = p before the fence
- *        takes the value, and 'applied' = p after. A reader uses an entry only with p above 'begun',
- *        read after his wait was armed: so the value is taken after that, and satisfies the wait by
- *        SH-1 whatever it is set to later. An entry that is overwritten while it is read is not
- *        used; one that has been overwritten costs a wait its short cut, nothing else.
- *  SH-16 Nothing read from the peer memory is an index, a length or a pointer, and every loop ends whatever
- *        the peer memory does meanwhile (as SH-4).
+ *        takes the value, and 'applied' = p after. A reader uses an entry only if p is above
+ *        'begun', read after its wait was armed: so the fence takes the value after that and, by
+ *        SH-1, satisfies the wait whatever it is set to later. An entry that is overwritten while
+ *        it is read is not used; one that has been overwritten costs a wait its short cut, nothing
+ *        else.
+ *  SH-16 Nothing read from the peer memory is used as an index, a length or a pointer, and every
+ *        loop ends whatever the peer memory contains (as SH-4).
  *
  * Proven by tests/fence (shared_area.c, shared_trusted*.c).
  */
@@ -34,9 +36,10 @@
 
 #include "fence/shared_page.h"
 
-/* So many queues, in all processes, can have pending signals that others' GPUs wait for. */
+/* The number of queues, in all processes, whose pending signals other processes' GPUs can wait
+ * for. */
 #define BF_PEER_MEMORY_TIMELINES 4
-/* Of one peer timeline that are known at once. */
+/* The number of a peer timeline's points that are known at a time. */
 #define BF_PEER_MEMORY_ENTRIES 16
 #define BF_PEER_MEMORY_SIZE    8192
 #define BF_PEER_MEMORY_MAGIC   UINT64_C(0x6165726166796662) /* "bfyfarea" */
@@ -50,12 +53,12 @@ struct bf_peer_memory_entry {
 struct bf_peer_memory_timeline {
     alignas(64) _Atomic uint64_t begun; /* SH-15 */
     _Atomic uint64_t applied;
-    _Atomic uint32_t used; /* it has a signaller, or had one that didn't leave in order */
+    _Atomic uint32_t used; /* it has a signaller, or had one that ended without giving it up */
     struct bf_peer_memory_entry entries[BF_PEER_MEMORY_ENTRIES];
 };
 
 struct bf_peer_memory_slot {
-    /* Least value that a blocked queue of the opener's waits for, less one; UINT64_MAX: none. */
+    /* Least value that a blocked queue of the opener's waits for, minus one; UINT64_MAX: none. */
     _Atomic uint64_t wanted;
     _Atomic uint32_t waits_for_peer; /* the opener waits for an 'applied' */
     uint32_t padding;
@@ -70,7 +73,7 @@ struct bf_peer_memory {
 
 _Static_assert(sizeof(struct bf_peer_memory) <= BF_PEER_MEMORY_SIZE, "it is mapped whole");
 
-/* One opener's view; the object that has it serialises the calls. */
+/* One opener's view; its owner serialises the calls. */
 struct bf_peer_memory_view {
     struct bf_peer_memory *memory;
     int fd;           /* holds the locks; -1 */
@@ -85,34 +88,35 @@ VkResult bf_peer_memory_create(int *fd);
  * Errors: as bf_shared_page_join's, but for slots. */
 VkResult bf_peer_memory_join(struct bf_peer_memory_view *view, int fd, const char *call);
 
-/* Unmaps it; lets go of what is claimed. Does nothing the second time. */
+/* Unmaps it and gives up what is claimed. Does nothing the second time. */
 void bf_peer_memory_leave(struct bf_peer_memory_view *view);
 
-/* SH-14. False: somebody has it, or nobody can any more. */
+/* Claims a peer timeline (SH-14). False: another process has it, or it is never used again. */
 bool bf_peer_memory_claim(struct bf_peer_memory_view *view, uint32_t peer_timeline);
-/* All its points have been applied: another may have it. */
+/* Gives it up in order: all its points have been applied. */
 void bf_peer_memory_unclaim(struct bf_peer_memory_view *view, uint32_t peer_timeline);
-/* All that are claimed, as if their signaller had died. */
+/* Gives up all that are claimed, as if their signaller had died. */
 void bf_peer_memory_abandon(struct bf_peer_memory_view *view);
-/* One opener at a time sees to those who wait for one that has. False: another does. */
+/* Of a peer timeline whose signaller has ended, one opener at a time releases the waiters. False:
+ * another does. */
 bool bf_peer_memory_begin_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
 void bf_peer_memory_end_release(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
-/* Has somebody else got it, who is alive? */
+/* Has another, living process claimed it? */
 bool bf_peer_memory_is_claimed(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
 
-/* A point for the next signaller to begin above, as far as the peer memory knows. */
+/* The last point used, as far as the peer memory tells. */
 uint64_t bf_peer_memory_last_point(const struct bf_peer_memory_view *view, uint32_t peer_timeline);
 
-/* The signaller's: the point is on its way; the fence is about to take its value; it has. Each wakes
- * those openers whom it concerns. Never block. */
+/* For the signaller: the driver has accepted the point's signal; the fence is about to take its
+ * value; it has taken it. Each wakes the openers concerned. Never block. */
 void bf_peer_memory_publish(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                             uint32_t peer_timeline, uint64_t point, uint64_t value);
 void bf_peer_memory_begin(struct bf_peer_memory_view *view, uint32_t peer_timeline, uint64_t point);
 void bf_peer_memory_apply(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                           uint32_t peer_timeline, uint64_t point);
 
-/* Somebody else's pending signal that brings at least the value, of a signaller who is alive:
- * the first of its peer timeline. */
+/* Finds another process's pending signal that brings at least the value, of a living signaller: the
+ * first one on its peer timeline. */
 bool bf_peer_memory_find(const struct bf_peer_memory_view *view, uint64_t value,
                          uint32_t *peer_timeline, uint64_t *point);
 /* The largest value that others' pending signals bring; false: there are none. */
@@ -124,7 +128,7 @@ static inline bool bf_peer_memory_is_applied(const struct bf_peer_memory_view *v
     return atomic_load(&view->memory->timelines[peer_timeline].applied) >= point;
 }
 
-/* What the opener's slot of the page is to be woken for; does nothing once it has none. */
+/* What wakes the opener's slot of the page; these do nothing once it has no slot. */
 void bf_peer_memory_want(struct bf_peer_memory_view *view, const struct bf_shared_view *page,
                          uint64_t wanted);
 void bf_peer_memory_expect_applied(struct bf_peer_memory_view *view,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Peer timelines: signals and waits on them, and the release of waits whose signaller has ended. */
 #include "fence/peer_timeline.h"
 
 #include <stdlib.h>
@@ -11,10 +12,11 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* A peer timeline that is beyond this has points no more: drivers bound how far ahead a signal may be. */
+/* The last point of a peer timeline: drivers limit how far ahead of the counter a signal may be. */
 #define LAST_POINT (UINT64_MAX / 2)
 
-/* Looks that find no signaller before it counts as gone: the kernel may be ending its work. */
+/* The number of checks without a signaller after which it counts as ended: the kernel may still be
+ * ending its GPU work. */
 #define MISSES 2
 
 struct bf_peer_timelines *bf_peer_timelines_create(struct bf_scheduler *scheduler)
@@ -75,8 +77,7 @@ static struct bf_peer_timelines *fence_peer_timelines(const struct bf_fence *fen
     return fence->shared ? fence->shared->peer_timelines : NULL;
 }
 
-/* --------------------------------------------------------------------------------------- Signals --
- */
+/* --- Signals -----------------------------------------------------------------------------------*/
 
 static struct bf_peer_timelines *update_peer_timelines(const struct bf_update *update,
                                                        uint32_t *peer_timeline)
@@ -85,8 +86,8 @@ static struct bf_peer_timelines *update_peer_timelines(const struct bf_update *u
     return fence_peer_timelines(update->fence);
 }
 
-/* The queue's own; or one that is nobody's, in this process or in any. The pending lock is held.
- * BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
+/* The peer timeline that the queue has claimed, or one that no process has. The pending lock is
+ * held. BF_PEER_MEMORY_TIMELINES: there is none. *fresh: it has just been claimed. */
 static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timelines,
                                          const struct bf_command_queue *queue, bool *fresh)
 {
@@ -112,7 +113,7 @@ static uint32_t peer_timelines_find_free(struct bf_peer_timelines *peer_timeline
     return BF_PEER_MEMORY_TIMELINES;
 }
 
-/* A point to begin above, where others have signalled before. */
+/* The last point that others have signalled on it. */
 static uint64_t peer_timeline_find_start(struct bf_peer_timelines *peer_timelines,
                                          uint32_t peer_timeline)
 {
@@ -206,8 +207,7 @@ void bf_peer_timeline_put(struct bf_update *update)
     update->peer_timeline = 0;
 }
 
-/* ----------------------------------------------------------------------------------------- Waits --
- */
+/* --- Waits -------------------------------------------------------------------------------------*/
 
 bool bf_peer_timelines_resolve(struct bf_packet *packet)
 {
@@ -277,10 +277,10 @@ void bf_peer_timelines_look(struct bf_fence *fence, struct bf_effects *effects)
     bf_peer_memory_want(&peer_timelines->memory, &fence->shared->view, least);
 }
 
-/* ---------------------------------------------------------------------------------- Who has gone --
- */
+/* --- Who has gone ------------------------------------------------------------------------------*/
 
-/* The first peer wait whose signaller has gone, its fence referenced; NULL: none has. The lock is held. */
+/* The first peer wait whose signaller has ended, its fence referenced; NULL: none. The lock is
+ * held. */
 static struct bf_peer_wait *peer_wait_find_dead(struct bf_pending *pending)
 {
     for (uint32_t i = 0; i < pending->engine_count && !pending->lost; i++) {
@@ -309,7 +309,7 @@ static void peer_waits_count_misses(struct bf_pending *pending)
     }
 }
 
-/* What waits for the point on any GPU goes on. False: somebody else is about to see to that. */
+/* Lets what waits for the point on any GPU continue. False: another process is doing so. */
 static bool peer_timeline_release_waiters(struct bf_peer_timelines *peer_timelines,
                                           uint32_t peer_timeline, uint64_t point)
 {
@@ -332,8 +332,8 @@ static bool peer_timeline_release_waiters(struct bf_peer_timelines *peer_timelin
     return true;
 }
 
-/* The peer waits of the fence's object for that peer timeline, up to that point, open. Has one of them waited
- * in vain? The lock is held. */
+/* Ends the fence's peer waits on that peer timeline, up to that point. Was one of them in vain? The
+ * lock is held. */
 static bool fence_release_peer_waits(struct bf_fence *fence, uint32_t peer_timeline, uint64_t point)
 {
     bool vain = false;

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between trusted processes on one device: GPUs that wait for each other's signals of a shared
- * fence with no CPU in between (BF_SHARE_TRUSTED_BIT).
+ * Peer timelines: how, between trusted processes on one device, GPUs wait for each other's signals
+ * of a shared fence without the CPU (BF_SHARE_TRUSTED_BIT).
  *
- * A fence may be rewound, and no semaphore can. So the owner makes a few peer timelines, timeline
- * semaphores that only grow, which all trusted objects have as opaque descriptors of the driver,
- * beside a peer memory of memory (fence/peer_memory.h). A queue's signal that can't be settled at once is
- * a submission of its own, which signals a peer timeline's next point; once the driver has it, the peer memory
- * says which value that point brings. Another process's queue that comes to a wait for such a value
- * gives the wait to its driver, and goes on. The value itself takes the way it always takes, by the
- * page, from the CPU of whoever signals.
+ * A fence may be rewound, and a semaphore can't. So the owner creates a few peer timelines:
+ * timeline semaphores, which only grow, and which all trusted objects of the fence have, as opaque
+ * descriptors of the driver, together with the peer memory (fence/peer_memory.h). A queue's signal
+ * that can't be settled at once becomes a submission of its own, which signals the next point of a
+ * peer timeline; once the driver has accepted it, the peer memory says which value that point
+ * brings. Another process's queue that reaches a wait for such a value gives the wait to its
+ * driver, and continues. The value itself travels as always: through the page, from the CPU of the
+ * process that signals.
  *
  *  SH-17 A point is published when the driver call with its signal has returned, and is above all
- *        before it on its peer timeline; a peer timeline has the signals of one queue, so they come in order.
- *        So Rule M holds over all processes at once (Q-1): acceptance is a total order in which
- *        every wait follows its signal.
- *  SH-18 Where the process, or the device, that promised a point goes before it has applied it, the
- *        lock on the peer timeline goes (SH-14), and whoever waits natively finds that out within some
- *        tens of milliseconds: it signals the peer timeline up to that point from the CPU, so that the
- *        GPU goes on, and unless the fence has taken the value that was waited for, its object is
- *        orphaned as by the owner's death (SH-9). No two processes signal one peer timeline at a time.
- *  SH-19 No descriptor of the driver's leaves the process but in a peer handle that was asked for
- *        with the flag, and none is taken out of one without it, or for another device or driver.
- *        A peer handle has the plain descriptor in it: who doesn't trust has just that.
+ *        earlier points of its peer timeline; a peer timeline has the signals of a single queue, so
+ *        they are in order. So Rule M holds across all processes (Q-1): acceptance is a total order
+ *        in which every wait follows its signal.
+ *  SH-18 If the process, or the device, that promised a point ends before it has applied it, the
+ *        lock on the peer timeline ends too (SH-14), and processes whose GPUs wait for it notice
+ *        within some tens of milliseconds. They signal the peer timeline up to that point from the
+ *        CPU, so that the GPU continues; and unless the fence has reached the value that was waited
+ *        for, their object of the fence is orphaned, as by the owner's death (SH-9). No two
+ *        processes signal one peer timeline at the same time.
+ *  SH-19 No descriptor of the driver's leaves the process except in a peer handle that was asked
+ *        for with the flag, and none is taken out of a peer handle without the flag, or for another
+ *        device or driver. A peer handle contains the plain descriptor: who doesn't trust uses only
+ *        that.
  *
- * Guarded by the pending lock, but where it says otherwise. Proven by tests/fence
+ * Guarded by the pending lock, except where it says otherwise. Proven by tests/fence
  * (shared_trusted.c, shared_trusted_death.c).
  */
 #ifndef BELFRY_FENCE_PEER_TIMELINE_H
@@ -48,43 +51,44 @@ struct bf_semaphore;
 struct bf_update;
 
 struct bf_peer_timeline {
-    struct bf_semaphore *sem; /* the semaphore behind it is ours, too */
+    struct bf_semaphore *sem; /* the VkSemaphore is Belfry's own, too */
     /* While it is claimed: */
-    const struct bf_command_queue *queue; /* which signals it; only ever compared */
-    uint64_t point;                       /* the last that was given out */
-    uint32_t outstanding;                 /* signals that have it and aren't applied */
-    bool spent;                           /* its points have run out */
+    const struct bf_command_queue *queue; /* which signals it; only compared, never read */
+    uint64_t point;                       /* the last one used */
+    uint32_t outstanding;                 /* signals on it that have not been applied */
+    bool spent;                           /* it has no points left */
 };
 
-/* An object's. Made before others know of them, and freed with the object. */
+/* The peer timelines of a fence's object. Created before other threads know of them, and freed with
+ * the object. */
 struct bf_peer_timelines {
     struct bf_scheduler *scheduler;
     struct bf_peer_memory_view memory;
-    int far;                   /* the peer handle, which is passed on; -1 */
-    struct bf_lock claim_lock; /* over claiming; taken before the pending signals' */
+    int far;                   /* the peer handle, for exports; -1 */
+    struct bf_lock claim_lock; /* held while claiming; taken before the pending lock */
     struct bf_peer_timeline timelines[BF_PEER_MEMORY_TIMELINES];
     struct bf_peer_timelines *next; /* of those to be freed */
 };
 
-/* Those without a peer memory, or NULL: out of memory. */
+/* Creates them, without a peer memory; NULL: out of memory. */
 struct bf_peer_timelines *bf_peer_timelines_create(struct bf_scheduler *scheduler);
 
-/* Hands them over, to be freed by bf_peer_timelines_sweep: the GPU has done with them, or the device is
+/* Leaves them for bf_peer_timelines_sweep to free: the GPU has finished with them, or the device is
  * lost. NULL is allowed. Any lock may be held. */
 void bf_peer_timelines_free(struct bf_peer_timelines *peer_timelines);
 
 /* Frees them. No lock is held. */
 void bf_peer_timelines_sweep(struct bf_scheduler *scheduler);
 
-/* The device is about to be lost: what it has promised won't come. */
+/* The device is about to be lost: its promised points won't come. */
 void bf_peer_timelines_lose(struct bf_peer_timelines *peer_timelines);
 
-/* A queue's signal, the update of 'what', gets a peer timeline if there is one to be had: then it is a
- * submission. Neither lock is held. */
+/* Gives a queue's signal, the update of 'what', a peer timeline if one can be had: then the signal
+ * is a submission. Neither an engine's lock nor the pending lock is held. */
 void bf_peer_timelines_take(struct bf_command_queue *queue, struct bf_execution *what);
 
-/* An update that has a peer timeline: its submission is put together with this one's signal first; has
- * been accepted; applies; has been applied; goes. */
+/* An update that has a peer timeline: its submission is put together with this one's signal first;
+ * has been accepted; applies; has been applied; goes. */
 void bf_peer_timeline_number(struct bf_packet *packet);
 void bf_peer_timeline_publish(struct bf_update *update);
 void bf_peer_timeline_begin(struct bf_update *update);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Shared fences: exporting and opening descriptors, values of the page, and the end of the
+ * owner. */
 #include "fence/shared.h"
 
 #include <errno.h>
@@ -51,8 +53,9 @@ static struct bf_shared *shared_alloc(void)
     return shared;
 }
 
-/* The owner says that it ends in an orderly way (SH-9): to those who have the descriptor, where
- * there is room for one byte, and to those whose waiters linger, which have it no more. */
+/* Tells others that the owner ends in an orderly way (SH-9): holders of the descriptor by one byte,
+ * for which its socket has room, and those whose waiters linger, which have closed the descriptor,
+ * by the pipe. */
 static void shared_end_orderly(struct bf_shared *shared)
 {
     if (shared->near == -1)
@@ -65,7 +68,7 @@ static void shared_end_orderly(struct bf_shared *shared)
     descriptor_close(&shared->near);
 }
 
-/* What others have been given, in which the pipe lies. */
+/* Closes the descriptors passed to others, which contain the pipe. */
 static void shared_close_far(struct bf_shared *shared)
 {
     descriptor_close(&shared->far);
@@ -73,7 +76,7 @@ static void shared_close_far(struct bf_shared *shared)
         descriptor_close(&shared->peer_timelines->far);
 }
 
-/* Everything but the page, and what an owner needs to let go. */
+/* Closes everything but the page, and what an owner needs to end in order. */
 static void shared_close_most(struct bf_shared *shared)
 {
     bf_shared_page_leave(&shared->view);
@@ -96,8 +99,7 @@ void bf_shared_free(struct bf_shared *shared)
     free(shared);
 }
 
-/* -------------------------------------------------------------------------------- The descriptor --
- */
+/* --- The descriptor ----------------------------------------------------------------------------*/
 
 static VkResult shared_message_send(const struct bf_shared *shared, int memory)
 {
@@ -107,9 +109,8 @@ static VkResult shared_message_send(const struct bf_shared *shared, int memory)
                           shared->last[0] == -1 ? 1 : DESCRIPTORS);
 }
 
-/* Looks at the message and leaves it there. The descriptors that came with it are the caller's.
- * Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (it is none of an owner's), VK_ERROR_TOO_MANY_OBJECTS,
- * VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Peeks at the message. Its descriptors are the caller's. Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE
+ * (it is no message of an owner's), VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY. */
 static VkResult shared_message_peek(int fd, struct message *message, struct bf_message *got)
 {
     VkResult result = bf_message_peek(fd, message, sizeof(*message), DESCRIPTORS, got);
@@ -123,12 +124,12 @@ static VkResult shared_message_peek(int fd, struct message *message, struct bf_m
     if (ours && came == expected)
         return VK_SUCCESS;
     bf_message_drop(got, 0);
-    /* Some have come, or none, and no more could: there are no numbers left for them. */
+    /* Some descriptors are missing because this process can have no more. */
     return ours && came < expected && got->fds_cut ? VK_ERROR_TOO_MANY_OBJECTS
                                                    : VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
-/* F_GETPIPE_SZ is known to pipes alone, and asks no file system. */
+/* Is it that end of a pipe? F_GETPIPE_SZ succeeds for pipes only, and calls no file system. */
 static bool descriptor_is_pipe_end(int fd, int mode)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -144,7 +145,7 @@ static bool shared_has_ended_orderly(const struct bf_shared *shared)
     return ioctl(shared->last[0], FIONREAD, &size) == 0 && size > 0;
 }
 
-/* Which process it is, from the kernel. VK_ERROR_INVALID_EXTERNAL_HANDLE: it has ended. */
+/* Finds the owner's process, by the kernel. VK_ERROR_INVALID_EXTERNAL_HANDLE: it has ended. */
 static VkResult shared_find_owner(struct bf_shared *shared)
 {
     if (shared_has_ended_orderly(shared))
@@ -165,10 +166,9 @@ static VkResult shared_find_owner(struct bf_shared *shared)
     return VK_SUCCESS;
 }
 
-/* --------------------------------------------------------------------------------------- Objects --
- */
+/* --- Objects -----------------------------------------------------------------------------------*/
 
-/* The fence is known to the device, but to nobody else. */
+/* Gives the fence, which only its device knows, its shared part. */
 static VkResult shared_attach(struct bf_fence *fence, struct bf_shared *shared)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
@@ -219,7 +219,7 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
     return result;
 }
 
-/* A local object's share of what the descriptor leads to. */
+/* Opens what the descriptor contains, for a local object. */
 static VkResult shared_open(int fd, struct bf_shared *shared)
 {
     struct message message = {0};
@@ -273,8 +273,7 @@ void bf_shared_leave(struct bf_fence *fence)
     bf_lock_release(&pending->lock);
 }
 
-/* ---------------------------------------------------------------------------------------- Values --
- */
+/* --- Values ------------------------------------------------------------------------------------*/
 
 bool bf_shared_set(struct bf_fence *fence, uint64_t value)
 {
@@ -358,8 +357,7 @@ VkResult bf_shared_check(struct bf_fence *fence)
     return orphaned ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------ Ends --
- */
+/* --- Ends --------------------------------------------------------------------------------------*/
 
 void bf_shared_lose(struct bf_fence *fence)
 {
@@ -378,7 +376,7 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
         return false;
     shared->lingering = true;
     bf_fence_satisfy_queues(fence, effects);
-    /* What keeps others' waiters, and these, waiting. */
+    /* Closes this object's share of what keeps waiters, also these, waiting. */
     shared_end_orderly(shared);
     descriptor_close(&shared->last[1]);
     if (shared->watched == shared->far)
@@ -398,7 +396,7 @@ bool bf_shared_end_lingering(struct bf_fence *fence, struct bf_effects *effects)
     return true;
 }
 
-/* What others have set before they ended counts. */
+/* Orphans the fence. Values that others set before they ended still count. */
 static bool shared_orphan(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_shared_absorb(fence, effects);
@@ -430,8 +428,7 @@ bool bf_shared_owner_ended(struct bf_fence *fence, struct bf_effects *effects)
            !shared_has_ended_orderly(shared) && shared_orphan(fence, effects);
 }
 
-/* ------------------------------------------------------------------------------ The public calls --
- */
+/* --- The public calls --------------------------------------------------------------------------*/
 
 static VkResult share_flags_check(const char *call, const struct bf_scheduler *scheduler,
                                   BfShareFlags flags)
@@ -486,7 +483,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     return VK_SUCCESS;
 }
 
-/* The program doesn't know the fence yet, nor, after a failure, ever will. */
+/* Completes a fence that the program doesn't know yet; after a failure it never will. */
 static VkResult shared_finish_opening(struct bf_fence *fence, struct bf_shared *shared, int fd,
                                       struct bf_peer_handle *peer_handle)
 {

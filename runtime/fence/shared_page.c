@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The page of a shared fence: creating, mapping, taking a slot, setting the value. */
 #include "fence/shared_page.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Each turn in vain is one that another signaller, or the slot's opener, has had: so many in a row
- * are somebody's malice. */
+/* The limit of attempts to raise a peak. Each failed attempt means that another thread has changed
+ * the peak; so many in a row are malice. */
 #define RAISE_BOUND 10000
 
 static const uint64_t live_bits[2] = {UINT64_MAX, (UINT64_C(1) << (BF_SHARED_SLOTS - 64)) - 1};
@@ -75,8 +76,8 @@ VkResult bf_shared_page_create(uint64_t value, int *out)
     return VK_SUCCESS;
 }
 
-/* Can nobody take memory away from under a mapping of it, nor hinder others from making one? Before
- * this is known the descriptor is given to no call that could block. */
+/* Is the memory sealed, so that nobody can shrink it under a mapping, and writable for everybody?
+ * Until that is known the descriptor is passed to no call that could block. */
 static bool shared_memory_is_sealed(int fd, size_t wanted, const char *call)
 {
     struct stat info;
@@ -98,8 +99,8 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
 {
     if (!shared_memory_is_sealed(fd, size, call))
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
-    /* A description of our own: what was sent is one and the same everywhere, and so are its
-     * locks. */
+    /* Opened again, for an open file description of its own: the one that was sent is shared, and
+     * so are its locks. */
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     int opened = open(path, O_RDWR | O_CLOEXEC);
@@ -118,7 +119,7 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
     return VK_SUCCESS;
 }
 
-/* SH-5. Slots that nobody claims to live in come first: the others are tried for their dead. */
+/* SH-5. Slots not marked live are tried first; then the others, whose openers may have died. */
 static VkResult shared_page_take_slot(struct bf_shared_view *view, const char *call)
 {
     for (uint32_t i = 0; i < 2 * BF_SHARED_SLOTS; i++) {
@@ -201,7 +202,7 @@ static void slot_peak_raise(_Atomic uint64_t *peak, uint64_t value)
 static void slot_turn_wake(_Atomic uint32_t *turn)
 {
     atomic_fetch_add(turn, 1);
-    /* All: somebody else may have put himself in front of whom it is for. */
+    /* Wakes all sleepers: another thread than the opener's may be sleeping on it, too. */
     syscall(SYS_futex, turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
@@ -235,7 +236,7 @@ void bf_shared_page_wake_slot(const struct bf_shared_view *view, uint32_t slot)
 
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view)
 {
-    /* A look first: taking is a write that signallers would have to fetch back. */
+    /* Read first: taking is a write, which costs signallers the cache line. */
     if (!bf_shared_page_has_peak(view))
         return 0;
     return atomic_exchange(&view->page->slots[view->slot].peak, 0);

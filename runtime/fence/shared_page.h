@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of memory that all who have a shared fence open look at: its value, and a slot for each
- * of them. It lies in a sealed memfd. Nothing here knows of devices or of fences' objects.
+ * The page of a shared fence, mapped by all who have it open: the value, and a slot for each of
+ * them. It is a sealed memfd. Nothing here knows of devices or of fences' objects.
  *
- * There is no lock in it. Others may write anything into it at any time, those too who are not
- * Belfry; what they can bring about is values of the fence and needless or missing wake-ups.
+ * The page contains no lock. Other processes, also such as don't use Belfry, may write anything to
+ * it at any time; all they can bring about is wrong values of the fence and needless or missing
+ * wake-ups.
  *
- *  SH-1  Who sets a value stores it, then raises every live slot's 'peak' to it, and then, where it
- *        is above the slot's 'monitored', changes the slot's 'turn' and wakes. Who waits writes
+ *  SH-1  Whoever sets a value writes it, then raises every live slot's 'peak' to it and, where it
+ *        is above the slot's 'monitored', changes the slot's 'turn' and wakes. Whoever waits writes
  *        'monitored', then takes the peak, then reads the value. All of it is sequentially
- *        consistent: either the one who sets sees the wait, or the one who waits sees the value.
+ *        consistent, so either the setter sees the wait, or the waiter sees the value.
  *  SH-2  A slot's peak is the largest value set since its opener last took it. So a value that is
- *        overwritten before its opener looks satisfies what it reached: who arms a wait takes the
- *        peak first, on account of the waits before, and once more when the wait is published.
- *  SH-3  The value is one word, and its last store is what everybody reads: of two signals that
- *        race either may come last, but it is the same one for all. Until a signal's call has
+ *        overwritten before its opener reads it still satisfies the waits that it reaches: who arms
+ *        a wait takes the peak first, for the earlier waits, and again when the wait is published.
+ *  SH-3  The value is one 64-bit word, and everybody reads its last store: of two signals that race
+ *        either may be the last, but it is the same one for all. Until a signal's call has
  *        returned, a wait that is armed meanwhile may be satisfied by it though another signal has
- *        overwritten it already. Who is killed in the midst of a signal may have told some and not
- *        others: these learn of the value when they next look.
- *  SH-4  Nothing read from the page is an index, a length, a pointer or a process's number; bits
- *        are masked, and every loop ends whatever the page does meanwhile.
- *  SH-5  A slot is its opener's while the kernel holds the lock on the slot's byte of the memfd, on
- *        an open file description that nobody else has. It is only ever tried. A dead opener's is
- *        let go by the kernel, and the next opener takes the slot over.
+ *        already overwritten it. A process that is killed during a signal may have told some
+ *        openers and not others, which learn of the value when they next read it.
+ *  SH-4  Nothing read from the page is used as an index, a length, a pointer or a process number;
+ *        bits are masked, and every loop ends whatever the page contains.
+ *  SH-5  A slot belongs to its opener while the kernel holds the lock on the slot's byte of the
+ *        memfd, by an open file description that nobody else has. The lock is only ever tried. The
+ *        kernel releases a dead opener's, and the next opener takes the slot over.
  *
  * Proven by tests/fence (shared_page.c, shared*.c).
  */
@@ -36,7 +37,7 @@
 
 #include <vulkan/vulkan.h>
 
-/* Those who may have one fence open at once. */
+/* The number of openers that a fence can have at once. */
 #define BF_SHARED_SLOTS   126
 #define BF_SHARED_SIZE    8192
 #define BF_SHARED_MAGIC   UINT64_C(0x65636e6566796662) /* "bfyfence" */
@@ -44,7 +45,7 @@
 
 struct bf_shared_slot {
     alignas(64) _Atomic uint64_t peak; /* SH-2; 0: none */
-    _Atomic uint64_t monitored;        /* least value waited for, less one; UINT64_MAX: none */
+    _Atomic uint64_t monitored;        /* least value waited for, minus one; UINT64_MAX: none */
     _Atomic uint32_t turn;             /* what the opener's thread sleeps on */
     _Atomic uint32_t follows;          /* the opener wants to be woken for every value */
 };
@@ -66,16 +67,16 @@ struct bf_shared_view {
     int fd;        /* holds the slot's lock; -1 */
 };
 
-/* Sealed memory of that name and size in bytes, all 0, as a descriptor the caller owns.
+/* Creates sealed, zeroed memory of that name and size in bytes, as a descriptor of the caller's.
  * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_shared_memory_create(const char *name, size_t size, int *fd);
 
-/* Maps such memory, through an open file description of its own, which is the caller's as the
- * mapping is. Errors: bf_shared_page_join's. */
+/* Maps such memory, by an open file description of its own; both are the caller's. Errors:
+ * bf_shared_page_join's. */
 VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory);
 
-/* A sealed page with that value, as a descriptor the caller owns.
- * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Creates a sealed page with that value, as a descriptor of the caller's. Errors:
+ * VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_shared_page_create(uint64_t value, int *fd);
 
 /*
@@ -91,11 +92,11 @@ VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *ca
 void bf_shared_page_leave(struct bf_shared_view *view);
 void bf_shared_page_unmap(struct bf_shared_view *view);
 
-/* The one function that writes the value: stores it and tells the other openers (SH-1). Never
+/* Writes the value and tells the other openers (SH-1); no other function writes it. Never
  * blocks. */
 void bf_shared_page_set(struct bf_shared_view *view, uint64_t value);
 
-/* The other openers' slots, as far as they claim to live (SH-5), one after the other. */
+/* The slots of the other openers that are marked live (SH-5), for iterating over them. */
 struct bf_shared_live {
     uint64_t slots[2];
 };
@@ -111,16 +112,16 @@ static inline bool bf_shared_live_next(struct bf_shared_live *live, uint32_t *sl
     return true;
 }
 
-/* Changes the word of another's slot and wakes who sleeps on it. */
+/* Changes the 'turn' of another opener's slot and wakes the threads that sleep on it. */
 void bf_shared_page_wake_slot(const struct bf_shared_view *view, uint32_t slot);
 
-/* The largest value that others have set since the last call; 0: none was. */
+/* Takes the slot's peak: the largest value that others have set since the last call; 0: none. */
 uint64_t bf_shared_page_take_peak(struct bf_shared_view *view);
 
 /* From now on the opener is woken for every value that others set. */
 void bf_shared_page_follow(struct bf_shared_view *view);
 
-/* What to be woken for (SH-1). */
+/* Sets the value above which the opener is woken (SH-1). */
 void bf_shared_page_monitor(struct bf_shared_view *view, uint64_t monitored);
 
 static inline uint64_t bf_shared_page_value(const struct bf_shared_view *view)
@@ -128,19 +129,19 @@ static inline uint64_t bf_shared_page_value(const struct bf_shared_view *view)
     return atomic_load(&view->page->value);
 }
 
-/* May there be more to see than a value? */
+/* Is there a peak to take? */
 static inline bool bf_shared_page_has_peak(const struct bf_shared_view *view)
 {
     return view->slot < BF_SHARED_SLOTS && atomic_load(&view->page->slots[view->slot].peak) != 0;
 }
 
-/* The word to sleep on; the view has a slot. */
+/* The futex to sleep on; the view has a slot. */
 static inline _Atomic uint32_t *bf_shared_page_turn(const struct bf_shared_view *view)
 {
     return &view->page->slots[view->slot].turn;
 }
 
-/* Changes the word and wakes who sleeps on it. The view has a slot. */
+/* Changes the opener's own 'turn' and wakes the threads that sleep on it. The view has a slot. */
 void bf_shared_page_wake(struct bf_shared_view *view);
 
 #endif

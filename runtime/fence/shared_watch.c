@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The threads of a device's shared fences: listeners of their slots, and the thread for ended
+ * processes. */
 #include "fence/shared_watch.h"
 
 #include <errno.h>
@@ -17,15 +19,18 @@
 
 #define LISTENER_FENCES 127 /* FUTEX_WAITV_MAX, less the word that calls the thread */
 
-/* After a kernel that had no memory. */
+/* The pause after a sleep for which the kernel had no memory. */
 #define MEMORY_SLICE_NS UINT64_C(1000000)
-/* How long a listener that can be called only through a page's word is given to notice. */
+/* How long a listener that can be woken only through the page is given to notice that it has to
+ * end. */
 #define CALL_SLICE_NS UINT64_C(1000000)
-/* How often it is looked who has gone, and how often in vain before that ends. */
+/* The interval of checks for ended processes, and how many of them without a peer wait end the
+ * checking. */
 #define TICK_MS    20
 #define IDLE_TICKS 50
 
-/* What epoll tells: a fence's serial number and which of its ends, or that somebody calls. */
+/* What an epoll event contains: a fence's serial number and which end it is; or that the thread was
+ * called. */
 enum { OWNER_ENDED, LAST_LEFT, KINDS };
 #define CALLED UINT64_MAX
 
@@ -56,8 +61,7 @@ struct bf_shared_watch {
     pthread_t id;
 };
 
-/* ------------------------------------------------------------------------------------ Listeners --
- */
+/* --- Listeners ---------------------------------------------------------------------------------*/
 
 static bool kernel_has_futex_waitv(void)
 {
@@ -69,8 +73,8 @@ static struct futex_waitv futex_waitv_of(_Atomic uint32_t *word, uint32_t value,
     return (struct futex_waitv){.val = value, .uaddr = (uintptr_t)word, .flags = FUTEX_32 | flags};
 }
 
-/* One turn of each fence, and what was set before it. The lock is held. Returns how many words to
- * sleep on, the first of which calls the thread. */
+/* Reads each fence's turn, and takes in the values set before it. The lock is held. Returns the
+ * number of futexes to sleep on; the first is the one that calls the thread. */
 static uint32_t listener_take_turns(struct bf_shared_listener *listener, struct bf_effects *effects)
 {
     uint32_t n = 0;
@@ -141,7 +145,7 @@ static void listener_call(struct bf_shared_listener *listener)
     bf_futex_wake(&listener->calls, 1);
 }
 
-/* Signals are the program's. */
+/* The thread blocks all signals: their handlers are the program's. */
 static bool watch_start_thread(pthread_t *id, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
@@ -152,7 +156,8 @@ static bool watch_start_thread(pthread_t *id, void *(*run)(void *), void *argume
     return started;
 }
 
-/* The device's, made now if need be; the sleepers' lock is held. NULL: out of memory. */
+/* The device's watch, created if there is none yet; the sleepers' lock is held. NULL: out of
+ * memory. */
 static struct bf_shared_watch *watch_of_device(struct bf_pending *pending)
 {
     if (pending->scheduler->fences->shared_watch)
@@ -169,7 +174,7 @@ static struct bf_shared_watch *watch_of_device(struct bf_pending *pending)
     return watch;
 }
 
-/* One with room for another fence. The sleepers' lock is held. */
+/* A listener with room for another fence. The sleepers' lock is held. */
 static struct bf_shared_listener *watch_listener_with_room(struct bf_shared_watch *watch)
 {
     uint32_t room = watch->single ? 1 : LISTENER_FENCES;
@@ -223,7 +228,8 @@ VkResult bf_shared_watch_slot(struct bf_fence *fence)
     return result;
 }
 
-/* Ends and joins it. It is on no list any more; 'turn' is the word it may be asleep on. */
+/* Ends and joins a listener that is in no list any more; 'view' has the turn on which it may
+ * sleep. */
 static void listener_end(struct bf_shared_listener *listener, struct bf_shared_view *view)
 {
     struct bf_pending *pending = &listener->scheduler->pending;
@@ -231,7 +237,7 @@ static void listener_end(struct bf_shared_listener *listener, struct bf_shared_v
     listener->stop = true;
     bf_lock_release(&pending->lock);
     listener_call(listener);
-    /* A page's word may be put back before it is seen to have changed: call again. */
+    /* Another process may reset the turn before the listener has seen it change: wake it again. */
     while (view && !atomic_load(&listener->ended)) {
         bf_shared_page_wake(view);
         struct timespec until = bf_timespec(bf_now_ns() + CALL_SLICE_NS);
@@ -274,8 +280,7 @@ static void watch_forget_slot(struct bf_fence *fence)
         listener_call(listener);
 }
 
-/* ------------------------------------------------------------------------------------------ Ends --
- */
+/* --- Ends --------------------------------------------------------------------------------------*/
 
 /* With a reference; or NULL. The lock is held. */
 static struct bf_fence *fence_find_by_serial(struct bf_pending *pending, uint64_t serial)
@@ -351,7 +356,8 @@ static void watch_end_lingering(struct bf_shared_watch *watch)
     }
 }
 
-/* Who adds a peer wait and then finds it ticking leaves it at that. */
+/* Stops the checks. Whoever adds a peer wait and finds 'ticking' set relies on it, so the count is
+ * read again. */
 static void watch_stop_ticking(struct bf_shared_watch *watch)
 {
     atomic_store(&watch->ticking, false);
@@ -405,7 +411,7 @@ static VkResult watch_add_descriptor(struct bf_shared_watch *watch, int fd, uint
     return epoll_ctl(watch->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VK_SUCCESS : watch_error();
 }
 
-/* The sleepers' lock is held. What was made of it is kept if the rest can't be. */
+/* Starts the thread. What was created is kept if a later step fails. The sleepers' lock is held. */
 static VkResult watch_ensure_thread(struct bf_shared_watch *watch)
 {
     struct bf_pending *pending = &watch->scheduler->pending;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Messages with descriptors in sockets: putting one in, and peeking at it. */
 #include "fence/socket_message.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A message with descriptors that lies in a socket for everybody to peek at, and nobody to take
+ * A message with descriptors that stays in a socket: everybody peeks at it, and nobody removes it
  * (fence/shared.h).
  */
 #ifndef BELFRY_FENCE_SOCKET_MESSAGE_H
@@ -14,8 +14,8 @@
 
 #define BF_MESSAGE_DESCRIPTORS 16
 
-/* Puts it in, from the other end. The descriptors stay the caller's.
- * Errors: VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Sends it from the other end. The descriptors stay the caller's. Errors:
+ * VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_message_put(int to, const void *message, size_t size, const int *fds, uint32_t count);
 
 struct bf_message {
@@ -26,8 +26,8 @@ struct bf_message {
     bool fds_cut; /* not all descriptors have come */
 };
 
-/* Looks at the message in a socket, for at most so many bytes and descriptors, and leaves it there.
- * Whatever 'fd' leads to, nothing blocks. Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (there is none),
+/* Peeks at the message in a socket, for at most so many bytes and descriptors. Never blocks,
+ * whatever 'fd' is. Errors: VK_ERROR_INVALID_EXTERNAL_HANDLE (there is no message),
  * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_message_peek(int fd, void *message, size_t size, uint32_t count,
                          struct bf_message *got);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* bfWaitFences and bfSetEventOnFences: groups of waits, with an event or a sleeping thread. */
 #include "fence/wait.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ void bf_group_fire(struct bf_group *group)
     group_release(group);
 }
 
-/* The device of all of them, or NULL with a line. */
+/* Checks the fences and values; returns their device, or NULL with a line. */
 static struct bf_scheduler *fence_wait_check(const char *call, uint32_t count,
                                              const BfFence *fences, const uint64_t *values,
                                              BfFenceWaitFlags flags)
@@ -76,7 +77,7 @@ static struct bf_scheduler *fence_wait_check(const char *call, uint32_t count,
     return scheduler;
 }
 
-/* Takes the group off every fence; false: it has fired, or is about to. The lock is held. */
+/* Disarms all of the group's waits; false: it has fired, or is about to. The lock is held. */
 static bool group_cancel(struct bf_group *group)
 {
     if (group->missing == 0)
@@ -87,8 +88,8 @@ static bool group_cancel(struct bf_group *group)
     return true;
 }
 
-/* Arms the group. Returns true if it is satisfied at once: it is then on no fence, and has not been
- * fired. */
+/* Arms the group. Returns true if it is satisfied at once: then no wait of it is armed, and it has
+ * not been fired. */
 static bool group_arm(struct bf_scheduler *scheduler, struct bf_group *group, const BfFence *fences,
                       BfFenceWaitFlags flags, struct bf_effects *effects)
 {
@@ -122,7 +123,8 @@ static bool group_arm(struct bf_scheduler *scheduler, struct bf_group *group, co
     return satisfied;
 }
 
-/* What stands between the calls and the pending signals: threads that will look, and a look of our own. */
+/* Before the group is armed: ensures the threads that will notice signals, and retires what is
+ * complete. */
 static VkResult fence_wait_prepare(struct bf_scheduler *scheduler, uint32_t count,
                                    const BfFence *fences, struct bf_effects *effects)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU's waits: one value, or all or any of several, by an event or by a sleeping thread.
+ * Waits by the CPU: for one value, or for all or any of several, with an event or a sleeping
+ * thread.
  *
- *  G-1  A group fires once: 'missing' reaches 0 under the pending lock, and whoever brought it
- *       there takes the group off every fence, tells it, and wakes who sleeps on it after the lock
- *       has been released.
- *  G-2  A group is freed by the last of the two who know it: who fires it, and the thread that
- *       sleeps on it.
+ *  G-1  A group fires once: 'missing' reaches 0 under the pending lock, and the thread that caused
+ *       it disarms all of the group's waits, sets the event or 'done', and wakes the sleeping
+ *       thread after the lock has been released.
+ *  G-2  A group is freed by the last of the two threads that use it: the one that fires it, and the
+ *       one that sleeps on it.
  *
  * Proven by tests/fence (multiple.c, threads.c, lifetime.c), under ThreadSanitizer and
  * AddressSanitizer.
@@ -17,11 +18,11 @@
 struct bf_scheduler;
 struct bf_group;
 
-/* It has come to pass: sets its event (and counts that), or lets its thread go. Never blocks; under the pending lock
- * wherever a value's being applied has brought it about (F-4). */
+/* The group is satisfied: sets its event (and counts that), or 'done'. Never blocks; called under
+ * the pending lock where an applied value is the cause (F-4). */
 void bf_group_tell(struct bf_scheduler *scheduler, struct bf_group *group);
 
-/* Wakes its thread, and lets go of it. No lock but an engine's may be held. */
+/* Wakes the group's thread, and releases the group. No lock but an engine's may be held. */
 void bf_group_fire(struct bf_group *group);
 
 #endif

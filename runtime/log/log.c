@@ -177,7 +177,7 @@ void bf_log_finish(struct bf_log_engine *logs, uint64_t completed)
     free(logs->infos);
 }
 
-/* --- Noting -----------------------------------------------------------------------------------*/
+/* --- Noting ------------------------------------------------------------------------------------*/
 
 void bf_log_note(struct bf_log *log, const struct bf_log_operation *operation)
 {
@@ -213,7 +213,7 @@ static void log_forget_notes(struct bf_log *log, uint32_t count)
     bf_lock_release(&log->lock);
 }
 
-/* --- What a batch does ------------------------------------------------------------------------*/
+/* --- What a batch does -------------------------------------------------------------------------*/
 
 void bf_log_flush(struct bf_log *log)
 {
@@ -292,7 +292,7 @@ void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch)
     }
 }
 
-/* --- Adding -----------------------------------------------------------------------------------*/
+/* --- Adding ------------------------------------------------------------------------------------*/
 
 struct log_placement {
     VkCommandBufferSubmitInfo *infos;

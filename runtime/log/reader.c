@@ -70,7 +70,7 @@ struct bf_log_counts bf_log_reader_counts(const struct bf_log_reader *reader)
     return reader->counts;
 }
 
-/* --- Times ------------------------------------------------------------------------------------*/
+/* --- Times -------------------------------------------------------------------------------------*/
 
 void bf_log_reader_set_time(struct bf_log_reader *reader, uint64_t time)
 {
@@ -139,7 +139,7 @@ static void item_place_times(struct bf_log_reader *reader, struct bf_log_item *i
     item->observed = observed;
 }
 
-/* --- Reading ----------------------------------------------------------------------------------*/
+/* --- Reading -----------------------------------------------------------------------------------*/
 
 static enum bf_log_read log_flush(const struct bf_log_reader *reader)
 {

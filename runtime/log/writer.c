@@ -52,7 +52,7 @@ static VkDeviceSize writer_last_end_offset(const struct bf_log_writer *writer)
     return (VkDeviceSize)BF_LOG_SIDES * writer->slot_count * sizeof(struct bf_log_payload);
 }
 
-/* --- Recording --------------------------------------------------------------------------------*/
+/* --- Recording ---------------------------------------------------------------------------------*/
 
 static void writer_put_stamp(struct bf_log_writer *writer, VkCommandBuffer commands, uint32_t query)
 {
@@ -153,7 +153,7 @@ fail:
     return NULL;
 }
 
-/* --- Adding -----------------------------------------------------------------------------------*/
+/* --- Adding ------------------------------------------------------------------------------------*/
 
 static void writer_append_slot(struct bf_log_writer *writer, struct bf_log_slot *slot)
 {
@@ -292,7 +292,7 @@ void bf_log_writer_refused(struct bf_log_writer *writer, bool had_end)
     writer->has_end = had_end;
 }
 
-/* --- Arriving ---------------------------------------------------------------------------------*/
+/* --- Arriving ----------------------------------------------------------------------------------*/
 
 /* The timestamp of a completed slot; 0: there is none. */
 static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_log_slot *slot)
@@ -353,7 +353,7 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
         writer->last = NULL;
 }
 
-/* --- Coming and going -------------------------------------------------------------------------*/
+/* --- Coming and going --------------------------------------------------------------------------*/
 
 static VkResult writer_create_pools(struct bf_log_writer *writer)
 {

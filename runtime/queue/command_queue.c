@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls on command queues share: their arguments, the log and the timeline, what to do after. */
+/* What the calls on command queues share: their arguments, the log and the timeline, what to do
+ * after. */
 #include "queue/command_queue.h"
 
 #include "base/clock.h"
@@ -81,7 +82,8 @@ void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write 
     bf_lock_release(&pending->lock);
 }
 
-/* For a call that an observer has heard of: if it has failed, that observer is wrong from now on. */
+/* For a call that an observer has heard of: if it has failed, that observer is wrong from now
+ * on. */
 VkResult bf_command_queue_observed_result(struct bf_scheduler *scheduler, VkResult result)
 {
     if (result != VK_SUCCESS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueExecute, and every other submission of a command queue: at once where it can, else by a packet. */
+/* bfQueueExecute, and every other submission of a command queue: at once where it can, else by a
+ * packet. */
 #include <string.h>
 
 #include "base/clock.h"

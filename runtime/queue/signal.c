@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueSignal: at once where nothing is held, on the GPU where it has to write the value, else by a
- * packet. */
+/* bfQueueSignal: at once where nothing is held, on the GPU where it has to write the value, else by
+ * a packet. */
 #include "base/clock.h"
 #include "base/message.h"
 #include "fence/fence.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program does with its VkQueues through the C API: bfVkQueueSubmit and the lock around a VkQueue. */
+/* What a program does with its VkQueues through the C API: bfVkQueueSubmit and the lock around a
+ * VkQueue. */
 #include "base/message.h"
 #include "queue/vkqueue.h"
 #include "scheduler/engine.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's VkQueues: what may go to the driver goes on the caller's thread, the rest is held. */
+/* The program's VkQueues: what may go to the driver goes on the caller's thread, the rest is
+ * held. */
 #include "queue/vkqueue.h"
 
 #include <stdlib.h>
@@ -129,8 +130,8 @@ static struct bf_log_sync log_sync_of(const struct bf_semaphore *sem, uint64_t v
     };
 }
 
-/* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False: it
- * doesn't fit, or takes no entries. (Out of line, so that others' way stays short.) */
+/* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False:
+ * it doesn't fit, or takes no entries. (Out of line, so that others' way stays short.) */
 __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queue,
                                                            const VkSubmitInfo2 *info, VkFence fence,
                                                            const struct direct *direct,
@@ -191,9 +192,9 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     return true;
 }
 
-/* Hands the program's own structs to the driver. On a shared engine its last batch needs a completion signal;
- * where the program gives none, a copy of that batch signals the epoch too. False: the epoch
- * doesn't fit. */
+/* Hands the program's own structs to the driver. On a shared engine its last batch needs a
+ * completion signal; where the program gives none, a copy of that batch signals the epoch too.
+ * False: the epoch doesn't fit. */
 static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                           VkFence fence, const struct direct *direct, VkResult *result)
 {
@@ -239,8 +240,8 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     return true;
 }
 
-/* The uncontended, unheld case: no allocation, no lock but the engine's, no copy but for an epoch or
- * a log. False: nothing was done, go by packets. */
+/* The uncontended, unheld case: no allocation, no lock but the engine's, no copy but for an epoch
+ * or a log. False: nothing was done, go by packets. */
 static bool direct_try(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                        VkFence fence, VkResult *result)
 {

@@ -107,7 +107,7 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
     return result;
 }
 
-/* --- Batches ----------------------------------------------------------------------------------*/
+/* --- Batches -----------------------------------------------------------------------------------*/
 
 static void packet_log_operation(const void *operations, enum bf_log_side side, uint32_t i,
                                  struct bf_log_sync *sync)
@@ -233,7 +233,7 @@ void bf_queue_logs_finish(struct bf_engine *engine, uint64_t completed)
     bf_log_finish(&engine->logs, completed);
 }
 
-/* --- Noting, and the trace --------------------------------------------------------------------*/
+/* --- Noting, and the trace ---------------------------------------------------------------------*/
 
 void bf_queue_log_note_fence(struct bf_log *log, enum bf_log_side side,
                              const struct bf_fence *fence, uint64_t value, enum bf_log_when when,
