@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds other copies of the library in the process, among the objects that the dynamic linker has
+/* Finds other copies of libbelfry.so in the process, among the objects that the dynamic linker has
  * loaded. */
 #include "device/copies.h"
 
@@ -13,7 +13,7 @@
 #include "belfry/belfry.h"
 
 #define NAME       "libbelfry.so"
-#define COPIES     4 /* nobody has more */
+#define COPIES     4 /* more than a process has */
 #define PATH_BYTES 512
 
 struct copies {
@@ -22,7 +22,7 @@ struct copies {
     char paths[COPIES][PATH_BYTES];
 };
 
-/* Nothing but notes names: the linker's lock is held. */
+/* Only notes names: the dynamic linker's lock is held. */
 static int copies_note(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -39,7 +39,7 @@ static void copy_tell(const char *call, const char *self, const char *path)
 {
     void *other = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (!other)
-        return; /* it has gone meanwhile */
+        return; /* it has been unloaded meanwhile */
     uint32_t (*get_version)(void) = (uint32_t(*)(void))dlsym(other, "bfGetVersion");
     uint32_t theirs = get_version ? get_version() : 0, ours = bfGetVersion();
     bf_message(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: each part made in the order of the folders, and ended in the other. */
+/* Devices: creating their parts in the order of the folders, and destroying them in the reverse
+ * order. */
 #include "device/device.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ void bf_device_destroy(struct bf_device *device)
     if (!device)
         return;
     struct bf_scheduler *scheduler = &device->scheduler;
-    /* What items are running may still use the device, and queue more. */
+    /* Background tasks that are running may still use the device, and queue more. */
     bf_background_end(&scheduler->gpu);
     bf_gpu_unregister(&scheduler->gpu);
     bf_scheduler_stop(scheduler);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device, whole: its scheduler, which begins with what is known of the VkDevice, and the parts that
- * stand on it. Built and torn down here; each subject owns its part.
+ * A whole device: its scheduler, whose first member is struct bf_gpu, and the parts above it. It is
+ * built and destroyed here; each subject owns its part.
  */
 #ifndef BELFRY_DEVICE_DEVICE_H
 #define BELFRY_DEVICE_DEVICE_H
@@ -13,7 +13,7 @@
 
 struct bf_device {
     struct bf_scheduler scheduler; /* first */
-    bool summary;                  /* attached: of its trace one is printed at its end */
+    bool summary;                  /* attached: print a summary of its trace at the end */
 };
 
 struct bf_device_info {
@@ -23,13 +23,13 @@ struct bf_device_info {
 };
 
 /*
- * The device below must have been made with timelineSemaphore and synchronization2 enabled.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs
- * is missing), and those of vkCreateSemaphore and vkCreateCommandPool.
+ * The VkDevice must have been created with timelineSemaphore and synchronization2 enabled. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is
+ * missing), and those of vkCreateSemaphore and vkCreateCommandPool.
  */
 VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
 
-/* The program has waited for everything, as vkDestroyDevice asks. Ends and joins all threads. */
+/* The program has waited for everything, as vkDestroyDevice demands. Ends and joins all threads. */
 void bf_device_destroy(struct bf_device *device);
 
 #endif

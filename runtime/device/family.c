@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Which queue families a program sees: the real ones, and those appended for types without a
+ * family. */
 #include "device/family.h"
 
 #include <string.h>
@@ -19,8 +21,8 @@ static bool family_is_compute(const VkQueueFamilyProperties *f)
     return (f->queueFlags & work_bits) == VK_QUEUE_COMPUTE_BIT;
 }
 
-/* A granularity of (0,0,0) allows whole mip levels only, which is no D3D12 copy engine. Video and
- * optical-flow families report TRANSFER for moving their own pictures. */
+/* A granularity of (0,0,0) allows copies of whole mip levels only, which is not enough for a D3D12
+ * copy engine. Video and optical-flow families report TRANSFER for moving their own pictures. */
 static bool family_is_copy(const VkQueueFamilyProperties *f)
 {
     const VkExtent3D g = f->minImageTransferGranularity;
@@ -75,7 +77,7 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
     uint32_t copy = family_find_real(real, count, family_is_copy);
     const VkQueueFlags kept = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
 
-    /* Graphics families need not offer compute; those that don't can't stand in for it. */
+    /* A graphics family need not support compute; one that doesn't can't back the compute type. */
     if (compute == UINT32_MAX && graphics != UINT32_MAX &&
         (real[graphics].queueFlags & VK_QUEUE_COMPUTE_BIT))
         family_map_append(map, graphics,

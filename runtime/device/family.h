@@ -15,7 +15,7 @@
 
 #include "settings/settings.h"
 
-/* VkQueueFamilyOwnershipTransferPropertiesKHR and others hold families as bits of 32. */
+/* VkQueueFamilyOwnershipTransferPropertiesKHR and others have 32-bit masks of families. */
 #define BF_MAX_FAMILIES 32
 
 struct bf_family {
@@ -33,10 +33,10 @@ struct bf_family_map {
 };
 
 /*
- * 'queues_per_family' is a minimum for the families it applies to, the real count the other.
- * With BF_QUEUES_NATIVE, and with more real families than fit, the map is the identity (families
- * beyond BF_MAX_FAMILIES stay as they are: they are not in the map and pass untranslated).
- * Thread-safety: pure.
+ * 'queues_per_family' is the least number of queues of the families to which it applies; a family
+ * with more keeps its own count. With BF_QUEUES_NATIVE, and with more real families than fit, the
+ * map is the identity (families beyond BF_MAX_FAMILIES are not in the map and are passed on
+ * untranslated). Thread-safety: pure.
  */
 void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
                         enum bf_queues_mode mode, uint32_t queues_per_family,
@@ -46,10 +46,11 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
  * outside the map come back unchanged. */
 uint32_t bf_family_real(const struct bf_family_map *map, uint32_t shown);
 
-/* Two shown families that are one below: an ownership transfer between them is none. */
+/* Are both families backed by the same real one? Then an ownership transfer between them is no
+ * transfer for the driver. */
 bool bf_family_same_real(const struct bf_family_map *map, uint32_t a, uint32_t b);
 
-/* Anything to translate at all? */
+/* Is there nothing to translate? */
 static inline bool bf_family_map_is_identity(const struct bf_family_map *map)
 {
     return map->shown_count == map->real_count;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Which real VkQueues are opened, and which of the program's queues is placed on which. */
 #include "device/placement.h"
 
 #include <stdlib.h>
@@ -35,8 +36,8 @@ static struct group *group_of(struct group *groups, uint32_t *count, uint32_t fa
     return &groups[(*count)++];
 }
 
-/* Opens VkQueues one by one, to each group in turn, as long as the family and the limit on engines
- * allow. The first round comes first for all: every group needs one. */
+/* Opens VkQueues one by one, for each group in turn, as long as the family and the limit on engines
+ * allow. Every group needs one, so the first round serves all groups first. */
 static uint32_t groups_open_queues(const struct bf_family_map *map, struct group *groups,
                                    uint32_t count)
 {
@@ -57,7 +58,7 @@ static uint32_t groups_open_queues(const struct bf_family_map *map, struct group
     return total;
 }
 
-/* 0: none is asked for, which means MEDIUM. */
+/* The global priority that a chain asks for; 0: none, which means MEDIUM. */
 static VkQueueGlobalPriorityKHR chain_global_priority(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
@@ -74,7 +75,7 @@ static bool chain_priority_is_higher(const void *chain, const void *than)
            (b ? b : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
 }
 
-/* The structs for the requests of a group: the first of its own, or those of its family's highest
+/* The structs to chain to a group's request: the first of its own, or those of its family's highest
  * global priority. */
 static const void *group_chain(const struct bf_family_map *map, const struct group *group,
                                uint32_t count, const VkDeviceQueueCreateInfo *asked)
@@ -198,7 +199,8 @@ uint32_t bf_placement_spare_family(const struct bf_placement *placement,
     return spare;
 }
 
-/* There is room: requests for one more than was asked for, engines and priorities for all. */
+/* The arrays have room: one more request than was asked for, and BF_MAX_ENGINES engines and
+ * priorities. */
 void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family)
 {
     float *priority = (float *)placement->memory + placement->engine_count;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* bfGetVersion. */
 #include "belfry/belfry.h"
 
 uint32_t bfGetVersion(void)

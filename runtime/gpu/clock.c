@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The GPU's timestamp at a CPU time, by a calibration that is renewed as it ages. */
 #include "gpu/clock.h"
 
 #include "base/clock.h"

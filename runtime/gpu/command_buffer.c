@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The family and level of registered command buffers. */
 #include "gpu/command_buffer.h"
 
 #include "gpu/gpu.h"

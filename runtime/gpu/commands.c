@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Allocating Belfry's own command buffers, and the full memory barrier. */
 #include "gpu/commands.h"
 
 #include "gpu/gpu.h"

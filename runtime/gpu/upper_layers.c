@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Translating the program's handles, and announcing signals, through the layers between the program
+ * and Belfry's. */
 #include "gpu/upper_layers.h"
 
 #include <dlfcn.h>

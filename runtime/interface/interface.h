@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the layer calls of libbelfry, the specialiser in it included: one table of functions, with a section
- * for each folder, whose interface.h lists its own.
+ * The functions of libbelfry that the layer calls, also for the specialiser in it: one table, with
+ * a section for each folder, whose interface.h lists the folder's functions.
  *
- * libbelfry.so exports what programs may call, and bf_layer_interface. The layer imports that alone, and
- * weakly; it copies the table when the loader first asks for it, and has a function of the same name for
- * each in it (layer/library.c), so that calls read the same on both sides. A library that lacks the function
- * or is of another version isn't used: the layer passes everything through, and says so in one line.
+ * libbelfry.so exports the functions for programs, and bf_layer_interface, the only one that the
+ * layer imports, and weakly. The layer copies the table when the loader first calls it, and has a
+ * function of the same name for each entry (layer/library.c), so that calls read the same on both
+ * sides. A library that lacks the function, or is of another version, isn't used: the layer passes
+ * everything through, and says so in one line.
  *
- *  LI-1  Layer and library are of one build, or the one isn't used by the other. The version is drawn
- *        from the library's headers (cmake/interface_version.cmake), so what crosses, structs and the
- *        inline functions that look into them included, is the same on both sides.
- *  LI-2  What a process has one of (messages' level, settings in force, the registry of devices, handles
- *        of the C API) is the library's: the layer has no copy of the code that keeps it.
+ *  LI-1  A layer uses a library of its own build only. The version is computed from the library's
+ *        headers (cmake/interface_version.cmake), so the structs that cross the boundary, and the
+ *        inline functions that read them, are the same on both sides.
+ *  LI-2  State that a process has once (the level of messages, the settings in force, the registry
+ *        of devices, handles of the C API) is the library's: the layer has no copy of the code that
+ *        keeps it.
  *
  * Proven by tests/layer/library.c (LI-1) and tests/interface (LI-2: nothing else is imported).
  */
@@ -67,7 +69,8 @@ struct bf_layer_interface {
     } device;
 };
 
-/* NULL unless 'version' is BF_LAYER_INTERFACE_VERSION (interface/version.h). Thread-safety: safe. */
+/* NULL unless 'version' is BF_LAYER_INTERFACE_VERSION (interface/version.h). Thread-safety:
+ * safe. */
 BF_API const struct bf_layer_interface *bf_layer_interface(uint32_t version);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command queue's clock: how fast its timestamps tick, and what they say at a CPU time.
+ * A command queue's clock: the frequency of its timestamps, and their value at a CPU time.
  */
 #include "base/clock.h"
 #include "base/handle.h"
@@ -69,7 +69,7 @@ struct probe {
     VkQueryPool queries;
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    BfQueue queue; /* of its own: what the program's queue holds is not in the way */
+    BfQueue queue; /* of its own: held packets of the program's queue don't delay it */
 };
 
 static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe)
@@ -99,7 +99,7 @@ static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe
         result = vk->vkBeginCommandBuffer(probe->buffer, &begin);
     if (result != VK_SUCCESS)
         return result;
-    /* Transfer-only families may not reset queries from the GPU; the host may, where it can. */
+    /* Transfer-only families can't reset queries on the GPU; the host does it, if it can. */
     if (queue->base.engine->base.family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT))
         vk->vkCmdResetQueryPool(probe->buffer, probe->queries, 0, 1);
     else if (scheduler->gpu.host_query_reset)
@@ -111,7 +111,7 @@ static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe
     return vk->vkEndCommandBuffer(probe->buffer);
 }
 
-/* A timestamp on the queue's engine, between two looks at the CPU's clock. */
+/* Measures with a timestamp on the queue's engine and the CPU's clock after it. */
 static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ticks,
                                     uint64_t *cpu_ns)
 {
@@ -132,7 +132,7 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
     if (result == VK_SUCCESS)
         result = bfQueueWaitIdle(probe.queue);
     if (under_way && result != VK_SUCCESS) {
-        /* No memory to wait with; the driver itself needs none. */
+        /* No memory for a fence; waiting by the driver needs none. */
         bf_engine_pump_taking_over(queue->base.engine);
         bf_engine_enter(queue->base.engine);
         bf_driver_queue_wait_idle(queue->base.engine);

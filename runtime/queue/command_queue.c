@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls on command queues share: their arguments, the log and the timeline, what to do
- * after. */
+/* What the C API's calls on command queues share: checking arguments, the log, the trace, retiring
+ * afterwards. */
 #include "queue/command_queue.h"
 
 #include "base/clock.h"
@@ -25,7 +25,8 @@ struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char
                : NULL;
 }
 
-/* The queue and the fence of a call, or NULL with a line. 'bit' is what forbids it. */
+/* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
+ * the call. */
 struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue_handle, BfFence fence_handle,
                                                      BfFenceFlags bit, struct bf_fence **fence,
                                                      const char *call)
@@ -47,7 +48,7 @@ struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue_handle, BfFen
     return queue;
 }
 
-/* For the log: when does the queue come to what it is given now? */
+/* For the log: when does the queue reach an operation that is submitted now? */
 enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue)
 {
     return bf_log_is_enabled(queue->base.log) && bf_queue_log_is_idle(&queue->base)
@@ -55,7 +56,7 @@ enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue)
                : BF_LOG_AFTER_LAST;
 }
 
-/* After a call that may have put many pending signals (E-7). */
+/* Retires after a call that may have added many pending updates (E-7). */
 VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, const char *call)
 {
     if (bf_scheduler_is_lost(scheduler))
@@ -68,7 +69,7 @@ VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, cons
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, call) : VK_SUCCESS;
 }
 
-/* The store and the signal of an execution that never comes about. */
+/* Frees the GPU write and the update of an execution that will not take place. */
 void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write *write,
                                   struct bf_update *update)
 {
@@ -82,8 +83,8 @@ void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write 
     bf_lock_release(&pending->lock);
 }
 
-/* For a call that an observer has heard of: if it has failed, that observer is wrong from now
- * on. */
+/* For a call that was reported to the observer: if it failed, the observer's picture is wrong from
+ * now on. */
 VkResult bf_command_queue_observed_result(struct bf_scheduler *scheduler, VkResult result)
 {
     if (result != VK_SUCCESS)
@@ -98,7 +99,7 @@ void bf_command_queue_trace_fence(struct bf_command_queue *queue, struct bf_trac
                           (struct bf_trace_sync){fence, value}, bf_log_is_enabled(queue->base.log));
 }
 
-/* A signal or a wait that cost no packet leaves the same mark as one that did. */
+/* Traces a signal or wait that needed no packet in the same way as one that did. */
 void bf_command_queue_trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
                                     struct bf_fence *fence, uint64_t value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C API's front on command queues (scheduler/command_queue.h): bfCreateQueue, bfQueueExecute,
- * bfQueueSignal, bfQueueWait and what they share.
+ * The C API's side of command queues (scheduler/command_queue.h): bfCreateQueue, bfQueueExecute,
+ * bfQueueSignal, bfQueueWait, and what they share.
  */
 #ifndef BELFRY_QUEUE_COMMAND_QUEUE_H
 #define BELFRY_QUEUE_COMMAND_QUEUE_H
@@ -13,57 +13,61 @@
 
 struct bf_execution;
 
-/* "3D command queue 0": by which traces and the check 'access' call it. */
+/* The name in traces and in messages of the check 'access': "3D command queue 0". */
 #define BF_QUEUE_NAME 64
 void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME]);
 
-/* How a call on a queue comes out where it looks whether it can be done at once. */
+/* The outcome of trying an operation in the call. */
 enum bf_outcome {
-    BF_OUTCOME_DONE,      /* it is done, with its result */
-    BF_OUTCOME_BY_PACKET, /* nothing was done: a packet has to go in its turn, or is held */
-    BF_OUTCOME_LOOK,      /* ask again when it has been looked how far the GPU is */
+    BF_OUTCOME_DONE,      /* it is done; there is a result */
+    BF_OUTCOME_BY_PACKET, /* nothing was done: it has to become a packet */
+    BF_OUTCOME_LOOK,      /* try again after retiring */
 };
 
-/* A queue on a certain engine; errors as bfCreateQueue's, a lost device not yet told of it. */
+/* Creates a queue on a given engine. Errors: bfCreateQueue's; the caller declares a lost device
+ * lost. */
 VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
                                     BfQueue *queue);
 
-/* A batch for what has been noted for its log. Errors: those of bfQueueExecute. */
+/* Submits a batch for the operations noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);
 
-/* The queue behind a live handle, else NULL and one line that names the call. */
+/* The live queue with that handle; else NULL and one line that names the call. */
 struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call);
 
-/* The queue and the fence of a call, or NULL with a line. 'bit' is what forbids it. */
+/* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
+ * the call. */
 struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue, BfFence fence_handle,
                                                      BfFenceFlags bit, struct bf_fence **fence,
                                                      const char *call);
 
-/* For the log: when does the queue come to what it is given now? */
+/* For the log: when does the queue reach an operation that is submitted now? */
 enum bf_log_when bf_command_queue_log_when(struct bf_command_queue *queue);
 
-/* After a call that may have put many pending signals (E-7). Errors: VK_ERROR_DEVICE_LOST. */
+/* Retires after a call that may have added many pending updates (E-7). Errors:
+ * VK_ERROR_DEVICE_LOST. */
 VkResult bf_command_queue_retire_if_crowded(struct bf_scheduler *scheduler, const char *call);
 
-/* The result of a call that the observer was told of. */
+/* The result of a call that was reported to the observer, which stops if it is an error. */
 VkResult bf_command_queue_observed_result(struct bf_scheduler *scheduler, VkResult result);
 
-/* For the timeline: an operation on a fence, of a packet; and one that cost no packet, which leaves the
- * same mark as one that did. */
+/* For the trace: an operation on a fence, of a packet; and one that needed no packet, which looks
+ * the same in the trace. */
 void bf_command_queue_trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *packet,
                                   enum bf_trace_fence_op op, uint64_t fence, uint64_t value);
 void bf_command_queue_trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
                                     struct bf_fence *fence, uint64_t value);
 
-/* The GPU write of a native fence's value and the signal that tells of it, for an execution; and what
- * becomes of both if the execution never comes about. Errors: those of bf_gpu_write_take. */
+/* Prepares the GPU write of a native fence's value and the update for an execution; and frees both
+ * if the execution will not take place. Errors: those of bf_gpu_write_take. */
 VkResult bf_command_queue_take_signal(struct bf_command_queue *queue, struct bf_fence *fence,
                                       uint64_t value, struct bf_execution *what);
 void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write *write,
                                   struct bf_update *update);
 
-/* At once where it can, else by a packet; by a packet in any case. 'what' is used up. Errors leave
- * nothing behind: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. */
+/* Submits an execution in the call if that is possible, else by a packet; or by a packet in any
+ * case. 'what' is used up. Errors leave nothing behind: VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_DEVICE_LOST. */
 VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct bf_execution *what,
                                   const char *call);
 VkResult bf_command_queue_submit_packet(struct bf_command_queue *queue,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command queues come, go and change: where a new one lands, and what it is allowed.
+ * Creating, destroying and changing command queues: on which engine a new queue is placed, its
+ * priority, its progress fence.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +17,12 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 
-/* How well a family of these flags suits the type: 0 not at all, else the more special the better.
- */
+/* How well a family with these flags suits the type: 0 not at all, else the more specialised the
+ * better. */
 static int family_fitness(BfQueueType type, VkQueueFlags flags)
 {
     const VkQueueFlags graphics = VK_QUEUE_GRAPHICS_BIT, compute = VK_QUEUE_COMPUTE_BIT;
-    /* Video engines copy too, but have work of their own. */
+    /* Video and optical-flow engines can copy, too, but for work of their own. */
     const VkQueueFlags special = VK_QUEUE_VIDEO_DECODE_BIT_KHR | 0x40u | /* encode */
                                  VK_QUEUE_OPTICAL_FLOW_BIT_NV;
     switch (type) {
@@ -40,9 +41,10 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
     }
 }
 
-/* The engine for a new queue: of the most fitting family, the one with the fewest queues; ones of
- * high priority keep away from those of others where there is a choice. A realtime queue lands on a
- * realtime engine or nowhere; others land there only where the program gave Belfry no other. */
+/* Chooses the engine for a new queue: of the most suitable family, the one with the fewest queues;
+ * queues of high priority avoid engines with others of high priority, if possible. A realtime queue
+ * is placed on a realtime engine or nowhere; other queues only if the program has asked for no
+ * other VkQueue. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
                                                  const BfQueueCreateInfo *info)
 {
@@ -70,8 +72,8 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
     return best;
 }
 
-/* The family by which the program knows the engine: of the families it asked queues of, the one
- * that fits the type best. */
+/* The family by which the program knows the engine: of the families whose queues it asked for, the
+ * most suitable for the type. */
 static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
                                     const struct bf_engine *engine, BfQueueType type)
 {
@@ -241,7 +243,7 @@ void bfDestroyQueue(BfQueue handle)
     queue->leaving = true;
     engine->leaving = true;
     atomic_store(&engine->dirty, 1);
-    bf_engine_leave(engine, 0); /* a pump sees it off (C-4) */
+    bf_engine_leave(engine, 0); /* the pump removes it (C-4) */
 }
 
 VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
@@ -266,7 +268,7 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
         if (result != VK_SUCCESS)
             return result;
         fence->queue_owned = true;
-        /* What is packed or handed over by now goes uncounted. */
+        /* Executions that are packets already, or handed over, are not counted. */
         bf_engine_enter(engine);
         struct bf_fence *other = atomic_load(&queue->progress);
         if (other) {

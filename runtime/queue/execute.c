@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueExecute, and every other submission of a command queue: at once where it can, else by a
+/* bfQueueExecute, and every other submission of a command queue: in the call if possible, else by a
  * packet. */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 
-/* Command buffers of one call that the direct path keeps on its stack; more go by a packet. */
+/* Command buffers that the direct path keeps on the stack; a call with more goes by a packet. */
 #define DIRECT_BUFFERS 16
 
 static void execution_trace(struct bf_command_queue *queue, struct bf_packet *packet,
@@ -61,7 +61,7 @@ VkResult bf_command_queue_submit_packet(struct bf_command_queue *queue,
     return bf_command_queue_retire_if_crowded(scheduler, call);
 }
 
-/* The driver refused it. */
+/* The driver has refused the execution: its signal is withdrawn. */
 static void execution_withdraw(struct bf_engine *engine, struct bf_packet *packet)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
@@ -72,8 +72,8 @@ static void execution_withdraw(struct bf_engine *engine, struct bf_packet *packe
     bf_command_queue_drop_signal(engine, packet->write, packet->update);
 }
 
-/* The uncontended case, with nothing held: no allocation, no copy, no lock but the engine's and the
- * pending signals'.  */
+/* The uncontended case with nothing held: no allocation, no copy, no lock but the engine's and the
+ * pending lock. */
 static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *queue,
                                                       const struct bf_execution *what,
                                                       VkResult *result)
@@ -85,11 +85,11 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     uint32_t count = what->count;
     if (scheduler->gpu.trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
-    /* The loss is looked at last: what a lost device drops counts as accepted. */
+    /* The loss is checked last: packets that a lost device drops count as accepted. */
     bool done = !bf_queue_has_backlog(&queue->base) && !bf_scheduler_is_lost(scheduler);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
-        /* A barrier, and before it nothing; behind it all a store. */
+        /* An unused element, a barrier, the program's command buffers, a GPU write. */
         VkCommandBufferSubmitInfo infos[DIRECT_BUFFERS + 3];
         struct bf_packet packet = {
             .kind = BF_PACKET_EXECUTE,
@@ -118,7 +118,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
         queue->position = engine->batch_count = engine->batch_barrier = 0;
         bf_command_queue_prepare(queue, &packet);
         struct bf_log *log = bf_log_is_enabled(queue->base.log) ? queue->base.log : NULL;
-        struct bf_log_batch batch; /* of a queue with a log alone */
+        struct bf_log_batch batch; /* used if the queue has a log */
         if (log) {
             batch = (struct bf_log_batch){
                 .submit = &packet.submit, .goes_at_once = true, .barrier = packet.barrier};
@@ -141,7 +141,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             if (log)
                 bf_log_refused(log, &batch);
             execution_withdraw(engine, &packet);
-            /* Nothing has waited for what this one would have. */
+            /* The waits of this submission did not take place. */
             memset(engine->waited, 0, scheduler->engine_count * sizeof(*engine->waited));
         }
     }
@@ -162,7 +162,7 @@ VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct b
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(queue->base.scheduler, call) : result;
 }
 
-/* A command buffer of another family or level is told where the layer has seen it allocated. */
+/* Refuses a command buffer of another family or level, where the layer has seen it allocated. */
 static bool command_buffer_suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer buffer)
 {
     uint32_t family;
@@ -190,7 +190,7 @@ static bool command_buffer_suits(struct bf_command_queue *queue, uint32_t i, VkC
     return true;
 }
 
-/* The store of a native fence's value and the signal that tells of it, for an execution. */
+/* Prepares the GPU write of a native fence's value and the update, for an execution. */
 VkResult bf_command_queue_take_signal(struct bf_command_queue *queue, struct bf_fence *fence,
                                       uint64_t value, struct bf_execution *what)
 {

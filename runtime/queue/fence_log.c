@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's side of logs: readers. */
+/* Readers of fence logs: bfCreateFenceLogReader, bfReadFenceLog and what else the C API has for
+ * logs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,9 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 
-#define MIN_ENTRIES 2 /* one may be being written at any time */
+#define MIN_ENTRIES 2 /* one may be half-written at any time */
 #define MAX_ENTRIES 65536
-#define AT_ONCE     32 /* entries that are read under the engine's lock */
+#define AT_ONCE     32 /* entries read at a time, under the engine's lock */
 
 _Static_assert((int)BF_LOG_WAITS + 1 == BF_FENCE_LOG_TYPE_WAITS &&
                    (int)BF_LOG_SIGNALS + 1 == BF_FENCE_LOG_TYPE_SIGNALS,
@@ -53,7 +54,7 @@ static struct bf_queue *reader_find_queue(BfDevice scheduler,
     return NULL;
 }
 
-/* The engine's lock is held: a log, of as many entries at least; 0: the usual number. */
+/* Gives the queue a log of at least so many entries; 0: the default. The engine's lock is held. */
 static VkResult queue_log_enable(struct bf_queue *queue, uint32_t entries)
 {
     struct bf_log *log = queue->log;
@@ -126,7 +127,7 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
     free(reader);
 }
 
-/* Waits that nothing has been submitted behind. */
+/* Submits a batch for noted operations, if the queue has nothing behind them. */
 static VkResult queue_submit_log_notes(struct bf_queue *queue)
 {
     if (!bf_log_has_notes(queue->log) || bf_queue_has_backlog(queue))
@@ -147,7 +148,7 @@ static VkResult reader_explain(struct reader *reader, enum bf_log_read result)
     return VK_ERROR_UNKNOWN;
 }
 
-/* Up to AT_ONCE of them, flushed. */
+/* Reads up to 'capacity' entries, after bringing the log up to date. */
 static VkResult reader_read_some(struct reader *reader, struct bf_log_item *items,
                                  uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
@@ -213,7 +214,7 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
     return result == VK_SUCCESS && count == capacity ? VK_INCOMPLETE : result;
 }
 
-/* The GPU may be writing: each 64 bits are read in one piece. */
+/* Copies a log that the GPU may be writing: each 64 bits are read atomically. */
 static void log_memory_copy(void *to, const void *from, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {

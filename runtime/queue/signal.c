@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueSignal: at once where nothing is held, on the GPU where it has to write the value, else by
- * a packet. */
+/* bfQueueSignal: in the call if nothing is held, by the GPU if it has to write the value, else by a
+ * packet. And bfQueueWaitIdle, which signals a fence and waits for it. */
 #include "base/clock.h"
 #include "base/message.h"
 #include "fence/fence.h"
@@ -16,7 +16,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 
-/* C-1: the signal of a queue with nothing held, at once where it is idle. */
+/* C-1: the signal of a queue with nothing held; it applies at once if the queue is idle. */
 static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct bf_fence *fence,
                                         uint64_t value, struct bf_effects *effects,
                                         VkResult *result)
@@ -25,8 +25,8 @@ static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct b
     struct bf_pending *pending = &scheduler->pending;
     enum bf_outcome outcome = BF_OUTCOME_BY_PACKET;
     bool idle = false;
-    /* Its last packet may be complete while the driver call that it went in is about to return on
-     * another thread: after that, the queue is idle. */
+    /* Its last packet may be complete while the driver call with it is about to return on another
+     * thread; after that, the queue is idle. */
     if (bf_queue_is_being_issued(&queue->base))
         bf_engine_pump_taking_over(queue->base.engine);
     if (bf_queue_has_backlog(&queue->base))
@@ -34,7 +34,7 @@ static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct b
     bf_lock_acquire(&pending->lock);
     *result = bf_pending_is_idle(pending, queue, &idle);
     if (idle && atomic_load(&fence->pending)) {
-        /* It applies after whatever the GPU has signalled by now. */
+        /* It applies after everything that the GPU has signalled by now. */
         bf_lock_release(&pending->lock);
         *result = bf_pending_retire(pending, effects);
         bf_lock_acquire(&pending->lock);
@@ -45,17 +45,18 @@ static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct b
             *result = VK_ERROR_DEVICE_LOST;
         else
             *result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread given it more */
+    } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread submitted more */
         outcome = BF_OUTCOME_DONE;
         if (bf_pending_is_complete(pending, queue->frontier)) {
             bf_command_queue_log_signal(queue, fence, value);
             bf_pending_retire_known(pending, effects);
             bf_fence_signal(fence, value, effects);
         } else if (fence->shared && fence->shared->peer_timelines) {
-            outcome = BF_OUTCOME_BY_PACKET; /* other processes' GPUs may want to wait for it */
+            outcome = BF_OUTCOME_BY_PACKET; /* other processes' GPUs may wait for it */
         } else if (queue->last_update && queue->last_update->packet) {
-            /* Another thread is about to give the driver what signals, and the frontier has yet to
-             * take that in: behind it on the queue's list, a lesser frontier must not stand. */
+            /* Another thread is about to hand over an execution with a signal, which the frontier
+             * does not contain yet: no update with a smaller frontier may stand behind that one in
+             * the queue's list. */
             outcome = BF_OUTCOME_BY_PACKET;
         } else {
             struct bf_update *update = bf_pending_take_update(pending, fence, value);
@@ -95,7 +96,8 @@ static VkResult queue_signal_by_packet(struct bf_command_queue *queue, struct bf
     return VK_SUCCESS;
 }
 
-/* SH-17: another process's GPU can wait for it; else nothing is done. */
+/* SH-17: a signal for which another process's GPU can wait, if there is a free peer timeline; else
+ * nothing is done. */
 static enum bf_outcome queue_signal_by_peer_timeline(struct bf_command_queue *queue,
                                                      struct bf_fence *fence, uint64_t value,
                                                      VkResult *result)
@@ -122,7 +124,7 @@ static enum bf_outcome queue_signal_by_peer_timeline(struct bf_command_queue *qu
     return BF_OUTCOME_BY_PACKET;
 }
 
-/* NF-1: the GPU signals it; or LG-3: it logs the signal before anybody learns of it. */
+/* NF-1: the GPU writes the value; or LG-3: the GPU logs the signal before it applies. */
 static VkResult queue_signal_by_gpu(struct bf_command_queue *queue, struct bf_fence *fence,
                                     uint64_t value)
 {
@@ -178,7 +180,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     VkResult result;
     enum bf_outcome outcome = queue_signal_now(queue, fence, value, &effects, &result);
     bool settled = outcome == BF_OUTCOME_DONE && result == VK_SUCCESS;
-    if (settled) /* before what comes of it */
+    if (settled) /* before its consequences */
         bf_command_queue_trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     bf_effects_run(scheduler, &effects);
     if (outcome == BF_OUTCOME_DONE && result == VK_ERROR_DEVICE_LOST)
@@ -202,7 +204,7 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&queue->base.scheduler->pending.lock);
-    fence->log_handle = 0; /* nobody's business */
+    fence->log_handle = 0; /* Belfry's own fence is not logged */
     bf_lock_release(&queue->base.scheduler->pending.lock);
     BfFence done = (BfFence)fence;
     const uint64_t one = 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program does with its VkQueues through the C API: bfVkQueueSubmit and the lock around a
- * VkQueue. */
+/* bfVkQueueSubmit, bfLockVkQueue and bfUnlockVkQueue. */
 #include "base/message.h"
 #include "queue/vkqueue.h"
 #include "scheduler/engine.h"
@@ -22,8 +21,8 @@ static bool submit_check_semaphores(struct bf_scheduler *scheduler,
     return true;
 }
 
-/* On an attached device, or where the program has no vkQueueSubmit2 to go by: then the handles have
- * to be those that Belfry knows. */
+/* For an attached device, or if the program has no vkQueueSubmit2 to call: then the handles have to
+ * be those that Belfry knows. */
 static VkResult queue_submit_here(struct bf_queue *queue, VkQueue vk_queue, uint32_t count,
                                   const VkSubmitInfo2 *infos, VkFence fence)
 {
@@ -86,9 +85,9 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
-        atomic_store(&queue->completion_unknown, true); /* whatever went in there */
+        atomic_store(&queue->completion_unknown, true); /* the program may have submitted */
         bf_engine_leave(queue->engine, 0);
-        bf_observe_idle(queue->scheduler->observer); /* it may have been a wait */
+        bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */
     } else {
         bf_lock_release(&queue->calls_lock);
     }

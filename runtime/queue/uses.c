@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueUses: what the program says its queue is going to use. */
+/* bfQueueUses: the program declares which resources the queue is going to use. */
 #include <stdlib.h>
 
 #include "base/handle.h"

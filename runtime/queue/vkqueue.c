@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's VkQueues: what may go to the driver goes on the caller's thread, the rest is
- * held. */
+/* Submissions, sparse binds, presents and waits for idleness on the program's VkQueues: on the
+ * caller's thread if they may go to the driver at once, else by packets. */
 #include "queue/vkqueue.h"
 
 #include <stdlib.h>
@@ -16,13 +16,14 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
 
-/* Operations of one call that the direct path keeps on its stack; more go by packets. */
+/* Semaphore operations that the direct path keeps on the stack; a call with more goes by
+ * packets. */
 #define DIRECT_SYNCS 16
 
-/* How long a submission that can't be held waits for its queue before it looks again. */
+/* How long a submission that can't be held waits for its queue before it checks again. */
 #define RAW_SLICE_NS UINT64_C(500000)
 
-/* What a direct submission signals and consumes, for the counting afterwards. */
+/* The semaphore operations of a direct submission, counted once it has been accepted. */
 struct direct {
     uint32_t count;
     struct {
@@ -32,7 +33,7 @@ struct direct {
     } ops[DIRECT_SYNCS];
 };
 
-/* Binary semaphores of a direct call are ready when nothing of theirs is outstanding. */
+/* A binary semaphore is ready for a direct call if no operation of it is outstanding. */
 static bool semaphore_binary_is_settled(struct bf_semaphore *sem, enum bf_side side)
 {
     return atomic_load(&sem->reached[side]) >= atomic_load(&sem->queued[side]);
@@ -49,7 +50,7 @@ static bool direct_add(struct direct *direct, struct bf_semaphore *sem, bool wai
     return true;
 }
 
-/* Rule M for a whole call: every operation ready as things stand. */
+/* Rule M for a whole call: is every operation ready now? */
 static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          struct direct *direct)
 {
@@ -97,7 +98,7 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* The timeline value that tells of a batch's completion, or NULL. */
+/* The timeline value that is the batch's completion signal, or NULL. */
 static const VkSemaphoreSubmitInfo *batch_find_completion_signal(struct bf_scheduler *scheduler,
                                                                  const VkSubmitInfo2 *info)
 {
@@ -108,7 +109,7 @@ static const VkSemaphoreSubmitInfo *batch_find_completion_signal(struct bf_sched
     return bf_last_submission_suits(sem, s->stageMask) ? s : NULL;
 }
 
-/* Operations of a batch that goes at once, as a log is told of them. */
+/* The operations of a batch that goes at once, for the log. */
 struct direct_operations {
     struct bf_log_sync syncs[BF_LOG_SIDES][DIRECT_SYNCS];
 };
@@ -130,8 +131,9 @@ static struct bf_log_sync log_sync_of(const struct bf_semaphore *sem, uint64_t v
     };
 }
 
-/* A batch of a queue that is logged: a copy of it, with its entries, signals the epoch too. False:
- * it doesn't fit, or takes no entries. (Out of line, so that others' way stays short.) */
+/* Submits a batch of a queue with a log: a copy with the log's entries, which signals the epoch
+ * too. False: it doesn't fit, or nothing can be added to it. (Not inlined, so that the path without
+ * a log stays short.) */
 __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queue,
                                                            const VkSubmitInfo2 *info, VkFence fence,
                                                            const struct direct *direct,
@@ -192,9 +194,9 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     return true;
 }
 
-/* Hands the program's own structs to the driver. On a shared engine its last batch needs a
- * completion signal; where the program gives none, a copy of that batch signals the epoch too.
- * False: the epoch doesn't fit. */
+/* Submits the program's own structs. On a shared engine the last batch needs a completion signal;
+ * if the program gives none, a copy of that batch signals the epoch too. False: the epoch doesn't
+ * fit. */
 static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                           VkFence fence, const struct direct *direct, VkResult *result)
 {
@@ -240,8 +242,8 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
     return true;
 }
 
-/* The uncontended, unheld case: no allocation, no lock but the engine's, no copy but for an epoch
- * or a log. False: nothing was done, go by packets. */
+/* The uncontended case with nothing held: no allocation, no lock but the engine's, no copy except
+ * for an epoch or a log. False: nothing was done, and packets are needed. */
 static bool direct_try(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                        VkFence fence, VkResult *result)
 {
@@ -250,8 +252,8 @@ static bool direct_try(struct bf_queue *queue, uint32_t count, const VkSubmitInf
         return false;
     struct direct direct;
     direct.count = 0;
-    /* The loss is looked at last: what a lost device drops counts as accepted, and must release
-     * nothing to a driver that may still run. */
+    /* The loss is checked last: packets that a lost device drops count as accepted, and must
+     * release nothing to a driver that may still run. */
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
                 !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result);
@@ -288,7 +290,7 @@ static void chain_free(struct chain *chain)
     }
 }
 
-/* Gives the fence to the chain's last packet and appends it all, or frees it. */
+/* Gives the fence to the chain's last packet and appends the chain; or frees it. */
 static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence)
 {
     if (fence) {
@@ -331,7 +333,7 @@ static void packet_trace_queued(struct bf_queue *queue, struct bf_packet *packet
                                 enum bf_trace_packet_kind kind, const VkSubmitInfo2 *info)
 {
     struct bf_trace *trace = queue->scheduler->gpu.trace;
-    char labels[256]; /* more than is shown: where it is cut there, characters stay whole */
+    char labels[256]; /* longer than traces show, so that no character is cut in two */
     const struct bf_trace_contents contents = {
         .count = info ? info->commandBufferInfoCount : 0,
         .infos = info ? info->pCommandBufferInfos : NULL,
@@ -441,7 +443,7 @@ static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
     bool timed_out = false;
     while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
            !bf_scheduler_is_lost(scheduler)) {
-        /* Its packets may come to be blocked, which nobody announces: look again soon. */
+        /* A packet becoming blocked is not announced, so check again soon. */
         struct timespec until = bf_timespec(bf_now_ns() + RAW_SLICE_NS);
         ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
     }
@@ -466,8 +468,8 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
             s->target = atomic_load(&s->sem->queued[BF_FOR_SIGNAL]);
     }
 
-    /* What the binary waits need has been submitted, with all it depends on, and is on its way; so
-     * is this queue's backlog, unless it is blocked. */
+    /* Everything that the binary waits depend on has been submitted and is being handed over; so is
+     * this queue's backlog, unless it is blocked. */
     VkResult result = raw_flush(queue, raw);
     if (result != VK_SUCCESS)
         return result;
@@ -475,8 +477,8 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     bf_engine_enter(engine);
     uint64_t engines = 0;
     bool ready = !bf_queue_has_backlog(queue) && raw_ready(scheduler, raw);
-    /* Alone on their engines, all queues of the device wait as they would without Belfry; packets
-     * of this queue that are held would be overtaken, so there must be none. */
+    /* If every queue has its engine to itself, the driver's waits block only what they would block
+     * without Belfry. Held packets of this queue would be overtaken, so there must be none. */
     if (ready || (!atomic_load(&scheduler->shared) && !bf_queue_has_backlog(queue))) {
         bf_label_enter(engine, queue->labels);
         result = bf_driver_submit_raw(engine, raw);
@@ -517,7 +519,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     struct bf_engine *engine = queue->engine;
     VkResult result = VK_SUCCESS;
     /* The program has submitted what its images wait for and whatever that depends on, so all of it
-     * may go and is on its way: flush waits for no GPU. */
+     * can be handed over: bf_semaphore_flush waits for no GPU work. */
     for (uint32_t i = 0; i < info->waitSemaphoreCount && result == VK_SUCCESS; i++)
         result = bf_semaphore_flush(scheduler, info->pWaitSemaphores[i]);
     if (result != VK_SUCCESS)
@@ -533,8 +535,8 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     result = bf_driver_present(engine, info);
     atomic_store(&queue->completion_unknown, true);
     uint64_t engines = 0;
-    /* A present that fails has consumed its waits all the same, save for a lost device or no
-     * memory (VK_KHR_swapchain, vkQueuePresentKHR). */
+    /* A present that fails has consumed its waits all the same, unless the device is lost or memory
+     * is exhausted (VK_KHR_swapchain, vkQueuePresentKHR). */
     bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
                     result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; consumed && i < info->waitSemaphoreCount; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bfQueueWait: passed in the call where it may be, else a packet in its queue. */
+/* bfQueueWait: passed in the call if possible, else by a packet. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -18,15 +18,15 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 
-/* C-1: a wait that is satisfied, or that a queue with nothing held passes at once. 'looked': the
- * fence's value is of now. */
+/* C-1: passes a wait that is satisfied, or that a queue with nothing held can pass at once.
+ * 'looked': the fence's value has just been brought up to date. */
 static enum bf_outcome queue_wait_now(struct bf_command_queue *queue, struct bf_fence *fence,
                                       uint64_t value, bool looked)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
     struct bf_log *log = queue->base.log;
     bool passed = atomic_load(&fence->value) >= value;
-    /* The log has it in its place among what is held. */
+    /* With a log, a satisfied wait keeps its place behind what is held. */
     bool in_turn = bf_log_is_enabled(log) && bf_queue_has_backlog(&queue->base);
     if (!atomic_load(&fence->pending)) {
         if (!passed || in_turn)
