@@ -8,6 +8,7 @@
 
 #include "belfry/belfry.h"
 #include "log/log.h"
+#include "queue/outcome.h"
 #include "scheduler/command_queue.h"
 #include "trace/trace.h"
 
@@ -16,13 +17,6 @@ struct bf_execution;
 /* The name in traces and in messages of the check 'access': "3D command queue 0". */
 #define BF_QUEUE_NAME 64
 void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME]);
-
-/* The outcome of trying an operation in the call. */
-enum bf_outcome {
-    BF_OUTCOME_DONE,      /* it is done; there is a result */
-    BF_OUTCOME_BY_PACKET, /* nothing was done: it has to become a packet */
-    BF_OUTCOME_LOOK,      /* try again after retiring */
-};
 
 /* Creates a queue on a given engine. Errors: bfCreateQueue's; the caller declares a lost device
  * lost. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "queue/outcome.h"
 #include "scheduler/driver.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
@@ -132,12 +133,11 @@ static struct bf_log_sync log_sync_of(const struct bf_semaphore *sem, uint64_t v
 }
 
 /* Submits a batch of a queue with a log: a copy with the log's entries, which signals the epoch
- * too. False: it doesn't fit, or nothing can be added to it. (Not inlined, so that the path without
+ * too. By a packet: it doesn't fit, or nothing can be added to it. (Not inlined, so that the path without
  * a log stays short.) */
-__attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queue,
-                                                           const VkSubmitInfo2 *info, VkFence fence,
-                                                           const struct direct *direct,
-                                                           VkResult *result)
+__attribute__((noinline)) static enum bf_outcome
+direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence fence,
+                     const struct direct *direct, VkResult *result)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
@@ -146,7 +146,7 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
     struct direct_operations operations; /* filled in as far as needed */
     if (wait_count > DIRECT_SYNCS || own > DIRECT_SYNCS)
-        return false;
+        return BF_OUTCOME_BY_PACKET;
     for (uint32_t i = 0; i < wait_count; i++) {
         const VkSemaphoreSubmitInfo *s = &info->pWaitSemaphoreInfos[i];
         operations.syncs[BF_LOG_WAITS][i] =
@@ -169,7 +169,7 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
         .operations = &operations,
     };
     if (!bf_log_add(queue->log, &batch))
-        return false;
+        return BF_OUTCOME_BY_PACKET;
     uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
     if (own)
         memcpy(signals, info->pSignalSemaphoreInfos, own * sizeof(*signals));
@@ -181,37 +181,39 @@ __attribute__((noinline)) static bool direct_submit_logged(struct bf_queue *queu
     *result = bf_driver_submit(engine, 1, &submit, fence);
     if (*result != VK_SUCCESS) {
         bf_log_refused(queue->log, &batch);
-        return true;
+        return BF_OUTCOME_DONE;
     }
     atomic_store(&engine->base.accepted_epoch, epoch);
     bf_log_accepted(queue->log, batch.slots, batch.notes, true, epoch);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed))
-        return true;
+        return BF_OUTCOME_DONE;
     if (fence && bf_vkfence_is_external(scheduler, fence))
         atomic_store(&queue->completion_unknown, true);
     else
         bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
-    return true;
+    return BF_OUTCOME_DONE;
 }
 
 /* Submits the program's own structs. On a shared engine the last batch needs a completion signal;
- * if the program gives none, a copy of that batch signals the epoch too. False: the epoch doesn't
- * fit. */
-static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
-                          VkFence fence, const struct direct *direct, VkResult *result)
+ * if the program gives none, a copy of that batch signals the epoch too. By a packet: the epoch
+ * doesn't fit. */
+static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
+                                     const VkSubmitInfo2 *infos, VkFence fence,
+                                     const struct direct *direct, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
     if (bf_log_is_enabled(queue->log))
-        return count == 1 && direct_submit_logged(queue, infos, fence, direct, result);
+        return count == 1 ? direct_submit_logged(queue, infos, fence, direct, result)
+                          : BF_OUTCOME_BY_PACKET;
     bf_label_enter(engine, queue->labels);
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
         *result = bf_driver_submit(engine, count, infos, fence);
-        return true;
+        return BF_OUTCOME_DONE;
     }
     if (fence && bf_vkfence_is_external(queue->scheduler, fence)) {
         *result = bf_driver_submit(engine, count, infos, fence);
         atomic_store(&queue->completion_unknown, true);
-        return true;
+        return BF_OUTCOME_DONE;
     }
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
     const VkSemaphoreSubmitInfo *signal =
@@ -222,11 +224,11 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         if (*result == VK_SUCCESS)
             bf_last_submission_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
                                    signal ? signal->value : 0, 0);
-        return true;
+        return BF_OUTCOME_DONE;
     }
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
     if (count == 0 || count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
-        return false;
+        return BF_OUTCOME_BY_PACKET;
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
     uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
@@ -239,30 +241,30 @@ static bool direct_submit(struct bf_queue *queue, uint32_t count, const VkSubmit
         atomic_store_explicit(&engine->base.accepted_epoch, epoch, memory_order_release);
         bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     }
-    return true;
+    return BF_OUTCOME_DONE;
 }
 
 /* The uncontended case with nothing held: no allocation, no lock but the engine's, no copy except
- * for an epoch or a log. False: nothing was done, and packets are needed. */
-static bool direct_try(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
-                       VkFence fence, VkResult *result)
+ * for an epoch or a log. */
+static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
+                                  const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
     if (queue->scheduler->gpu.trace || !bf_lock_try_briefly(&engine->lock))
-        return false;
+        return BF_OUTCOME_BY_PACKET;
     struct direct direct;
     direct.count = 0;
     /* The loss is checked last: packets that a lost device drops count as accepted, and must
      * release nothing to a driver that may still run. */
     bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
                 !bf_scheduler_is_lost(queue->scheduler) &&
-                direct_submit(queue, count, infos, fence, &direct, result);
+                direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (done && *result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(queue->scheduler, "vkQueueSubmit");
-    return done;
+    return done ? BF_OUTCOME_DONE : BF_OUTCOME_BY_PACKET;
 }
 
 struct chain {
@@ -353,7 +355,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
         return bf_scheduler_settle(scheduler);
     VkResult result;
     bf_queue_log_trace(queue);
-    if (direct_try(queue, count, infos, fence, &result))
+    if (direct_try(queue, count, infos, fence, &result) == BF_OUTCOME_DONE)
         return result;
 
     struct chain chain = {0};
