@@ -100,10 +100,10 @@ void bf_command_queue_trace_fence(struct bf_command_queue *queue, struct bf_trac
 }
 
 /* Traces a signal or wait that needed no packet in the same way as one that did. */
-void bf_command_queue_trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
-                                    struct bf_fence *fence, uint64_t value)
+void bf_command_queue_trace_settled_into(struct bf_trace *trace, struct bf_command_queue *queue,
+                                         enum bf_trace_packet_kind kind, struct bf_fence *fence,
+                                         uint64_t value)
 {
-    struct bf_trace *trace = queue->base.scheduler->gpu.trace;
     struct bf_trace_packet packet = {0};
     const struct bf_trace_sync sync = {(uintptr_t)fence, value};
     bool wait = kind == BF_TRACE_WAIT;

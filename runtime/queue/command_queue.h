@@ -10,6 +10,7 @@
 #include "log/log.h"
 #include "queue/outcome.h"
 #include "scheduler/command_queue.h"
+#include "scheduler/scheduler.h"
 #include "trace/trace.h"
 
 struct bf_execution;
@@ -49,8 +50,17 @@ VkResult bf_command_queue_observed_result(struct bf_scheduler *scheduler, VkResu
  * the same in the trace. */
 void bf_command_queue_trace_fence(struct bf_command_queue *queue, struct bf_trace_packet *packet,
                                   enum bf_trace_fence_op op, uint64_t fence, uint64_t value);
-void bf_command_queue_trace_settled(struct bf_command_queue *queue, enum bf_trace_packet_kind kind,
-                                    struct bf_fence *fence, uint64_t value);
+void bf_command_queue_trace_settled_into(struct bf_trace *trace, struct bf_command_queue *queue,
+                                         enum bf_trace_packet_kind kind, struct bf_fence *fence,
+                                         uint64_t value);
+static inline void bf_command_queue_trace_settled(struct bf_command_queue *queue,
+                                                  enum bf_trace_packet_kind kind,
+                                                  struct bf_fence *fence, uint64_t value)
+{
+    struct bf_trace *trace = queue->base.scheduler->gpu.trace;
+    if (trace)
+        bf_command_queue_trace_settled_into(trace, queue, kind, fence, value);
+}
 
 /* Prepares the GPU write of a native fence's value and the update for an execution; and frees both
  * if the execution will not take place. Errors: those of bf_gpu_write_take. */
