@@ -270,6 +270,10 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);
     config->oom_at_submit = number_read("BELFRY_ICD_OOM_AT_SUBMIT", INT32_MAX, 0);
 
+    struct variable block = variable_read("BELFRY_ICD_BLOCK", ordinal);
+    if (block.text)
+        icd_block_read(block.text);
+
     icd_lock();
     icd_world.abort_on_violation = number_read("BELFRY_ICD_ABORT_ON_VIOLATION", 1, 0);
     icd_world.quiet_violations = number_read("BELFRY_ICD_QUIET", 1, 0);

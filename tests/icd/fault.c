@@ -15,8 +15,7 @@ static struct {
     VkResult result;
 } fault;
 
-/* "vkCreateBuffer" and "icd_CreateBuffer" without what comes first. */
-static const char *bare(const char *call)
+const char *icd_bare_name(const char *call)
 {
     return call + (strncmp(call, "vk", 2) == 0 ? 2 : sizeof("icd_") - 1);
 }
@@ -29,7 +28,8 @@ VkResult icd_fault(struct icd_device *device, const char *call)
         return VK_SUCCESS;
     VkResult result = VK_SUCCESS;
     icd_lock();
-    bool meant = fault.armed && strncmp(bare(call), fault.command, strlen(fault.command)) == 0;
+    bool meant =
+        fault.armed && strncmp(icd_bare_name(call), fault.command, strlen(fault.command)) == 0;
     if (meant && ++fault.calls == fault.n)
         result = fault.result;
     if (result == VK_ERROR_DEVICE_LOST)
@@ -43,7 +43,7 @@ VkResult icd_fault(struct icd_device *device, const char *call)
 void belfry_icd_set_fault(const char *command, uint64_t n, int32_t result)
 {
     icd_lock();
-    snprintf(fault.command, sizeof(fault.command), "%s", command ? bare(command) : "");
+    snprintf(fault.command, sizeof(fault.command), "%s", command ? icd_bare_name(command) : "");
     fault.n = n;
     fault.calls = 0;
     fault.result = (VkResult)result;

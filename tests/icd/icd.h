@@ -320,12 +320,22 @@ bool icd_oom(struct icd_instance *instance);
 /* The same of a call on a device, "vkCreateBuffer" or icd_CreateBuffer's __func__: what it is to
  * return instead of doing anything, by BELFRY_ICD_OOM_AT or belfry_icd_set_fault; VK_SUCCESS: nothing. */
 VkResult icd_fault(struct icd_device *device, const char *call);
+/* "vkCreateBuffer" and "icd_CreateBuffer" without what comes first. */
+const char *icd_bare_name(const char *call);
 #define ICD_FAULT(device_)                                                                         \
     do {                                                                                           \
         VkResult fault_ = icd_fault(device_, __func__);                                            \
         if (fault_ != VK_SUCCESS)                                                                  \
             return fault_;                                                                         \
     } while (0)
+
+/* Calls that block: block.c ---------------------------------------------------------------------- */
+
+/* Not locked, on a VkQueue that has been entered: blocks if a program has asked for it. A late call
+ * has had its effect. */
+void icd_block(const char *call, bool late);
+/* What BELFRY_ICD_BLOCK says. */
+void icd_block_read(const char *text);
 
 /* The world: control.c ---------------------------------------------------------------------- */
 

@@ -34,6 +34,10 @@ struct belfry_icd_control {
     belfry_icd_lose_device_fn *lose_device;
     belfry_icd_set_fault_fn *set_fault;
     belfry_icd_fault_calls_fn *fault_calls;
+    belfry_icd_set_block_fn *set_block;
+    belfry_icd_blocked_fn *blocked;
+    belfry_icd_await_blocked_fn *await_blocked;
+    belfry_icd_release_fn *release;
     belfry_icd_used_fn *used;
     belfry_icd_live_fn *live;
     belfry_icd_sparse_binds_fn *sparse_binds;
@@ -77,6 +81,10 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->lose_device, "belfry_icd_lose_device"},
         {(void **)&control->set_fault, "belfry_icd_set_fault"},
         {(void **)&control->fault_calls, "belfry_icd_fault_calls"},
+        {(void **)&control->set_block, "belfry_icd_set_block"},
+        {(void **)&control->blocked, "belfry_icd_blocked"},
+        {(void **)&control->await_blocked, "belfry_icd_await_blocked"},
+        {(void **)&control->release, "belfry_icd_release"},
         {(void **)&control->used, "belfry_icd_used"},
         {(void **)&control->live, "belfry_icd_live"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},

@@ -141,6 +141,16 @@ struct belfry_icd_sparse_bind {
     uint64_t memory_offset;
 };
 
+/* Which calls on a VkQueue block: vkQueueSubmit(2), vkQueueBindSparse, vkQueuePresentKHR, and the
+ * two waits for idleness. */
+struct belfry_icd_block {
+    const char *command; /* as for belfry_icd_set_fault */
+    uint64_t first;      /* the first-th such call from now on, from 1; 0: none */
+    uint64_t every;      /* and each every-th one behind it; 0: that one alone */
+    uint64_t ns;         /* for so long; 0: until belfry_icd_release */
+    bool late;           /* once the call has had its effect; else before it has any */
+};
+
 typedef void (*belfry_icd_callback)(const struct belfry_icd_record *record, void *user);
 
 /* belfry_icd_get_counters: fills *counters with all counts since load or the last reset. */
@@ -198,6 +208,17 @@ typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
 typedef void belfry_icd_set_fault_fn(const char *command, uint64_t n, int32_t result);
 /* belfry_icd_fault_calls: how many of those calls there have been since. */
 typedef uint64_t belfry_icd_fault_calls_fn(void);
+/* belfry_icd_set_block: from now on such calls block in the driver, inside the call on its VkQueue,
+ * holding no lock of the driver's. Takes the place of what was asked for before; NULL for nothing. What
+ * blocks already goes on blocking, on a lost device too. */
+typedef void belfry_icd_set_block_fn(const struct belfry_icd_block *block);
+/* belfry_icd_blocked: calls that are blocked at this moment. */
+typedef uint64_t belfry_icd_blocked_fn(void);
+/* belfry_icd_await_blocked: returns once so many calls are blocked. */
+typedef void belfry_icd_await_blocked_fn(uint64_t calls);
+/* belfry_icd_release: lets so many calls go on, those first that have been blocked longest, of the
+ * blocked ones that no time ends; UINT64_MAX for all. */
+typedef void belfry_icd_release_fn(uint64_t calls);
 /* belfry_icd_used: the pipeline that was bound at a bind point when work was recorded last in this
  * command buffer since it was begun, or was generated or looked at for that; 0 for none. The command
  * buffer is the program's VkCommandBuffer, and nobody records it meanwhile. */
@@ -234,6 +255,10 @@ BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
 BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
 BELFRY_ICD_EXPORT belfry_icd_set_fault_fn belfry_icd_set_fault;
 BELFRY_ICD_EXPORT belfry_icd_fault_calls_fn belfry_icd_fault_calls;
+BELFRY_ICD_EXPORT belfry_icd_set_block_fn belfry_icd_set_block;
+BELFRY_ICD_EXPORT belfry_icd_blocked_fn belfry_icd_blocked;
+BELFRY_ICD_EXPORT belfry_icd_await_blocked_fn belfry_icd_await_blocked;
+BELFRY_ICD_EXPORT belfry_icd_release_fn belfry_icd_release;
 BELFRY_ICD_EXPORT belfry_icd_used_fn belfry_icd_used;
 BELFRY_ICD_EXPORT belfry_icd_live_fn belfry_icd_live;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;

@@ -349,11 +349,13 @@ static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue,
     struct icd_fence *fence = fence_ ? FENCE(fence_) : NULL;
     icd_queue_enter(queue, batch->call);
     icd_bump(&queue->counts.submit_calls, 1);
+    icd_block(batch->call, false);
     batch_seen(batch, queue, fence);
     VkResult result = submit_fault(device, batch->call);
     if (result == VK_SUCCESS)
         result = device->config->free_submit ? batch_free(batch, queue, fence)
                                              : batch_queue(batch, queue, fence);
+    icd_block(batch->call, true);
     icd_queue_leave(queue);
     return result;
 }
@@ -503,9 +505,11 @@ static VkResult icd_QueueBindSparse(VkQueue queue_, uint32_t bindInfoCount,
     struct icd_queue *queue = QUEUE(queue_);
     icd_queue_enter(queue, "vkQueueBindSparse");
     icd_bump(&queue->counts.bind_sparse_calls, 1);
+    icd_block(__func__, false);
     VkResult result = icd_fault(queue->object.device, __func__);
     if (result == VK_SUCCESS)
         result = bind_sparse(queue, bindInfoCount, pBindInfo, fence ? FENCE(fence) : NULL);
+    icd_block(__func__, true);
     icd_queue_leave(queue);
     return result;
 }
@@ -548,12 +552,14 @@ static VkResult icd_QueuePresentKHR(VkQueue queue_, const VkPresentInfoKHR *pPre
     struct icd_queue *queue = QUEUE(queue_);
     icd_queue_enter(queue, "vkQueuePresentKHR");
     icd_bump(&queue->counts.presents, 1);
+    icd_block(__func__, false);
     VkResult result = icd_fault(queue->object.device, __func__);
     if (result == VK_SUCCESS)
         result = present(queue, pPresentInfo);
     if (pPresentInfo->pResults)
         for (uint32_t i = 0; i < pPresentInfo->swapchainCount; i++)
             pPresentInfo->pResults[i] = result;
+    icd_block(__func__, true);
     icd_queue_leave(queue);
     return result;
 }
@@ -577,9 +583,11 @@ static VkResult icd_QueueWaitIdle(VkQueue queue_)
     ICD_FAULT(queue->object.device);
     icd_queue_enter(queue, "vkQueueWaitIdle");
     icd_bump(&queue->counts.wait_idles, 1);
+    icd_block(__func__, false);
     icd_lock();
     VkResult result = queue_wait_finished(queue);
     icd_unlock();
+    icd_block(__func__, true);
     icd_queue_leave(queue);
     return result;
 }
@@ -591,6 +599,7 @@ static VkResult icd_DeviceWaitIdle(VkDevice device_)
     icd_count(ICD_COUNT_DEVICE_WAIT_IDLE, 1);
     for (uint32_t i = 0; i < device->n_queues; i++)
         icd_queue_enter(&device->queues[i], "vkDeviceWaitIdle");
+    icd_block(__func__, false);
     VkResult result = VK_SUCCESS;
     icd_lock();
     for (uint32_t i = 0; i < device->n_queues && result == VK_SUCCESS; i++)
@@ -598,6 +607,7 @@ static VkResult icd_DeviceWaitIdle(VkDevice device_)
     if (device->lost)
         result = VK_ERROR_DEVICE_LOST;
     icd_unlock();
+    icd_block(__func__, true);
     for (uint32_t i = 0; i < device->n_queues; i++)
         icd_queue_leave(&device->queues[i]);
     return result;
