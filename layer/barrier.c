@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Barriers, with their queue family ownership transfers.
+ * Barriers and the queue family ownership transfers in them.
  *
- * B-1  A transfer between two families that are one real family is none below: both halves lose
- *      their families. The layout change that both of them name happens once, in the releasing
- *      half, whose first scope is the program's real one; the acquiring half becomes a memory
- *      barrier. (Equal layouts in its place would not do: they switch synchronization2's "layouts
- *      are ignored" rule on, and name a layout that may not be named.) Vulkan ignores a release's
- *      second scope and an acquire's first, so programs may put anything there; they are cleared,
- *      and an acquire's source stages widened to all commands, behind the semaphore that it
- *      follows.
+ * B-1  A transfer between two shown families that are backed by the same real family is no transfer
+ *      for the driver: in both halves, release and acquire, the families become
+ *      VK_QUEUE_FAMILY_IGNORED. The layout change that both halves name must happen once; it
+ *      happens in the release, whose first scope is the program's real one, and the acquire becomes
+ *      a memory barrier. (An acquire with equal layouts would not do: equal layouts switch
+ *      synchronization2's rule "layouts are ignored" on, and the layout may be one that a barrier
+ *      may not name.) Vulkan ignores the second scope of a release and the first scope of an
+ *      acquire, so programs may write anything there; Belfry clears those access masks, and widens
+ *      the source stages of an acquire to ALL_COMMANDS, so that it comes after the semaphore wait
+ *      before it.
  *
- * Which half it is follows from the family of the command buffer's pool. Proven by
- * tests/layer/ownership.c.
+ * The family of the command buffer's pool tells whether a barrier is a release or an acquire.
+ * Proven by tests/layer/ownership.c.
  */
 #include "layer/layer.h"
 
@@ -21,7 +23,8 @@
 #include "base/message.h"
 #include "gpu/command_buffer.h"
 
-/* Barriers of one command that need no allocation. */
+/* The number of barriers of each kind that a command may have without an allocation being
+ * needed. */
 #define STACK_BARRIERS 16
 
 static bool is_transfer(const struct bf_family_map *map, uint32_t src, uint32_t dst)
@@ -29,7 +32,7 @@ static bool is_transfer(const struct bf_family_map *map, uint32_t src, uint32_t 
     return src != dst && bf_family_same_real(map, src, dst);
 }
 
-/* Does the pair mean anything else below? */
+/* Do the real families differ from the program's pair, or is the transfer none for the driver? */
 static bool pair_changes(const struct bf_family_map *map, uint32_t src, uint32_t dst)
 {
     return bf_family_real(map, src) != src || bf_family_real(map, dst) != dst ||
@@ -73,7 +76,7 @@ static VkMemoryBarrier2 memory_of_acquire2(const VkImageMemoryBarrier2 *image)
     };
 }
 
-/* The older barriers' stages are the command's. */
+/* VkBufferMemoryBarrier has no stages: vkCmdPipelineBarrier has them for all its barriers. */
 static void widen_acquire1(VkBufferMemoryBarrier *buffer)
 {
     buffer->srcAccessMask = 0;
@@ -85,7 +88,8 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
     buffer->srcAccessMask = 0;
 }
 
-/* The two generations of barriers differ in their structs' names, and in where their stages are. */
+/* Barriers of Vulkan 1.0 and of synchronization2 differ in the names of their structs, and in where
+ * their stages are. */
 #define DEFINE_BARRIERS(suffix, MemoryBarrier, BufferBarrier, ImageBarrier)                        \
     struct barriers##suffix {                                                                      \
         uint32_t memory_count, buffer_count, image_count;                                          \
@@ -94,13 +98,13 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
         const ImageBarrier *images;                                                                \
     };                                                                                             \
                                                                                                    \
-    /* Room for a translated copy. */                                                              \
+    /* The memory for a translated copy. */                                                        \
     struct room##suffix {                                                                          \
         MemoryBarrier memory[2 * STACK_BARRIERS];                                                  \
         BufferBarrier buffers[STACK_BARRIERS];                                                     \
         ImageBarrier images[STACK_BARRIERS];                                                       \
         void *heap;                                                                                \
-        bool acquires; /* a barrier in it was an acquire */                                        \
+        bool acquires; /* at least one of the barriers was an acquire */                           \
     };                                                                                             \
                                                                                                    \
     static bool barriers_change##suffix(const struct bf_family_map *map,                           \
@@ -119,7 +123,7 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
         return false;                                                                              \
     }                                                                                              \
                                                                                                    \
-    /* Replaces 'b' by a translated copy. False: out of memory, 'b' is as it was. */               \
+    /* Replaces 'b' with a translated copy. False: out of memory, and 'b' is unchanged. */         \
     static bool translate##suffix(struct layer_device *d, VkCommandBuffer command_buffer,          \
                                   struct barriers##suffix *b, struct room##suffix *room)           \
     {                                                                                              \
@@ -229,7 +233,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents(
     free(room.heap);
 }
 
-/* A dependency with its barriers translated, and the room that holds them. */
+/* A VkDependencyInfo with translated barriers, and the memory that holds them. */
 struct dependency {
     VkDependencyInfo info;
     struct room2 room;

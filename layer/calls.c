@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions below that the layer calls. A command that has two names is called by the one that
- * instance and device have in common, the core's since the version that took it over: the other may
- * be there too, but calling it is an error, and the validation layer below says so.
+ * The functions of the next layer or driver that the layer calls. A command may have two names, of
+ * core and of an extension. The core name is called where the API version that instance and device
+ * both support has the command, and the extension's elsewhere: both functions may exist, but to
+ * call the wrong one is invalid usage, which a validation layer below would report.
  */
 #include "layer/layer.h"
 
@@ -41,11 +42,12 @@ const struct layer_instance_calls *layer_instance_calls_of(const struct layer_in
 }
 
 /*
- * Commands that nobody below has. Programs reach our stand-ins for them nevertheless: the loader
- * answers for the commands of VK_EXT_debug_utils by the instance, enabled or not, and layers above
- * may ask for any. Names, tags and labels then succeed and do nothing, as without the layer; the
- * others say what is missing, those with a result. Arguments are the caller's to take away, so one
- * function does for all types.
+ * Commands that neither driver nor lower layers have. Programs can call the layer's functions for
+ * them all the same: the loader hands out those of VK_EXT_debug_utils from the instance, whether it
+ * is enabled or not, and upper layers may ask for any. Commands that set names, tags or labels then
+ * succeed and do nothing, as they do without the layer; others return
+ * VK_ERROR_EXTENSION_NOT_PRESENT if they return a VkResult. In C's calling conventions the caller
+ * removes the arguments, so one function can stand for commands of all types.
  */
 static VKAPI_ATTR VkResult VKAPI_CALL do_nothing(void)
 {
@@ -62,8 +64,8 @@ static PFN_vkVoidFunction missing(const char *name)
     return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : refuse);
 }
 
-/* The core's name where the device has it: the extension's is the same function. Nothing is
- * NULL. */
+/* Where the device has a command under the core name, that is used: the function under the
+ * extension's name is the same. No entry is left NULL. */
 void layer_device_calls_load(struct layer_device *d)
 {
 #define LOAD(name, other, promoted)                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks through and copies chains of pNext. */
+/* Searching and copying pNext chains. */
 #include "layer/chain.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 static size_t size_of(VkStructureType type)
 {
-    /* By number: the registry knows structs that the headers don't. */
+    /* The cases are numbers, because the registry has structs that the oldest headers don't
+     * have. */
     switch ((int)type) {
 #define X(value, size)                                                                             \
     case value:                                                                                    \

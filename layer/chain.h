@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of pNext chains, so that a struct in the middle can be changed: the program's are never
- * written to.
+ * Copies of pNext chains, made so that a struct in the middle can be changed: the program's own
+ * structs are never written to.
  */
 #ifndef BELFRY_LAYER_CHAIN_H
 #define BELFRY_LAYER_CHAIN_H
@@ -13,16 +13,17 @@
 
 const void *layer_chain_find(const void *chain, VkStructureType type);
 
-/* Structs copied from the front of a chain; the last one is followed by the original rest. */
+/* Copies of the structs at the front of a chain; the last copy's pNext is the rest of the program's
+ * chain. */
 struct layer_chain {
     void *head;
     uint32_t count;
 };
 
 /*
- * Copies a chain up to and including 'last', a struct in it.
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT when the size of a struct that
- * has to be copied is not known (*unknown says which).
+ * Copies a chain up to and including 'last', one of its structs. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT if the size of a struct that has to be
+ * copied isn't known (*unknown is its type).
  */
 VkResult layer_chain_copy(const void *chain, const void *last, struct layer_chain *copy,
                           VkStructureType *unknown);

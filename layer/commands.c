@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands and the table of extensions: look-ups in what tools/registry made. */
+/* Look-ups in the tables of commands and of extensions, which tools/registry generates. */
 #include "layer/commands.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A layer that is built without the specialiser has none of its stand-ins: NULL. */
+/* A layer that is built without the specialiser has none of its functions: these symbols are
+ * NULL. */
 #define DECLARE(name)                                                                              \
     extern __typeof__(*(PFN_##name)0) layer_specialize_##name                                      \
         __attribute__((weak, visibility("hidden")));
@@ -19,7 +20,7 @@ LAYER_SPECIALIZE_STAND_INS(DECLARE)
 #define ACCESS(name)     (PFN_vkVoidFunction) layer_access_##name
 #define SPECIALIZE(name) (PFN_vkVoidFunction) layer_specialize_##name
 
-/* Sorted by name. */
+/* Sorted by name, for bsearch. */
 static const struct layer_command commands[] = {
 #include "layer/generated/commands.inc"
 };
@@ -30,7 +31,8 @@ enum shown {
     LAYER_HIDDEN_WITH_FAMILIES,
 };
 
-/* Likewise. Those without a row are the program's business alone. */
+/* Sorted by name, for bsearch. Extensions without a row are shown, and never enabled by the
+ * layer. */
 static const struct extension {
     const char *name;
     enum shown shown;
@@ -39,7 +41,7 @@ static const struct extension {
 #include "layer/generated/extensions.inc"
 };
 
-/* Rows of both tables begin with their name. */
+/* The name is the first member of both tables' rows. */
 static int compare(const void *name, const void *row)
 {
     return strcmp(name, *(const char *const *)row);

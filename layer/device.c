@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: the program's request, in copies, turned into what the scheduler needs. */
+/* Devices: the program's VkDeviceCreateInfo is copied, and what the scheduler needs is added to the
+ * copy. */
 #include "layer/layer.h"
 
 #include <stdio.h>
@@ -15,12 +16,12 @@
 #include "base/message.h"
 #include "layer/specialize/interface.h"
 
-/* Everything that is added to the program's VkDeviceCreateInfo, and what it takes to free it. */
+/* A VkDeviceCreateInfo with what was added to the program's, and the memory it uses. */
 struct request {
     VkDeviceCreateInfo info;
     struct bf_placement placement;
     const char **extensions;
-    struct layer_chain chain; /* what had to be copied of the program's chain */
+    struct layer_chain chain; /* the front of the program's chain, if it had to be copied */
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
@@ -29,7 +30,7 @@ struct request {
     bool host_query_reset, calibrated;
     bool buffer_addresses, shader_int64, host_memory;
     unsigned added;      /* enum layer_added */
-    bool names_priority; /* the last extension was added for the realtime VkQueue */
+    bool names_priority; /* the last extension was added for the VkQueue of priority REALTIME */
 };
 
 static void request_finish(struct request *r)
@@ -50,15 +51,16 @@ static VkLayerDeviceCreateInfo *find_function(const VkDeviceCreateInfo *info,
     return NULL;
 }
 
-/* A feature the scheduler needs: in the struct of its core version, in its own struct, or nowhere
- * in the program's chain. */
+/* A feature that the scheduler needs, and the two structs that may hold it in a chain: that of a
+ * core version ('core') and the feature's own ('own'). */
 struct feature {
     VkStructureType core, own;
     size_t core_offset, own_offset;
-    bool core_counts; /* the core struct is one the program may use (its version is high enough) */
+    bool core_counts; /* the program's API version has the core struct */
 };
 
-/* The struct in the chain that holds the feature, and the feature in it; NULL: none. */
+/* The struct of the chain that holds the feature, with the feature's address in *value; NULL:
+ * none. */
 static void *struct_with(const void *chain, const struct feature *f, VkBool32 **value)
 {
     char *s = f->core_counts ? (char *)layer_chain_find(chain, f->core) : NULL;
@@ -71,9 +73,9 @@ static void *struct_with(const void *chain, const struct feature *f, VkBool32 **
     return s;
 }
 
-/* The program's chain with the feature on. A struct that has it off has to be changed, in a copy of
- * the chain so far; one that is missing is put in front. What is optional is done without where the
- * chain can't be copied: VK_INCOMPLETE. */
+/* Switches the feature on in the chain. If a struct has it off, the chain up to that struct is
+ * copied, and the copy changed; if no struct holds it, 'own' is put in front. VK_INCOMPLETE: the
+ * feature is optional, and the chain can't be copied; it stays off. */
 static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own,
                        bool optional)
 {
@@ -127,8 +129,9 @@ static void add_extension(struct request *r, const char *name)
     r->added |= layer_extension_added(name);
 }
 
-/* The setting 'realtime': one VkQueue more, on a family that the program leaves alone, since a
- * family has one global priority. The program's own stay as they are. */
+/* The setting 'realtime': requests one more VkQueue, on a family of which the program requests
+ * none, because a family can have only one global priority. The program's own queues keep
+ * theirs. */
 static void add_realtime(struct request *r, const struct layer_physical *p)
 {
     if (!p->realtime_families) {
@@ -149,13 +152,13 @@ static void add_realtime(struct request *r, const struct layer_physical *p)
     const char *name = p->global_priority_extension;
     if (name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
         !has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
-        r->extensions[r->info.enabledExtensionCount++] = name; /* it has no commands to hide */
+        r->extensions[r->info.enabledExtensionCount++] = name; /* no commands to hide */
         r->names_priority = true;
     }
 }
 
-/* The driver permits no such VkQueue: it says so only when the device is made, and may say
- * otherwise tomorrow. */
+/* Removes that VkQueue from the request, because the driver didn't permit it. Only vkCreateDevice
+ * tells, and its answer may be another one next time. */
 static void drop_realtime(struct request *r)
 {
     bf_placement_drop_reserved(&r->placement);
@@ -164,7 +167,8 @@ static void drop_realtime(struct request *r)
     r->names_priority = false;
 }
 
-/* A feature of Vulkan 1.0: in a struct of the chain, or in the one beside it. */
+/* Switches shaderInt64 on, a feature of Vulkan 1.0: in VkPhysicalDeviceFeatures2 in the chain, or
+ * else in pEnabledFeatures. */
 static VkResult enable_int64(struct request *r, const VkDeviceCreateInfo *info)
 {
     const VkStructureType type = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -244,7 +248,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         offsetof(VkPhysicalDeviceBufferDeviceAddressFeatures, bufferDeviceAddress),
         core12,
     };
-    /* Structs that have the feature off come first: copying the chain leaves out what is ours. */
+    /* First the features whose struct is in the chain, then the others: so what is put in front of
+     * the chain is never copied with it. */
     const struct bf_settings *settings = &p->instance->settings;
     bool traced = settings->trace || settings->summary;
     bool reset_wanted =
@@ -278,7 +283,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     r->host_query_reset = reset_wanted;
     if (reset_wanted && p->host_reset_by_extension)
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
-    /* Two names for one thing: whichever of them the program has is as good. */
+    /* The KHR and the EXT extension are equivalent: if the program enables either, none is
+     * added. */
     r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
                     has_extension(r, "VK_KHR_calibrated_timestamps");
     if (!r->calibrated && p->calibrated_extension) {
@@ -296,7 +302,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     return VK_SUCCESS;
 }
 
-/* Scheduling several GPUs as one is not known here. */
+/* Devices of several physical devices aren't scheduled. */
 static bool is_group(const VkDeviceCreateInfo *info)
 {
     const VkDeviceGroupDeviceCreateInfo *group =
@@ -304,7 +310,7 @@ static bool is_group(const VkDeviceCreateInfo *info)
     return group && group->physicalDeviceCount > 1;
 }
 
-/* Can the program's own request go to the driver as it is? */
+/* Can the program's own VkDeviceCreateInfo be passed to the driver unchanged? */
 static bool is_native_request(const struct layer_physical *p, const VkDeviceCreateInfo *info)
 {
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
@@ -316,7 +322,7 @@ static bool is_native_request(const struct layer_physical *p, const VkDeviceCrea
     return true;
 }
 
-/* The driver's queues behind the engines. False: it has none where one was opened. */
+/* Gets the engines' VkQueues from the driver. False: the driver returned no handle for one. */
 static bool get_engines(struct layer_device *d, struct bf_placement *placement,
                         PFN_vkSetDeviceLoaderData set_loader_data)
 {
@@ -333,7 +339,7 @@ static bool get_engines(struct layer_device *d, struct bf_placement *placement,
             };
             d->vk.vkGetDeviceQueue2(d->handle, &info, &e->handle);
         }
-        /* Some drivers know a queue by the older command alone. */
+        /* Some drivers return a queue from vkGetDeviceQueue only. */
         if (!e->handle)
             d->vk.vkGetDeviceQueue(d->handle, e->family, e->index, &e->handle);
         if (!e->handle) {
@@ -402,9 +408,9 @@ static VkResult attach(struct layer_device *d, struct request *r,
     return result;
 }
 
-/* Creates the device below; each try begins with the same link, in the chain that goes down, which
- * may be a copy. *device goes down as it came: the loader keeps a pointer of its own there until
- * the driver has filled it in. */
+/* Calls the next vkCreateDevice. Each call starts from the same link of the loader's, in the chain
+ * that is passed down, which may be a copy. *device must be passed down with the value it had:
+ * until the driver sets it, the loader keeps a pointer there. */
 static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
                              const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
@@ -421,8 +427,8 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     return result;
 }
 
-/* With what the scheduler needs; without a realtime VkQueue if it is that which the driver refuses.
- */
+/* Creates the device with what the scheduler needs; without the VkQueue of priority REALTIME if the
+ * driver refuses that. */
 static VkResult create_scheduled(struct layer_device *d, struct request *r,
                                  const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
@@ -515,7 +521,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             goto fail_create;
         }
         result = create_below(d, info, allocator, below);
-        if (result != VK_SUCCESS) /* it was the program's request that the driver refused */
+        if (result != VK_SUCCESS) /* the driver refused the program's own request */
             goto fail_create;
         if (p->capable)
             pass_through_line(p, is_group(info) ? "a group of several devices"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries about queue families: what the program is shown, answered by the real family behind it.
- */
+/* Queries about queue families: programs ask about shown families, and are answered for the real
+ * ones behind them. */
 #include "layer/layer.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "layer/chain.h"
 
-/* An appended family is its host's, but for what it was narrowed to. */
+/* Sets the members in which a shown family may differ from its real one. */
 static void family_apply_narrowing(const struct layer_physical *p, uint32_t shown,
                                    VkQueueFamilyProperties *target)
 {
@@ -44,8 +44,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties(
     }
 }
 
-/* The driver fills the structs chained to each entry; those of an appended family are handed to it
- * in its host's place. */
+/* Fills the entry of an appended family. The driver fills the structs chained to each entry, so
+ * those of an appended family are passed to it in the entry of the real family behind it. */
 static void fill_appended(struct layer_physical *p, uint32_t shown,
                           VkQueueFamilyProperties2 *target)
 {
@@ -109,8 +109,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceSurfaceSupportKHR(VkPhys
                                                         display, visual);                          \
     }
 
-/* Wayland's and DirectFB's take no visual; one argument more does no harm in C's calling convention
- * on any platform that has them. */
+/* The commands for Wayland and DirectFB have no visual: with C's calling conventions on all
+ * platforms that have those, passing one argument too many is harmless. */
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR)
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR)
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR)
@@ -135,7 +135,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyPerformanceQueryP
     i->vk->vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(physical, &copy, passes);
 }
 
-/* A DRM modifier's question carries the sharing families in its chain. */
+/* VkPhysicalDeviceImageDrmFormatModifierInfoEXT in the chain names the families that share the
+ * image. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     VkPhysicalDevice physical, const VkPhysicalDeviceImageFormatInfo2 *info,
     VkImageFormatProperties2 *properties)
@@ -156,7 +157,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     struct layer_chain chain;
     VkStructureType unknown;
     VkResult result = layer_chain_copy(info->pNext, drm, &chain, &unknown);
-    if (result != VK_SUCCESS) /* what stands in the way is no reason to fail a question */
+    if (result != VK_SUCCESS) /* a struct that can't be copied is no reason to fail the query */
         return next(physical, info, properties);
     VkPhysicalDeviceImageDrmFormatModifierInfoEXT *own = (void *)layer_chain_find(
         chain.head, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);

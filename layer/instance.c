@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instances, and what is known of their physical devices. */
+/* Instances, and what the layer queries of their physical devices. */
 #include "layer/layer.h"
 
 #include <stdlib.h>
@@ -34,14 +34,15 @@ static bool has_name(const char *const *names, uint32_t count, const char *name)
 }
 
 /*
- * On a device of Vulkan 1.0 the extensions that the scheduler stands on need
- * VK_KHR_get_physical_device_properties2 in the instance, whatever the program's version; which
- * devices there are is known only afterwards. So it is added to every instance, in a copy, and left
- * out again where nobody has it.
+ * On a device of Vulkan 1.0, the extensions that the scheduler needs depend on the instance
+ * extension VK_KHR_get_physical_device_properties2, whatever the program's version. Which devices
+ * there are is known only when the instance exists. So the extension is added to every instance, in
+ * a copy of the program's create-info, and left out if the instance can't be created with it.
  *
- * Its commands are handed on all the same. The Vulkan loader, once it has seen the extension arrive
- * at its end of the chain, answers for these names itself, and from then on leads the core commands
- * to them too: without them a program's vkGetPhysicalDeviceFeatures2 would jump to NULL.
+ * The extension's commands are passed on to programs even if they didn't enable it. Once the Vulkan
+ * loader has seen the extension in the call that reaches it, it returns its own functions for these
+ * names, and makes the core commands call them: if the layer hid them, a program's
+ * vkGetPhysicalDeviceFeatures2 would call NULL.
  */
 static VkResult create_below(const VkInstanceCreateInfo *info,
                              const VkAllocationCallbacks *allocator, VkInstance *instance,
@@ -71,7 +72,7 @@ static VkResult create_below(const VkInstanceCreateInfo *info,
     free(names);
     if (result == VK_ERROR_EXTENSION_NOT_PRESENT) {
         *with_properties2 = false;
-        link->u.pLayerInfo = below->pNext; /* the layers below have moved it on */
+        link->u.pLayerInfo = below->pNext; /* the lower layers have advanced it */
         result = create(info, allocator, instance);
     }
     return result;
@@ -151,8 +152,8 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
     return false;
 }
 
-/* Which families may have a VkQueue of global priority REALTIME: those that the driver says so of,
- * or all where it can't be asked. */
+/* Finds the families that may have a VkQueue of global priority REALTIME: those for which the
+ * driver reports it, or all if the driver can't be asked. */
 static void find_realtime(struct layer_physical *p, const VkExtensionProperties *list,
                           uint32_t count)
 {
@@ -188,10 +189,11 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
     }
 }
 
-/* What the scheduler needs, by core version or by extension: timeline semaphores and
- * synchronization2; calibrated timestamps to put the GPU's clock and the CPU's on one axis; host
- * query reset for traces; shaders that store through addresses, and memory of the host's own that
- * the GPU can use, for native fences; timeline semaphores that go from process to process. */
+/* Finds out whether the device has what the scheduler needs, by core version or by extension:
+ * timeline semaphores and synchronization2. Also what it uses if present: calibrated timestamps (to
+ * show CPU and GPU on one time axis), host query reset (for traces), buffer device addresses with
+ * 64-bit integers and imported host memory (for native fences), and exportable timeline semaphores
+ * (for shared fences). */
 static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;
@@ -273,7 +275,7 @@ static VkResult find_capabilities(struct layer_physical *p)
     return VK_SUCCESS;
 }
 
-/* llvmpipe, which lavapipe is, compares each access with the bound range. */
+/* llvmpipe, the driver also called lavapipe, compares every access with the bound range. */
 static bool checks_bounds(const struct layer_physical *p)
 {
     if (!p->vk->vkGetPhysicalDeviceProperties2 || p->api_version < VK_API_VERSION_1_2)
@@ -351,7 +353,7 @@ static const VkLayerProperties own_properties = {
     .description = "D3D12's queues on whatever VkQueues a GPU has",
 };
 
-/* The two-call idiom over an array that we have whole. */
+/* The two-call idiom for an array in memory. */
 static VkResult enumerate(const void *source, uint32_t available, size_t size, uint32_t *count,
                           void *target)
 {
@@ -448,7 +450,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
     properties[0].pNext = chain;
     uint32_t below = *count - 1;
     VkResult result = VK_SUCCESS;
-    /* Asked with room for none, a driver says whether it has any left. */
+    /* With room for no element, a driver returns VK_INCOMPLETE if it has any. */
     if (next)
         result = next(physical, &below, properties + 1);
     else

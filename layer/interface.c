@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loader plumbing only: how the loader finds the layer, and how it and the layers above find our
- * functions (Vulkan-Loader, LoaderLayerInterface).
+ * The layer's entry points: the negotiation with the loader, and vkGet*ProcAddr for the loader and
+ * for upper layers (Vulkan-Loader, LoaderLayerInterface).
  */
 #include "layer/layer.h"
 
@@ -12,7 +12,7 @@
 #include "layer/passthrough.h"
 #include "layer/specialize/interface.h"
 
-/* The instance table: the layer's only global state. */
+/* The tables of instances and devices: the layer's only global state. */
 static struct bf_map instances, devices;
 static struct bf_lock table_lock;
 
@@ -34,8 +34,8 @@ static bool add(struct bf_map *map, const void *dispatchable, void *object)
     return added;
 }
 
-/* An empty table is freed, so that nothing is left when the layer is unloaded: look-ups need a live
- * object, and there is none. */
+/* An empty table is freed, so that the layer leaves no memory when it is unloaded. Nobody looks an
+ * object up at the time: there is none left. */
 static void take(struct bf_map *map, const void *dispatchable)
 {
     bf_lock_acquire(&table_lock);
@@ -72,7 +72,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice de
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_physical_device_proc_addr(VkInstance instance,
                                                                               const char *name);
 
-/* The stand-in for a physical device's command. */
+/* The layer's function for a command of a physical device. */
 static PFN_vkVoidFunction find_physical(const struct layer_command *command)
 {
     return command && command->level == LAYER_LEVEL_PHYSICAL ? command->own : NULL;
@@ -85,8 +85,8 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     struct layer_device *d = layer_device_of(device);
     PFN_vkVoidFunction next = d->next(device, name), ours = NULL;
     const struct layer_command *command = layer_command_find(name);
-    /* A device that is passed through has the driver's own queues: nothing need be hidden. Commands
-     * of extensions that the layer added are none that the program enabled. */
+    /* A device that is passed through has the driver's own queues, so no command need be hidden. A
+     * program can't have commands of extensions that the layer enabled for itself. */
     if (!next || (command && ((d->runtime && command->hidden) || (command->added & d->added))))
         return NULL;
     if (command && command->level == LAYER_LEVEL_DEVICE) {
@@ -109,8 +109,8 @@ static PFN_vkVoidFunction get_physical_device_proc_addr(VkInstance instance, con
     PFN_vkVoidFunction ours = find_physical(layer_command_find(name));
     if (ours)
         return next || strcmp(name, "vkCreateDevice") == 0 ? ours : NULL;
-    /* Without a function of that kind below, only what is known to be a physical device's
-     * command may be answered here. */
+    /* If the next layer has no vk_layerGetPhysicalDeviceProcAddr, 'next' may be a command of
+     * another level: only commands that are known to be a physical device's may be returned. */
     return i->next_physical ? next : NULL;
 }
 
@@ -123,8 +123,8 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
     const struct layer_command *command = layer_command_find(name);
     if (command && command->level == LAYER_LEVEL_GLOBAL)
         return command->own;
-    /* vkCreateDevice is an instance's command, but some layers above, Mesa's overlay for one, ask
-     * for it without an instance, as most layers and drivers let them. */
+    /* vkCreateDevice is an instance-level command, but some upper layers, Mesa's overlay for one,
+     * query it with a NULL instance, which most layers and drivers permit. */
     if (!instance)
         return strcmp(name, "vkCreateDevice") == 0 ? find_physical(command) : NULL;
     if (strcmp(name, "vkGetDeviceProcAddr") == 0)
@@ -135,7 +135,8 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
         return next;
     if (command->hidden)
         return NULL;
-    /* Devices of this instance that are passed through call these too: each one asks. */
+    /* Passed-through devices of this instance get the same functions: each function checks its
+     * device. */
     bool checked = i->settings.check == BF_CHECK_ACCESS;
     bool specialized =
         i->settings.specialize != BF_SPECIALIZE_OFF && !checked && !command->specialize_by_device;

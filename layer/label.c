@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels recorded in command buffers: passed on, and told to the trace, which puts them on its
- * packets. */
+/* Labels in command buffers: they are passed on, and the trace shows them at its packets. */
 #include "layer/layer.h"
 
 #include "layer/access/access.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layer's own objects, and the functions that stand in for Vulkan's.
+ * The layer's own objects, and the functions that it puts in place of Vulkan's commands.
  *
  * The layer turns Vulkan calls into runtime calls and holds no policy. VkQueue is the only handle
- * it wraps; instances and devices are found by their dispatch key, the loader's pointer in the
- * first word of every dispatchable object.
+ * it wraps; instances and devices are looked up by their dispatch key, the loader's pointer that is
+ * the first word of every dispatchable object.
  */
 #ifndef BELFRY_LAYER_LAYER_H
 #define BELFRY_LAYER_LAYER_H
@@ -28,71 +28,71 @@ struct layer_access;
 struct layer_specializer;
 struct layer_device;
 
-/* What the layer calls of the commands of instances and their physical devices, by each command's
- * first name; NULL where nobody below has it. */
+/* The next layer's or driver's functions for commands of instances and physical devices that the
+ * layer calls, by each command's oldest name; NULL if there is none. */
 struct layer_instance_calls {
 #define LAYER_CALL(name, ...) PFN_##name name;
     LAYER_INSTANCE_CALLS(LAYER_CALL)
 };
 
-/* Likewise of devices' commands that volk's table leaves out: those of instance extensions, and
- * those that are newer than the oldest headers. */
+/* The same for commands of devices that volk's table doesn't have: those of instance extensions,
+ * and those newer than the oldest headers. None is NULL (calls.c). */
 struct layer_device_calls {
     LAYER_DEVICE_CALLS(LAYER_CALL)
 #undef LAYER_CALL
 };
 
-#define LAYER_VERSIONS 5 /* of Vulkan, 1.0 first */
+#define LAYER_VERSIONS 5 /* API versions 1.0 to 1.4 */
 
 struct layer_instance {
     VkInstance handle;
     PFN_vkGetInstanceProcAddr next;
-    PFN_GetPhysicalDeviceProcAddr next_physical; /* NULL: the next layer has none */
-    uint32_t api_version;                        /* the program's; 1.0 if it named none */
+    PFN_GetPhysicalDeviceProcAddr next_physical; /* NULL: the next layer has no such function */
+    uint32_t api_version;                        /* the program's; 1.0 if it gave none */
     struct bf_settings settings;
-    struct bf_map physical_devices; /* of layer_physical, made at first sight */
-    struct bf_lock lock;            /* over making them */
+    struct bf_map physical_devices; /* of struct layer_physical, created at first use */
+    struct bf_lock lock;            /* held while one is created */
     struct bf_lock devices_lock;    /* leaf lock: the list of devices */
     struct layer_device *devices;
     struct bf_lock messengers_lock; /* leaf lock: the list of messengers */
     struct layer_messenger *messengers;
 
-    bool asks_old_devices; /* VK_KHR_get_physical_device_properties2 is enabled below */
+    bool asks_old_devices; /* VK_KHR_get_physical_device_properties2 is enabled */
     struct layer_instance_calls
-        calls[LAYER_VERSIONS];             /* by the version that a device is used with */
-    const struct layer_instance_calls *vk; /* the newest's */
+        calls[LAYER_VERSIONS];             /* by the API version that a device is used with */
+    const struct layer_instance_calls *vk; /* for the newest version */
 };
 
 struct layer_physical {
     VkPhysicalDevice handle;
     struct layer_instance *instance;
-    uint32_t api_version; /* what programs may use of it: the lesser of instance's and device's */
-    const struct layer_instance_calls *vk; /* the instance's, by that version */
+    uint32_t api_version;                  /* the lesser of the instance's and the device's */
+    const struct layer_instance_calls *vk; /* the instance's calls for that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
-    bool driver_properties; /* VkPhysicalDeviceDriverProperties can be asked for */
-    bool checks_bounds;     /* its shaders never reach beyond a buffer, whatever is enabled */
+    bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
+    bool checks_bounds;     /* shaders never access memory beyond a bound range */
     float timestamp_period;
-    /* It has what the scheduler needs. If not, its families are shown as they are and its devices
-     * are passed through. */
+    /* The device has what the scheduler needs. If not, its families are shown unchanged and its
+     * devices are passed through. */
     bool capable;
     bool timeline_by_extension, sync2_by_extension, host_reset_by_extension;
     bool host_query_reset;
-    /* For native fences, where the setting wants them. */
+    /* Features for native fences; false if the setting is off. */
     bool buffer_addresses, shader_int64;
-    VkDeviceSize host_pointer_alignment; /* 0: VK_EXT_external_memory_host isn't there */
+    VkDeviceSize host_pointer_alignment; /* 0: without VK_EXT_external_memory_host */
     struct bf_sharing sharing;           /* with VK_KHR_external_semaphore_fd */
     VkPhysicalDeviceMemoryProperties memory;
     const char *calibrated_extension; /* NULL: none */
-    /* With the setting 'realtime'. */
+    /* For the setting 'realtime'. */
     const char *global_priority_extension; /* NULL: none, or none is needed */
-    uint32_t realtime_families;            /* real ones that may have the priority, as a mask */
+    uint32_t realtime_families;            /* mask of real families that may have that priority */
     uint32_t family_count;
     VkQueueFamilyProperties *families; /* the real ones */
     struct bf_family_map map;
 };
 
-/* A program's private data on a queue: the handle is ours, so the driver can't keep it. */
+/* A value of vkSetPrivateData for a queue: the driver doesn't know the handle. */
 struct layer_queue_data {
     struct layer_queue_data *next;
     uint64_t slot;
@@ -102,7 +102,7 @@ struct layer_queue_data {
 
 struct layer_device {
     VkDevice handle;
-    struct layer_device *next_device; /* of the instance's list */
+    struct layer_device *next_device; /* in the instance's list */
     struct layer_instance *instance;
     struct layer_physical *physical;
     PFN_vkGetDeviceProcAddr next;
@@ -113,9 +113,9 @@ struct layer_device {
     struct layer_access *access;           /* access.h; NULL: off */
     struct layer_specializer *specializer; /* specialize/interface.h; NULL: off */
     bool robust;                           /* robustBufferAccess is enabled */
-    bool translates;                       /* families the program sees are not the real ones */
-    unsigned added;                        /* enum layer_added: what was enabled for ourselves */
-    struct bf_map pools; /* of struct pool, in resource.c: the command pools with their buffers */
+    bool translates;                       /* the shown families differ from the real ones */
+    unsigned added;                        /* enum layer_added: extensions enabled for the layer */
+    struct bf_map pools; /* of struct pool (resource.c): the command pools and their buffers */
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;
 };
@@ -125,7 +125,7 @@ static inline uint64_t layer_key(const void *dispatchable)
     return *(const uint64_t *)dispatchable;
 }
 
-/* interface.c. NULL: not one of ours (never for a valid handle). Lock-free. */
+/* interface.c. NULL: unknown, which no valid handle is. Lock-free. */
 struct layer_instance *layer_instance_of(const void *dispatchable);
 struct layer_device *layer_device_of(const void *dispatchable);
 bool layer_instance_add(struct layer_instance *instance);
@@ -133,36 +133,38 @@ void layer_instance_remove(struct layer_instance *instance);
 bool layer_device_add(struct layer_device *device);
 void layer_device_remove(struct layer_device *device);
 
-/* calls.c. All of an instance's at once, while it is being made: afterwards the loader answers some
- * names with the top of the chain, which is us. */
+/* calls.c. All functions of an instance are queried while it is created: later the loader answers
+ * for some names with the top of the chain, the layer itself. */
 void layer_instance_calls_load(struct layer_instance *instance);
 const struct layer_instance_calls *layer_instance_calls_of(const struct layer_instance *instance,
                                                            uint32_t api_version);
 void layer_device_calls_load(struct layer_device *device);
-/* Is there somebody below who has the command? Its function out of the device's calls, none of
- * which is NULL. */
+/* Does a lower layer or the driver have the command? 'function' is an entry of the device's calls,
+ * none of which is NULL. */
 bool layer_device_has(PFN_vkVoidFunction function);
 
 /* instance.c. NULL: out of memory. */
 struct layer_physical *layer_physical_of(VkPhysicalDevice handle);
 
-/* messenger.c. Frees what is left of an instance's messengers. */
+/* messenger.c. Frees the messengers that the program hasn't destroyed. */
 void layer_messengers_finish(struct layer_instance *instance);
 
-/* resource.c. Frees what is kept about command pools, with their device. */
+/* resource.c. Frees the records of command pools when their device is destroyed. */
 void layer_pools_finish(struct layer_device *device);
 
-/* family.c. The real families of a CONCURRENT list, each once: one alone means EXCLUSIVE. */
+/* family.c. Translates the families of a CONCURRENT resource, each real family once. If only one is
+ * left, the resource has to be EXCLUSIVE. */
 uint32_t layer_real_families(const struct bf_family_map *map, uint32_t count, const uint32_t *shown,
                              uint32_t real[BF_MAX_FAMILIES]);
 
-/* A program's VkQueue: our object, or, where its device is passed through, the driver's. */
+/* The queue behind a program's VkQueue. On a passed-through device the handle is the driver's
+ * own. */
 static inline struct bf_queue *layer_queue(VkQueue handle)
 {
     return (struct bf_queue *)handle;
 }
 
-/* Each command's stand-in is layer_<command>, declared with the command's own type. */
+/* The layer's function for a command is layer_<command>, declared with the command's own type. */
 #define LAYER_DECLARE(name) extern __typeof__(*(PFN_##name)0) layer_##name;
 LAYER_STAND_INS(LAYER_DECLARE)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libbelfry's functions, for the layer: fetched once, as a table, and called through a copy of it,
- * so that a call costs what one through the linkage table would.
+ * libbelfry's functions for the layer. Their table is fetched once and copied, so that a call costs
+ * no more than one through the procedure linkage table.
  */
 #include "layer/library.h"
 
@@ -11,7 +11,7 @@
 #include "interface/interface.h"
 #include "interface/version.h"
 
-/* Weak: a library that has no such function must not keep a program from starting. */
+/* Weak: a program has to start even if the library has no such function. */
 extern __typeof__(bf_layer_interface) bf_layer_interface __attribute__((weak));
 
 static struct bf_layer_interface library;
@@ -40,7 +40,7 @@ bool layer_library_open(void)
     return usable;
 }
 
-/* A row of a folder's list as the function that stands for the library's in the layer. */
+/* Defines the layer's function for a row of a folder's list, which calls the library's. */
 #define FORWARD(type, name, parameters, arguments)                                                 \
     type name parameters                                                                           \
     {                                                                                              \

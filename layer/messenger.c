@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages from below name the driver's queues, which the program has never seen: each is replaced
- * by the queue behind whose handle it stands. Of several queues on one VkQueue the first is named.
+ * Messengers for debug messages. Messages from drivers and lower layers name the driver's queues,
+ * which programs don't know: in each message they are replaced by the program's queue on that
+ * VkQueue; if there are several, by the first.
  *
- * Messengers chained to vkCreateInstance need none of this: they hear of no device.
+ * A messenger chained to vkCreateInstance isn't wrapped: its messages name no objects of a device.
  */
 #include "layer/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects of one message that are translated on the stack; more than that stay as they are. */
+/* The largest number of objects in a message that are translated; in messages with more they stay
+ * as they are. */
 #define MESSAGE_OBJECTS 32
 
 struct layer_messenger {
@@ -22,8 +24,8 @@ struct layer_messenger {
     void *user_data;
 };
 
-/* The program's queue for the driver's, or the handle as it is. Takes a leaf lock only: messages
- * come from inside any call, under any of our locks. */
+/* The program's queue on the driver's VkQueue, or the handle itself. A driver may send messages in
+ * any call, under any of Belfry's locks, so this takes only a leaf lock. */
 static uint64_t shown_queue(struct layer_instance *i, uint64_t handle)
 {
     uint64_t shown = handle;
@@ -78,8 +80,8 @@ static void messenger_keep(struct layer_messenger *m, uint64_t handle)
     bf_lock_release(&m->instance->messengers_lock);
 }
 
-/* Off the list before the driver destroys it: its handle may come back at once, as another's. The
- * record is freed afterwards, when nobody calls it any more. */
+/* Removes the messenger from the list. This comes before the driver destroys it, because its handle
+ * may be reused at once; the record is freed after that, when the driver no longer calls it. */
 static struct layer_messenger *messenger_take(struct layer_instance *i, uint64_t handle)
 {
     struct layer_messenger *taken = NULL;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of commands that the oldest headers Belfry builds with don't have, and of those whose
- * window systems' headers aren't needed to pass their pointers on. Structs that are unknown are
- * 'void'.
+ * Types of commands that the oldest headers Belfry builds with don't have, and of commands whose
+ * window systems' headers aren't needed to pass on pointers. Unknown structs are 'void'.
  */
 #ifndef BELFRY_LAYER_NEWER_H
 #define BELFRY_LAYER_NEWER_H
 
 #include <vulkan/vulkan.h>
 
-/* Wayland's and DirectFB's take no visual. */
+/* The commands for Wayland and DirectFB have no visual. */
 typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, uint32_t, void *,
                                                             uintptr_t);
 #define PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR      PFN_layer_presentation_support

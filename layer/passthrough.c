@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layer where libbelfry can't be used: each call goes on to whoever is next. */
+/* The functions the layer hands out if libbelfry can't be used: each passes calls on to the next
+ * layer or driver. */
 #include "layer/passthrough.h"
 
 #include <stdlib.h>
@@ -8,9 +9,9 @@
 #include "belfry/belfry.h"
 #include "layer/layer.h"
 
-/* Who is next, by the instance's or the device's dispatch key. What is called here is looked up
- * while the instance is being made: afterwards the loader answers some names with the top of the
- * chain. */
+/* The next layer's or driver's functions, by the dispatch key of an instance or a device. Functions
+ * that are called here are queried while the instance is created: later the loader answers for some
+ * names with the top of the chain. */
 struct next {
     VkInstance instance;
     PFN_vkGetInstanceProcAddr instance_functions;
@@ -35,7 +36,7 @@ static bool add(struct bf_map *map, const void *dispatchable, struct next *next)
     return added;
 }
 
-/* As layer/interface.c does: an empty table is freed, so that nothing is left at the end. */
+/* An empty table is freed, so that the layer leaves no memory when it is unloaded. */
 static struct next *take(struct bf_map *map, const void *dispatchable)
 {
     bf_lock_acquire(&table_lock);
@@ -130,7 +131,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
     free(next);
 }
 
-/* Asked about this layer, it has to answer itself: it has no device extensions. */
+/* Only the layer itself can list its own device extensions: it has none. */
 static VKAPI_ATTR VkResult VKAPI_CALL enumerate_device_extensions(VkPhysicalDevice physical,
                                                                   const char *layer,
                                                                   uint32_t *count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A layer that does nothing: what the loader is given where libbelfry can't be used. It hands every
- * call on, without a call of the library, which the layer's own functions can't do without.
+ * A layer that does nothing, for the loader to use if libbelfry can't be used. It passes every call
+ * on, and calls nothing of the library, which the layer's other functions need.
  */
 #ifndef BELFRY_LAYER_PASSTHROUGH_H
 #define BELFRY_LAYER_PASSTHROUGH_H

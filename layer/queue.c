@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue handles, and the commands that only pass a queue on. */
+/* Getting queues, waiting for idleness, presenting, labels, names and private data of queues. */
 #include "layer/layer.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDevi
                                               info->queueIndex, info->flags);
 }
 
-/* The older command knows queues without flags only. */
+/* vkGetDeviceQueue only returns queues that were created without flags. */
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index,
                                                   VkQueue *queue)
 {
@@ -60,7 +60,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPr
     return bf_queue_present(layer_queue(queue), info);
 }
 
-/* Acquired images need no bookkeeping; a lost device does. */
+/* An acquired image changes nothing that the scheduler tracks; only a lost device is noted. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
                                                            VkSwapchainKHR swapchain,
                                                            uint64_t timeout, VkSemaphore semaphore,
@@ -85,7 +85,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
     return result;
 }
 
-/* Labels belong to the queue's order: the runtime puts them around its packets. */
+/* A label applies to the packets of one queue: the runtime begins and ends it around them, since
+ * other queues may share the VkQueue. */
 VKAPI_ATTR void VKAPI_CALL layer_vkQueueBeginDebugUtilsLabelEXT(VkQueue queue,
                                                                 const VkDebugUtilsLabelEXT *label)
 {
@@ -115,7 +116,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkQueueInsertDebugUtilsLabelEXT(VkQueue queue,
         d->more.vkQueueInsertDebugUtilsLabelEXT(queue, label);
 }
 
-/* Checkpoints are the VkQueue's: queues that share it see each other's. */
+/* The driver keeps checkpoints per VkQueue: queues that share one get each other's as well. */
 struct checkpoints {
     const struct layer_device *device;
     uint32_t *count;
@@ -179,7 +180,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
     return bf_queue_call(layer_queue(queue), set_performance, &p);
 }
 
-/* Queue handles that travel as integers: names, tags, private data. */
+/* The driver's handle of a queue that a program passes as an integer: for names and tags. */
 static uint64_t real_queue(uint64_t handle)
 {
     return (uint64_t)(uintptr_t)bf_queue_handle(layer_queue((VkQueue)(uintptr_t)handle));
@@ -230,7 +231,7 @@ layer_vkDebugMarkerSetObjectNameEXT(VkDevice device, const VkDebugMarkerObjectNa
     if (!d->runtime)
         return d->vk.vkDebugMarkerSetObjectNameEXT(device, info);
     bool queue = info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT;
-    /* The older extension's numbers of these types are the newer one's. */
+    /* VkDebugReportObjectTypeEXT and VkObjectType have the same values for these types. */
     name_for_trace(d, (VkObjectType)info->objectType, info->object, info->pObjectName);
     VkDebugMarkerObjectNameInfoEXT copy = *info;
     if (queue)
@@ -248,7 +249,7 @@ layer_vkDebugMarkerSetObjectTagEXT(VkDevice device, const VkDebugMarkerObjectTag
     return d->vk.vkDebugMarkerSetObjectTagEXT(device, &copy);
 }
 
-/* Private data on a queue stays here: several queues may be one VkQueue below. */
+/* A queue's private data is kept here, because several queues may share one VkQueue. */
 static struct layer_queue_data **find_data(struct layer_device *d, const void *queue, uint64_t slot)
 {
     struct layer_queue_data **link = &d->queue_data;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources and command pools: families in their create-infos, and in create-infos embedded
- * elsewhere.
- */
+/* Families in the create-infos of resources and command pools, translated into real ones; also
+ * where another command's struct contains such a create-info. */
 #include "layer/layer.h"
 
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "layer/chain.h"
 #include "gpu/command_buffer.h"
 
-/* A CONCURRENT list with the real families in it. 'families' holds the list while it is used. */
+/* The sharing mode of a resource with its families translated; 'list' may point to 'families'. */
 struct sharing {
     VkSharingMode mode;
     uint32_t count;
@@ -18,7 +17,7 @@ struct sharing {
     uint32_t families[BF_MAX_FAMILIES];
 };
 
-/* An EXCLUSIVE resource's list may be garbage and is not read. */
+/* The list of an EXCLUSIVE resource is not read: it may be an invalid pointer. */
 static void translate_sharing(const struct layer_device *d, struct sharing *s, VkSharingMode mode,
                               uint32_t count, const uint32_t *list)
 {
@@ -99,8 +98,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSharedSwapchainsKHR(
     return result;
 }
 
-/* A performance query's family rides first in the chain of the pool's create-info, or not at all.
- */
+/* A performance query's family is in VkQueryPoolPerformanceCreateInfoKHR, the only struct that may
+ * be chained to the pool's create-info. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateQueryPool(VkDevice device,
                                                        const VkQueryPoolCreateInfo *info,
                                                        const VkAllocationCallbacks *allocator,
@@ -165,7 +164,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSparseMemoryRequirements(
     d->vk.vkGetDeviceImageSparseMemoryRequirements(device, &copy, count, out);
 }
 
-/* VK_KHR_maintenance5's question, newer than the oldest headers. */
+/* VkDeviceImageSubresourceInfo of VK_KHR_maintenance5, which the oldest headers don't have. */
 struct image_subresource_info {
     VkStructureType sType;
     const void *pNext;
@@ -187,15 +186,15 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSubresourceLayout(VkDevice devi
 }
 
 /*
- * Command buffers are told to the runtime with their pool's family, as shown: queues that take them
- * ask, and so do barriers, since an ownership transfer is a release or an acquire by the side it is
- * recorded on (barrier.c). Out of memory leaves them unknown, but for families that are one with
- * another below: there a barrier would go wrong, and the program's call fails.
+ * Command buffers are registered with the runtime, with the shown family of their pool. Queues use
+ * it to check what they are given; barriers, to tell releases from acquires (barrier.c). If there
+ * is no memory to register one, it stays unknown; but if another shown family has the same real
+ * family, its barriers would then be translated wrongly, so the program's call fails instead.
  */
 struct pool {
-    uint32_t family; /* as shown */
+    uint32_t family; /* the shown family */
     bool needed;
-    struct bf_map buffers; /* those that the runtime was told of */
+    struct bf_map buffers; /* those registered with the runtime */
 };
 
 static bool is_shared_family(const struct bf_family_map *map, uint32_t family)

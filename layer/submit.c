@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Submissions: both forms of vkQueueSubmit as one, and vkQueueBindSparse. */
+/* vkQueueSubmit, which is converted to vkQueueSubmit2's structs, vkQueueSubmit2, and
+ * vkQueueBindSparse. */
 #include "layer/layer.h"
 
 #include <stdlib.h>
@@ -10,17 +11,17 @@
 #include "scheduler/frame_boundary.h"
 #include "scheduler/packet.h"
 
-/* A converted vkQueueSubmit that fits here needs no allocation. */
+/* The size of a converted vkQueueSubmit that needs no allocation. */
 #define SCRATCH 4096
 
-/* What of an older submission's chain has a place in the newer one. */
+/* The structs chained to a VkSubmitInfo that a VkSubmitInfo2 can express. */
 struct chained {
     const VkTimelineSemaphoreSubmitInfo *timeline;
     const VkDeviceGroupSubmitInfo *group;
     const VkProtectedSubmitInfo *protected_submit;
     const VkPerformanceQuerySubmitInfoKHR *performance;
     const struct bf_frame_boundary *boundary;
-    VkStructureType unknown; /* 0: all known (no struct of a submission's chain has type 0) */
+    VkStructureType unknown; /* the type of one that it can't express; 0: none */
 };
 
 static struct chained read_chain(const VkSubmitInfo *info)
@@ -56,7 +57,7 @@ static uint64_t timeline_value_at(const uint64_t *values, uint32_t count, uint32
     return values && i < count ? values[i] : 0;
 }
 
-/* The arrays of a submission in the newer form, in memory that has room for them. */
+/* Memory for the arrays of a converted submission; it is large enough for all of them. */
 struct arena {
     char *at;
 };
@@ -139,7 +140,7 @@ static void submit_convert(struct arena *arena, const VkSubmitInfo *from, const 
     }
 }
 
-/* The struct to name in the message: the first that Belfry doesn't know. */
+/* The first struct of the chain that Belfry doesn't know, to be named in the message. */
 static VkStructureType stranger_in(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
@@ -156,8 +157,9 @@ static VkStructureType stranger_in(const void *chain)
     return (VkStructureType)0;
 }
 
-/* Submissions with structs that Belfry doesn't know go as the program made them, or not at all:
- * once the operations that 'fill' lists (at most 'room' waits and as many signals) are ready. */
+/* Submits structs that Belfry doesn't know, and so can't copy. They go to the driver as the program
+ * made them, once the operations that 'fill' lists (at most 'room' waits and 'room' signals) are
+ * ready, or are refused. */
 static VkResult submit_raw(struct bf_queue *queue, uint32_t room,
                            void (*fill)(const struct bf_queue *queue, const void *infos,
                                         uint32_t count, struct bf_raw_submit *raw),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores and fences: the scheduler is told of them, their payloads stay the driver's. */
+/* Semaphores and fences: the scheduler is told what happens to them; their payloads are the
+ * driver's. */
 #include "layer/layer.h"
 
 #include "layer/chain.h"
@@ -37,7 +38,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore
     d->vk.vkDestroySemaphore(device, semaphore, allocator);
 }
 
-/* The driver first: a packet that the signal releases must find it signalled. */
+/* The driver is called first: a packet that the signal releases may be handed over at once, and its
+ * wait must find the value. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
                                                        const VkSemaphoreSignalInfo *info)
 {
@@ -50,8 +52,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
     return result;
 }
 
-/* Waiting on the host for what has not been submitted is legal, so the driver does it; but a packet
- * that was dropped with a lost device may have carried the signal. */
+/* A wait on the host for a value that nothing submitted signals is legal, so the driver does it. On
+ * a lost device the signal may have been in a dropped packet: then the driver is not called. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
                                                       const VkSemaphoreWaitInfo *info,
                                                       uint64_t timeout)
@@ -67,7 +69,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
     return result;
 }
 
-/* A sync file holds a signal operation, so the driver must have been given it. */
+/* A sync file is a copy of a pending signal operation, so a held signal must be handed over
+ * first. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreFdKHR(VkDevice device,
                                                          const VkSemaphoreGetFdInfoKHR *info,
                                                          int *fd)
@@ -96,8 +99,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
     return result;
 }
 
-/* Wherever the driver says that the device is lost, everybody who waits for what is held has to
- * know. */
+/* If the driver reports in this call that the device is lost, the scheduler declares it lost, so
+ * that threads which wait for held packets return. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
                                                                 VkSemaphore semaphore,
                                                                 uint64_t *value)
@@ -105,7 +108,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_SEMAPHORE,
                                            (uint64_t)semaphore, value))
-        return VK_ERROR_OUT_OF_HOST_MEMORY; /* one of the command's own errors */
+        return VK_ERROR_OUT_OF_HOST_MEMORY; /* an error that the command may return */
     VkResult result = d->vk.vkGetSemaphoreCounterValue(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
         bf_scheduler_lost(&d->runtime->scheduler, "vkGetSemaphoreCounterValue");
@@ -121,7 +124,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetEventStatus(VkDevice device, VkEvent e
     return result;
 }
 
-/* Fences whose payload others may change are watched less closely (scheduler/last_submission.h). */
+/* A fence whose payload another process or API may change can't be used to tell when a submission
+ * has finished (scheduler/last_submission.h). */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenceCreateInfo *info,
                                                    const VkAllocationCallbacks *allocator,
                                                    VkFence *fence)
