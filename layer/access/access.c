@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The check 'access': what it keeps of a device, and what its handles stand for. */
+/* The check 'access': the layer's part of a device's state, and the buffers, images, views,
+ * swapchains, render passes and names that the check has to know. */
 #include "layer/access/access.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ void layer_access_destroy(struct layer_device *d)
     free(access);
 }
 
-/* Takes over the value; without memory the check ends. */
+/* Takes ownership of the value. If there is no memory to keep it, the check ends. */
 static void map_keep(struct layer_access *access, struct bf_map *map, uint64_t handle, void *value)
 {
     if (value && bf_map_insert(map, handle, value))
@@ -91,8 +92,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyBuffer(VkDevice device, VkBuffe
     d->vk.vkDestroyBuffer(device, buffer, allocator);
 }
 
-/* Here the library asks for what the program calls the buffer, or the image
- * (gpu/upper_layers.h). */
+/* The runtime calls this command, and the one for images below, to learn the program's handle of a
+ * buffer or image (gpu/upper_layers.h). */
 VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
     VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
 {
@@ -132,8 +133,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImage(VkDevice device, VkImage 
     d->vk.vkDestroyImage(device, image, allocator);
 }
 
-/* Of the commands that take an image this one alone asks nothing of it: others are not for disjoint
- * images, or for images of one tiling alone. */
+/* Of the commands that take an image, this is the only one that is valid for all images: others
+ * exclude disjoint images, or all but one tiling. */
 VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
     VkDevice device, VkImage image, uint32_t *count, VkSparseImageMemoryRequirements *requirements)
 {
@@ -141,14 +142,15 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
     bool asked = d->access && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_IMAGE,
                                                    (uint64_t)image, count);
     struct bf_access_image_info info;
-    /* The answer for most images is known; there are drivers that complain of such questions. */
+    /* Only images with sparse residency have such requirements, and some drivers report an error
+     * when asked about others. */
     if (!asked || (bf_access_image_get(d->access->check, image, &info) && info.sparse))
         d->vk.vkGetImageSparseMemoryRequirements(device, image, count, requirements);
     else
         *count = 0;
 }
 
-/* A view of slices of a 3D image counts them as layers. */
+/* The view's area. Slices of a 3D image that is viewed as a 2D array count as layers. */
 static struct layer_view view_from_info(struct layer_access *access,
                                         const VkImageViewCreateInfo *info)
 {
@@ -193,7 +195,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImageView(VkDevice device, VkIm
 
 /* -------------------------------------------------------------------------------- Swapchains -- */
 
-/* Its images are told when the program asks for them. */
+/* The images of a swapchain are added to the check when the program gets them. */
 struct swapchain {
     struct bf_access_image_info info;
     uint32_t count;
@@ -297,7 +299,7 @@ bool layer_layout_is_read_only(VkImageLayout layout)
     }
 }
 
-/* What a load operation does to an attachment; leaving its contents undefined is writing. */
+/* Notes what a load operation does to an attachment; DONT_CARE counts as a write. */
 static void attachment_load(struct layer_attachment *a, VkAttachmentLoadOp op)
 {
     if (op == VK_ATTACHMENT_LOAD_OP_LOAD)
@@ -306,8 +308,8 @@ static void attachment_load(struct layer_attachment *a, VkAttachmentLoadOp op)
         a->writes = true;
 }
 
-/* The two generations of render passes differ in the names of their structs, and in that the newer
- * ones may give stencils a layout of their own, which only read-only ones are looked at for. */
+/* The two generations of vkCreateRenderPass differ in the names of their structs, and in that the
+ * newer one may give stencil a layout of its own; that is needed only to find read-only layouts. */
 #define DEFINE_PASS(suffix, CreateInfo, Subpass, Reference)                                        \
     static void refer##suffix(struct layer_pass *pass, bool *used, const Reference *references,    \
                               uint32_t count, bool writes)                                         \

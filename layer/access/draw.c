@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The check 'access': what draws and dispatches read from buffers that are bound or named. Which
- * vertices a draw reads depends on its pipeline and its indices: some of what is bound.
+ * The check 'access': what draws and dispatches read of vertex, index and indirect buffers. A draw
+ * reads some part of a bound buffer; which part depends on its pipeline and its indices.
  */
 #include "layer/access/access.h"
 
@@ -47,7 +47,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBindIndexBuffer(VkCommandBuffer buf
     d->vk.vkCmdBindIndexBuffer(buffer, index, offset, type);
 }
 
-/* Once for each binding: all draws may read the same of it. */
+/* Records the use of a bound buffer once for each binding, because all draws may read the same
+ * part. */
 static void use_binding(struct layer_recording *recording, struct layer_binding *binding,
                         const char *what)
 {
@@ -128,7 +129,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdDrawIndexedIndirect(VkCommandBuffer
     d->vk.vkCmdDrawIndexedIndirect(buffer, indirect, offset, count, stride);
 }
 
-/* How many commands are read is in the count, which may be 0: nothing else is certain. */
+/* Records that the count is read. It says how many draws are read, and may be 0, so nothing is
+ * known about the indirect buffer. */
 static void use_count(struct layer_device *d, VkCommandBuffer buffer, VkBuffer count,
                       VkDeviceSize offset, const char *what)
 {

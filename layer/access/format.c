@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes a copy between a buffer and an image takes: the formats of Vulkan 1.0. */
+/* The number of bytes that a copy between a buffer and an image reads or writes, for formats of
+ * Vulkan 1.0. */
 #include "layer/access/access.h"
 
 struct range {

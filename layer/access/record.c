@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The check 'access': command buffers, and in them barriers and render passes. */
+/* The check 'access': command buffers, and the barriers and render passes in them. */
 #include "layer/access/access.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 /* --------------------------------------------------------------------------- Command buffers -- */
 
-/* A pool's command buffers, which go with it. Externally synchronised, as the pool is. */
+/* The command buffers of a pool, which are freed with it. Externally synchronised, as the pool
+ * is. */
 struct pool {
     uint32_t count, room;
     VkCommandBuffer *buffers;
@@ -122,7 +123,7 @@ void layer_access_pools_finish(struct layer_access *access)
     bf_map_finish(&access->pools, pool_free, NULL);
 }
 
-/* Nothing is bound at first, whatever was when it was last recorded. */
+/* Binds nothing, whatever was bound when the command buffer was last recorded. */
 static void recording_reset(struct layer_recording *recording)
 {
     struct bf_access_recording *uses = recording->uses;
@@ -164,7 +165,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdExecuteCommands(VkCommandBuffer buf
 static void range_span(uint32_t to[2], uint32_t first, uint32_t count)
 {
     to[0] = first;
-    to[1] = count > UINT32_MAX - first ? UINT32_MAX : first + count; /* VK_REMAINING_... is so */
+    /* VK_REMAINING_MIP_LEVELS and VK_REMAINING_ARRAY_LAYERS are UINT32_MAX. */
+    to[1] = count > UINT32_MAX - first ? UINT32_MAX : first + count;
 }
 
 struct bf_access_area layer_area_of_range(const VkImageSubresourceRange *range)
@@ -183,7 +185,7 @@ BfResourceState layer_state_of_layout(VkImageLayout layout)
     case VK_IMAGE_LAYOUT_PREINITIALIZED:
         return BF_RESOURCE_STATE_UNKNOWN;
     case VK_IMAGE_LAYOUT_GENERAL:
-    case VK_IMAGE_LAYOUT_PRESENT_SRC_KHR: /* D3D12's PRESENT is COMMON */
+    case VK_IMAGE_LAYOUT_PRESENT_SRC_KHR: /* D3D12's state PRESENT is COMMON */
     case VK_IMAGE_LAYOUT_SHARED_PRESENT_KHR:
         return BF_RESOURCE_STATE_COMMON;
     case VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL:
@@ -209,9 +211,10 @@ void layer_record_image(struct layer_device *d, VkCommandBuffer buffer, VkImage 
 /* ---------------------------------------------------------------------------------- Barriers -- */
 
 /*
- * A layout is a state, as far as D3D12's rules tell states apart, and changing it writes. Handing
- * an image to another queue family is Vulkan's way through COMMON: the releasing half leaves it
- * there, the acquiring half finds it there.
+ * Records an image barrier. A layout stands for a D3D12 state, if D3D12's rules treat it
+ * differently from others, and changing it is a write. A queue family ownership transfer is
+ * Vulkan's counterpart of a transition by way of COMMON: the release leaves the image in COMMON,
+ * and the acquire finds it in that state.
  */
 static void record_barrier(struct layer_device *d, VkCommandBuffer buffer, VkImage image,
                            const VkImageSubresourceRange *range, VkImageLayout old_layout,
@@ -270,7 +273,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdPipelineBarrier2(VkCommandBuffer bu
     next(buffer, info);
 }
 
-/* What the host does in between is an order that the model can't follow. */
+/* With the source stage HOST the host signals the events, in an order that the check can't
+ * follow. */
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdWaitEvents(
     VkCommandBuffer buffer, uint32_t event_count, const VkEvent *events, VkPipelineStageFlags src,
     VkPipelineStageFlags dst, uint32_t memory_count, const VkMemoryBarrier *memory,
@@ -315,7 +319,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdWaitEvents2(VkCommandBuffer buffer,
 
 /* ----------------------------------------------------------------------------- Render passes -- */
 
-/* The part of a view that is rendered to. */
+/* The part of a view that a render area covers. */
 static struct bf_access_area view_clip(const struct layer_view *view, const VkRect2D *rect)
 {
     struct bf_access_area area = view->area;
@@ -349,7 +353,7 @@ static void record_begin_pass(struct layer_device *d, VkCommandBuffer buffer,
         if (!view)
             continue;
         struct bf_access_area area = view_clip(view, &info->renderArea);
-        /* A layout is changed as a whole. */
+        /* A layout transition affects the whole view. */
         const struct bf_access_area *written = a->initial != a->final ? &view->area : &area;
         if (a->reads)
             bf_access_record_area(uses, view->image, &area, BF_ACCESS_READ, what);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The check 'access': submissions, semaphores, fences and presentation. A signal or a submission is
- * told before it is made, what the CPU waited for after it has come (access/access.h).
+ * The check 'access': submissions, semaphores, fences and presentation. The check is told of a
+ * signal or a submission before the call is made, and of a wait by the CPU after it has ended
+ * (access/access.h).
  */
 #include "layer/access/access.h"
 
 #include "layer/chain.h"
 
-/* The check was told of something that then didn't come about. */
+/* The check was told of a call in advance; if that has failed, the check ends. */
 static VkResult check_result(struct layer_device *d, VkResult result, const char *why)
 {
     if (result != VK_SUCCESS && d->access)
@@ -67,8 +68,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkDeviceWaitIdle(VkDevice device)
     return result;
 }
 
-/* A present that fails has consumed its waits all the same, for the most part; if it has not, the
- * program can't go on with them either. */
+/* A present that fails has in most cases waited for its semaphores all the same; if it has not, the
+ * program can't use them again either. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkQueuePresentKHR(VkQueue queue,
                                                               const VkPresentInfoKHR *info)
 {
@@ -138,7 +139,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkSignalSemaphore(VkDevice device,
     return check_result(d, layer_vkSignalSemaphore(device, info), "vkSignalSemaphore has failed");
 }
 
-/* Which one of several has come is not told, so nothing follows from it. */
+/* A wait for any of several semaphores doesn't tell which one was signalled, so nothing is
+ * recorded. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkWaitSemaphores(VkDevice device,
                                                              const VkSemaphoreWaitInfo *info,
                                                              uint64_t timeout)

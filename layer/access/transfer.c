@@ -2,7 +2,7 @@
 /*
  * The check 'access': copies, blits, resolves, clears, fills, updates and query results.
  *
- * The older and the newer form of a command have regions of the same members, so one macro reads
+ * The older and the newer form of a command have regions with the same members, so one macro serves
  * both.
  */
 #include "layer/access/access.h"
@@ -23,7 +23,7 @@ static bool image_is_3d(struct layer_device *d, VkImage image)
            info.type == VK_IMAGE_TYPE_3D;
 }
 
-/* A box, from one corner to the other, in whichever order they come. */
+/* Sets a box from two opposite corners, given in any order. */
 static void area_set_box(struct bf_access_area *area, bool depth, const int64_t a[3],
                          const int64_t b[3])
 {
@@ -66,16 +66,17 @@ static void use_extent(struct layer_device *d, VkCommandBuffer buffer, VkImage i
     layer_record_image(d, buffer, image, layout, &area, use, what);
 }
 
-/* ------------------------------------------------------------------- Buffers beside an image -- */
+/* ------------------------------------------------------------ Buffers in copies with images -- */
 
 struct texels {
     VkDeviceSize offset;
-    uint32_t row, height; /* texels; 0: as the extent */
+    uint32_t row, height; /* in texels; 0: as the extent */
     VkImageSubresourceLayers layers;
     VkExtent3D extent;
 };
 
-/* Rows that are written out one by one; beyond it they become a frame. */
+/* The number of rows that are recorded one by one. For more, some bytes of the range that spans
+ * them are recorded as accessed. */
 #define MAX_ROWS 1024
 
 static void use_texels(struct layer_device *d, VkCommandBuffer buffer, VkBuffer handle,
@@ -152,7 +153,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyBuffer2(VkCommandBuffer buffer,
     d->vk.vkCmdCopyBuffer2(buffer, info);
 }
 
-/* Copies and resolves. */
+/* Records a copy or a resolve from image to image. */
 #define USE_IMAGES(d, buffer, src, src_layout, dst, dst_layout, count, regions, what)              \
     for (uint32_t i = 0; i < (count); i++) {                                                       \
         use_extent(d, buffer, src, src_layout, &(regions)[i].srcSubresource,                       \
@@ -347,7 +348,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdClearDepthStencilImage(
     d->vk.vkCmdClearDepthStencilImage(buffer, image, layout, value, count, ranges);
 }
 
-/* A query has at least one result; pools of statistics have more, which are not counted. */
+/* A query has at least one result. Pools of pipeline statistics have more, which are not
+ * recorded. */
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyQueryPoolResults(
     VkCommandBuffer buffer, VkQueryPool pool, uint32_t first, uint32_t count, VkBuffer dst,
     VkDeviceSize offset, VkDeviceSize stride, VkQueryResultFlags flags)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's commands for descriptor sets, layouts of updates and views: each goes to the
- * driver, and the shape of what it writes is noted
+/* The specialiser's functions for descriptor sets, update templates and views. Each calls the
+ * driver, and notes the shape of what is written
  * (runtime/specialize/pipeline/descriptor_shape.h). */
 #include "layer/specialize/specialize.h"
 
@@ -98,7 +98,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkUpdateDescriptorSets(
     d->vk.vkUpdateDescriptorSets(device, write_count, writes, copy_count, copies);
 }
 
-/* ---- Templates ---- */
+/* ---- Update templates ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateDescriptorUpdateTemplate(
     VkDevice device, const VkDescriptorUpdateTemplateCreateInfo *info,
@@ -147,8 +147,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDescriptorSetWithTemplate(
     d->more.vkCmdPushDescriptorSetWithTemplate(buffer, handle, layout, set, data);
 }
 
-/* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, newer than the oldest Vulkan
- * headers. A layout may be chained instead of given: then no shapes are noted. */
+/* VkPushDescriptorSetInfo and VkPushDescriptorSetWithTemplateInfo, which the oldest Vulkan headers
+ * don't have. If the layout is chained instead of given, no shapes are noted. */
 struct push_info {
     VkStructureType type;
     const void *next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The specialiser as the rest of the layer sees it: shaders rebuilt for the push constants that a
- * program really uses (runtime/specialize/specialize.h). With the setting 'specialize' off none of
- * its stand-ins (the column 'specialize' of layer/registry/commands.csv) is ever handed out, so
- * nothing is paid for it. With it on they stand before the layer's own, and call them.
+ * The specialiser, for the rest of the layer: it builds variants of shaders for the push constants
+ * that a program uses (runtime/specialize/specialize.h). If the setting 'specialize' is off, none
+ * of its functions (the column 'specialize' of layer/registry/commands.csv) is ever handed out, so
+ * it costs nothing. If it is on, they replace the layer's own, and call them.
  *
  * A build without it (BELFRY_SPECIALIZE=OFF) has none.c in its place: no device is specialised.
  */
@@ -14,16 +14,18 @@
 
 struct layer_device;
 
-/* With the device's runtime made; 'made' is what the device below was created with. Leaves
- * device->specializer NULL where the setting is off, or says in one line why there is none. */
+/* To be called when the device's runtime has been created; 'made' is what the driver's device was
+ * created with. Leaves device->specializer NULL if the setting is off, or if it fails, with a line
+ * that says why. */
 void layer_specialize_create(struct layer_device *device, const VkDeviceCreateInfo *made);
-/* Before the runtime's device is destroyed. */
+/* To be called before the runtime's device is destroyed. */
 void layer_specialize_destroy(struct layer_device *device);
 
 /*
- * The program asks for a command that nobody stands in for. One that records draws, dispatches or
- * push constants in a way that is not known here, some extension's, would be recorded with whatever
- * is bound: from then on nothing but the program's own pipelines is.
+ * The program queries a command that the layer doesn't replace. If that is a command of some
+ * extension which records draws, dispatches or push constants in an unknown way, it would be
+ * recorded with the variant that happens to be bound: from then on only the program's own pipelines
+ * are bound.
  */
 void layer_specialize_asked(struct layer_device *device, const char *name);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* interface.h in a layer that was built without the specialiser (BELFRY_SPECIALIZE=OFF). */
+/* The functions of interface.h in a layer that was built without the specialiser
+ * (BELFRY_SPECIALIZE=OFF): they do nothing. */
 #include "layer/specialize/interface.h"
 
 #include "base/message.h"

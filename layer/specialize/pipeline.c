@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's commands for pipelines and what they are made of: shader modules, samplers,
- * layouts and render passes. Each goes to the driver first, as it is; then the specialiser is
- * told (runtime/specialize/pipeline/pipeline.h). */
+/* The specialiser's functions for pipelines, and for what they are created from: shader modules,
+ * samplers, layouts and render passes. Each calls the driver first, with the program's arguments;
+ * then the specialiser is told (runtime/specialize/pipeline/pipeline.h). */
 #include "layer/specialize/specialize.h"
 
 #include "specialize/pipeline/pipeline.h"
@@ -11,7 +11,7 @@ static struct bf_pipelines *layer_pipelines(const struct layer_device *d)
     return bf_specializer_pipelines(d->specializer->model);
 }
 
-/* ---- What pipelines are made of ---- */
+/* ---- Objects that pipelines are created from ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateShaderModule(
     VkDevice device, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *allocator,
@@ -32,8 +32,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkDestroyShaderModule(
     d->vk.vkDestroyShaderModule(device, module, allocator);
 }
 
-/* Retained objects: created in the driver and then noted, and destroyed in the driver when
- * nobody needs them any more. */
+/* Retained objects: they are noted after the driver has created them, and the driver destroys them
+ * when neither the program nor the specialiser needs them any more. */
 #define RETAINED(name_, info_, handle_, add_, type_)                                               \
     VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreate##name_(                               \
         VkDevice device, const info_ *info, const VkAllocationCallbacks *allocator,                \
@@ -85,7 +85,7 @@ layer_specialize_vkCreateFramebuffer(VkDevice device, const VkFramebufferCreateI
 
 /* ---- Pipelines ---- */
 
-/* If the driver returns an error the handles may be anything. */
+/* If the driver returned an error, the handles are undefined and not noted. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateComputePipelines(
     VkDevice device, VkPipelineCache cache, uint32_t count,
     const VkComputePipelineCreateInfo *infos, const VkAllocationCallbacks *allocator,
@@ -112,7 +112,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateGraphicsPipelines(
     return result;
 }
 
-/* Pipelines of a deferred operation come later, and stay unknown. */
+/* A deferred operation returns its pipelines later; they are never specialised. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkCreateRayTracingPipelinesKHR(
     VkDevice device, VkDeferredOperationKHR operation, VkPipelineCache cache, uint32_t count,
     const VkRayTracingPipelineCreateInfoKHR *infos, const VkAllocationCallbacks *allocator,
@@ -154,13 +154,14 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkSetDebugUtilsObjectNameEXT(
 {
     struct layer_device *d = layer_device_of(device);
     VkResult result = layer_vkSetDebugUtilsObjectNameEXT(device, info);
-    /* Loaders find this command by the instance, not all of whose devices are specialised. */
+    /* Loaders query this command from the instance, some of whose devices may not be
+     * specialised. */
     if (d->specializer && info->objectType == VK_OBJECT_TYPE_PIPELINE)
         bf_pipelines_name(layer_pipelines(d), (VkPipeline)info->objectHandle, info->pObjectName);
     return result;
 }
 
-/* ---- Pipelines that generated commands name ---- */
+/* ---- Pipelines for device-generated commands ---- */
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkGetGeneratedCommandsMemoryRequirementsNV(
     VkDevice device, const VkGeneratedCommandsMemoryRequirementsInfoNV *info,
@@ -171,8 +172,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkGetGeneratedCommandsMemoryRequirem
     d->vk.vkGetGeneratedCommandsMemoryRequirementsNV(device, info, requirements);
 }
 
-/* VkPipelineIndirectDeviceAddressInfoNV; newer than the oldest Vulkan headers, as are those
- * below. */
+/* VkPipelineIndirectDeviceAddressInfoNV, which the oldest Vulkan headers don't have, nor the
+ * structs below. */
 struct address_info {
     VkStructureType type;
     const void *next;
@@ -199,7 +200,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdUpdatePipelineIndirectBufferNV(
 struct execution_set_info {
     VkStructureType type;
     const void *next;
-    uint32_t kind; /* 0: pipelines */
+    uint32_t kind; /* 0: a set of pipelines */
     const struct {
         VkStructureType type;
         const void *next;

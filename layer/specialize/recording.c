@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's commands for command buffers and their pools: begin and reset, what they
- * bind and push, and queries. Each goes to the driver as the program gave it. The recording
- * (runtime/specialize/recording.h) is told before, except of commands that may fail. */
+/* The specialiser's functions for command buffers and command pools: begin and reset, binding, push
+ * constants and queries. Each calls the driver with the program's arguments. The recording
+ * (runtime/specialize/recording.h) is told before that, or afterwards if the command may fail. */
 #include "layer/specialize/recording.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@ _Atomic uint64_t layer_recording_generation = 1;
 struct layer_recorder {
     struct bf_recorder *shared;
     struct bf_map pools; /* of struct recorded_pool */
-    /* query pools whose results depend on which pipeline is bound; the value has no meaning */
+    /* a set of query pools whose results depend on which pipeline is bound */
     struct bf_map queries;
 };
 
-/* Externally synchronised wherever it is used, as Vulkan asks. */
+/* Externally synchronised, as Vulkan's pool is. */
 struct recorded_pool {
-    uint32_t blocks;         /* enum bf_recording_block, for all its command buffers */
-    uint32_t timestamp_bits; /* of the queues that its command buffers are for */
+    uint32_t blocks;         /* enum bf_recording_block, for all command buffers of the pool */
+    uint32_t timestamp_bits; /* timestampValidBits of the pool's family */
     struct bf_recording *first;
 };
 
@@ -32,7 +32,8 @@ static uint64_t command_buffer_key(VkCommandBuffer buffer)
 
 struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
 {
-    /* Read before the look-up: a command buffer that is freed afterwards will be noticed. */
+    /* The generation is read before the look-up, so that a command buffer freed after it is
+     * noticed. */
     uint64_t generation = atomic_load(&layer_recording_generation);
     struct layer_specializer *s = layer_device_of(buffer)->specializer;
     struct bf_recording *recording =
@@ -42,7 +43,7 @@ struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer)
     return recording;
 }
 
-/* The device's part ---------------------------------------------------------------------------- */
+/* State of a device ---------------------------------------------------------------------------- */
 
 bool layer_recorder_create(struct layer_specializer *s)
 {
@@ -87,7 +88,7 @@ layer_specialize_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateI
     struct recorded_pool *pool =
         result == VK_SUCCESS && d->specializer ? calloc(1, sizeof(*pool)) : NULL;
     if (!pool)
-        return result; /* without it its command buffers stay unknown */
+        return result; /* the pool's command buffers stay unknown */
     if (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT)
         pool->blocks = BF_RECORDING_PROTECTED;
     uint32_t family = bf_family_real(&d->physical->map, info->queueFamilyIndex);
@@ -117,7 +118,7 @@ static void add_recording(struct layer_device *d, struct recorded_pool *pool,
     pool->first = r;
 }
 
-/* Before the driver frees it: another thread may get the same handle at once. */
+/* Called before the driver frees it: another thread may get the same handle at once. */
 static void remove_recording(struct layer_device *d, VkCommandBuffer buffer)
 {
     struct bf_recording *r = bf_map_remove(&d->specializer->recordings, command_buffer_key(buffer));
@@ -200,7 +201,7 @@ layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBuf
     bf_recording_measure(r, info->flags);
     if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && info->pInheritanceInfo &&
         info->pInheritanceInfo->pipelineStatistics)
-        bf_recording_query(r, true); /* perhaps active, in whichever primary executes it */
+        bf_recording_query(r, true); /* a query may be active in any primary that executes it */
     return result;
 }
 
@@ -234,7 +235,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteCommands(VkCommandBuffer
     d->vk.vkCmdExecuteCommands(buffer, count, executed);
 }
 
-/* What is bound -------------------------------------------------------------------------------- */
+/* Bound pipelines ------------------------------------------------------------------------------ */
 
 static bool bind_point_counts(VkPipelineBindPoint point)
 {
@@ -251,7 +252,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipeline(VkCommandBuffer bu
     layer_recording_table(r, buffer)->vkCmdBindPipeline(buffer, point, pipeline);
 }
 
-/* One of a pipeline's shader groups is bound: it has no variants. */
+/* A pipeline's shader group has no variants. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
     VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline pipeline, uint32_t group)
 {
@@ -264,7 +265,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindPipelineShaderGroupNV(
                                                                      group);
 }
 
-/* Shader objects replace the bind point's pipeline. */
+/* Shader objects replace the pipeline of the bind point. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer buffer,
                                                                 uint32_t count,
                                                                 const VkShaderStageFlagBits *stages,
@@ -281,7 +282,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBindShadersEXT(VkCommandBuffer 
 
 /* Generated commands --------------------------------------------------------------------------- */
 
-/* Generated commands run with the program's own pipelines. */
+/* Binds the program's own pipelines, which device-generated commands must use. */
 static void restore(VkCommandBuffer buffer)
 {
     struct bf_recording *r = layer_recording_find(buffer);
@@ -291,7 +292,7 @@ static void restore(VkCommandBuffer buffer)
     bf_recording_restore(r, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
-/* Generated commands may bind and push. */
+/* Forgets what is bound and pushed: device-generated commands may change it. */
 static void forget_all(VkCommandBuffer buffer)
 {
     struct bf_recording *r = layer_recording_find(buffer);
@@ -336,7 +337,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdExecuteGeneratedCommandsEXT(VkC
     forget_all(buffer);
 }
 
-/* The state is that of another command buffer. */
+/* These commands run with the state of another command buffer. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPreprocessGeneratedCommandsEXT(
     VkCommandBuffer buffer, const void *info, VkCommandBuffer state)
 {
@@ -370,7 +371,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants(VkCommandBuffer b
                                                          values);
 }
 
-/* VkPushConstantsInfo. Without a layout its ranges are chained, and not looked at: all push
+/* VkPushConstantsInfo. If the layout's ranges are chained instead, they are not read: all push
  * constants become unknown. */
 struct push_constants_info {
     VkStructureType sType;
@@ -392,7 +393,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushConstants2(VkCommandBuffer 
     d->more.vkCmdPushConstants2(buffer, told);
 }
 
-/* Data for descriptor heaps, which shares its storage with push constants. */
+/* Data for descriptor heaps shares its storage with push constants. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdPushDataEXT(VkCommandBuffer buffer,
                                                              const void *info)
 {
@@ -416,7 +417,8 @@ layer_specialize_vkCreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo 
     bool tells = info->queryType == VK_QUERY_TYPE_PIPELINE_STATISTICS ||
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_KHR ||
                  info->queryType == VK_QUERY_TYPE_PERFORMANCE_QUERY_INTEL;
-    /* Out of memory: its queries can't be recognised, so no variant is used any more. */
+    /* Out of memory: these queries couldn't be recognised later, so no variants are bound any
+     * more. */
     if (result == VK_SUCCESS && d->specializer && tells &&
         !bf_map_insert(&d->specializer->recorder->queries, (uint64_t)*pool, d->specializer))
         atomic_store(&d->specializer->recorder->shared->stopped, true);

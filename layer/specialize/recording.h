@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers as the specialiser's commands see them (recording.c, recording_draw.c,
+/* Recordings of command buffers, for the specialiser's functions (recording.c, recording_draw.c,
  * submission.c). */
 #ifndef BELFRY_LAYER_RECORDING_H
 #define BELFRY_LAYER_RECORDING_H
@@ -7,22 +7,22 @@
 #include "layer/specialize/specialize.h"
 #include "specialize/recording.h"
 
-/* The command buffer that this thread used last. A handle may be freed and given out again:
- * whoever frees one counts the generation up, and threads that use the handle afterwards notice. */
+/* The command buffer that this thread used last, for quick look-up. A handle may be reused after it
+ * is freed: each free increments the generation, so that other threads notice. */
 struct layer_last_recording {
     VkCommandBuffer handle;
     uint64_t generation;
     struct bf_recording *recording;
 };
 
-/* In the thread-local storage that the layer has from its loading: access needs no call. */
+/* In the static part of thread-local storage: access needs no call of __tls_get_addr. */
 extern _Thread_local struct layer_last_recording layer_last_recording
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern _Atomic uint64_t layer_recording_generation __attribute__((visibility("hidden")));
 
 struct bf_recording *layer_recording_look_up(VkCommandBuffer buffer);
 
-/* NULL: the command buffer is unknown, and is recorded with the program's own pipelines alone. */
+/* NULL: the command buffer is unknown; only the program's own pipelines are bound in it. */
 static inline struct bf_recording *layer_recording_find(VkCommandBuffer buffer)
 {
     if (layer_last_recording.handle == buffer &&
@@ -32,7 +32,7 @@ static inline struct bf_recording *layer_recording_find(VkCommandBuffer buffer)
     return layer_recording_look_up(buffer);
 }
 
-/* The next layer's or driver's functions. */
+/* The next layer's or driver's functions for a command buffer. */
 static inline const struct VolkDeviceTable *layer_recording_table(struct bf_recording *recording,
                                                                   VkCommandBuffer buffer)
 {

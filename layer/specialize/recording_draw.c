@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's commands for draws and dispatches, which may be recorded with a variant of
- * the bound pipeline, and for the passes that contain draws. */
+/* The specialiser's functions for draws and dispatches, which may bind a variant of the bound
+ * pipeline, and for render passes. */
 #include "layer/specialize/recording.h"
 
-/* Before a draw or dispatch: returns the driver's functions. */
+/* Binds a variant before a draw or dispatch, if there is one. Returns the driver's functions. */
 static inline const struct VolkDeviceTable *variant_use(VkCommandBuffer buffer,
                                                         VkPipelineBindPoint point)
 {
@@ -68,7 +68,8 @@ INDIRECT(vkCmdDrawIndexedIndirect, variant_draw)
 INDIRECT(vkCmdDrawMeshTasksIndirectNV, variant_draw)
 INDIRECT(vkCmdDrawMeshTasksIndirectEXT, variant_draw)
 
-/* Calls it by whichever of its names the driver has. */
+/* Defines the function of an indirect draw with a count, which calls it by the name that the driver
+ * has. */
 #define COUNTED(name, other_name, third_name)                                                      \
     VKAPI_ATTR void VKAPI_CALL layer_specialize_##name(                                            \
         VkCommandBuffer buffer, VkBuffer indirect, VkDeviceSize offset, VkBuffer counts,           \
@@ -150,10 +151,9 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
         bf_recording_dispatched(recording);
 }
 
-/* Passes, which are timed as a whole
- * --------------------------------------------------------------- */
+/* Render passes, which are timed as a whole ----------------------------------------------------*/
 
-/* Tells the recording that a pass begins, and returns it. */
+/* Tells the recording that a render pass begins, and returns the recording. */
 static struct bf_recording *recording_pass_begin(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
@@ -201,7 +201,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdEndRenderPass2(VkCommandBuffer 
     end_pass(recording);
 }
 
-/* No command may stand between the parts of a pass that is suspended and resumed. */
+/* No command may be recorded between the parts of a render pass that is suspended and resumed. */
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer buffer,
                                                                 const VkRenderingInfo *info)
 {

@@ -11,8 +11,8 @@
 #include "specialize/isolate/isolate.h"
 #include "specialize/recording.h"
 
-/* Identifies the device to another process and to another run. Zeros where the driver can't say:
- * then no helper finds the device. */
+/* Identifies the device in other processes and later runs. If the driver can't be asked it is zero,
+ * and no helper process finds the device. */
 struct identity {
     VkPhysicalDeviceProperties2 properties;
     VkPhysicalDeviceIDProperties id;
@@ -91,7 +91,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     };
     struct layer_specializer *s = calloc(1, sizeof(*s));
     if (!s || bf_specializer_create(&info, &s->model) != VK_SUCCESS)
-        goto fail; /* the failing function has said why; the program goes on without */
+        goto fail; /* the function that failed has written a line; the program runs unspecialised */
     if (!layer_recorder_create(s))
         goto fail_recorder;
     d->specializer = s;
@@ -116,14 +116,14 @@ void layer_specialize_destroy(struct layer_device *d)
     free(s);
 }
 
-/* Commands whose names begin so record work, or state that work reads. */
+/* Commands whose names begin like this record work, or set state that work uses. */
 static const char *const telling[] = {
     "vkCmdDraw",         "vkCmdDispatch",    "vkCmdPushConstants",  "vkCmdPushData",
     "vkCmdBindPipeline", "vkCmdBindShaders", "vkCmdExecute",        "vkCmdPreprocess",
     "vkCmdBeginQuery",   "vkCmdEndQuery",    "vkCmdBeginTransform", "vkCmdEndTransform",
 };
 
-/* Except these, which have bind points of their own. */
+/* Except for these, which have bind points of their own. */
 static const char *const harmless[] = {"vkCmdDispatchGraph", "vkCmdDispatchDataGraph"};
 
 static bool begins_with_one(const char *name, const char *const *beginnings, size_t count)

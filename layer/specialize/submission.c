@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's commands for submissions, and for what tells the program that they have
- * finished. */
+/* The specialiser's functions for submissions, and for commands that tell the program that
+ * submissions have finished. */
 #include "layer/specialize/recording.h"
 
 #include "layer/chain.h"
@@ -12,7 +12,7 @@ static struct bf_submissions *submissions_of(struct layer_device *d)
     return d->specializer ? bf_specializer_recorder(d->specializer->model)->submissions : NULL;
 }
 
-#define BUFFERS 64 /* how many command buffers of a batch are added at a time */
+#define BUFFERS 64 /* command buffers of a batch that are added in one call */
 
 struct pending {
     struct layer_device *device;
@@ -38,7 +38,8 @@ static void begin_call(struct pending *p, struct layer_device *d, const void *qu
     };
 }
 
-/* A batch is added in pieces, its signals with the last one. */
+/* Adds a command buffer of the batch; if there are many they are added in several calls, the
+ * signals with the last. */
 static void add_buffer(struct pending *p, VkCommandBuffer buffer)
 {
     if (p->batch.recording_count == BUFFERS) {
@@ -52,7 +53,7 @@ static void add_buffer(struct pending *p, VkCommandBuffer buffer)
         bf_map_find(&p->device->specializer->recordings, (uint64_t)(uintptr_t)buffer);
 }
 
-/* Binary semaphores have values too, which mean nothing; nobody will ask for them. */
+/* The value of a binary semaphore has no meaning, and is never looked up. */
 static void add_signal(struct pending *p, VkSemaphore semaphore, uint64_t value)
 {
     if (p->batch.signal_count == BF_SUBMISSION_SIGNALS)
@@ -95,11 +96,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueSubmit(VkQueue queue, uin
         end_batch(&p);
     }
     if (count == 0)
-        end_batch(&p); /* a fence without batches */
+        end_batch(&p); /* a fence signal without batches */
     return end_call(&p, layer_vkQueueSubmit(queue, count, infos, fence));
 }
 
-/* A signal that waits for some stages alone says nothing about the others. */
+/* Does the signal wait for all stages? If not, it doesn't tell when the batch has finished. */
 static bool waits_for_all(const VkSemaphoreSubmitInfo *signal)
 {
     return signal->stageMask &
@@ -130,9 +131,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueSubmit2(VkQueue queue, ui
     return end_call(&p, layer_vkQueueSubmit2(queue, count, infos, fence));
 }
 
-/* Command queues (bfQueueExecute) belong to the runtime: it tells of their submissions through
- * an observer. That they have finished is seen by their command buffers, and by waits for their
- * queues. */
+/* Command queues (bfQueueExecute) are the runtime's: it reports their submissions to an observer.
+ * Their end is seen by the state of their command buffers, and by waits for their queues. */
 
 static uint64_t execute_begins(void *context, const void *queue, uint32_t count,
                                const VkCommandBuffer *buffers)
@@ -185,7 +185,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkDeviceWaitIdle(VkDevice device
     return result;
 }
 
-/* Where the program waits for any of several fences it isn't known which was signalled. */
+/* When the program waits for any of several fences, it isn't known which was signalled. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkWaitForFences(VkDevice device, uint32_t count,
                                                                 const VkFence *fences, VkBool32 all,
                                                                 uint64_t timeout)

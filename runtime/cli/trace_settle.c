@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out when packets were done and what they waited for, and sums that up. */
+/* Finds out when packets were done and what they waited for, and adds that up. */
 #include "cli/trace_settle.h"
 
 #include "base/map.h"
 
-#define DEPTH_MAX   256 /* steps from packet to packet in search of when one was done */
-#define SIGNALS_MAX 256 /* of one fence, looked through for the one that ended a wait */
+#define DEPTH_MAX   256 /* packets followed in search of the time when one was done */
+#define SIGNALS_MAX 256 /* signals of a fence searched for the one that ended a wait */
 #define STEPS_MAX   1024
-#define SKIP_MAX    64 /* presents passed over in search of a predecessor */
+#define SKIP_MAX    64 /* presents skipped in search of a predecessor */
 
 /* --- When packets were done -------------------------------------------------------------------*/
 
@@ -37,7 +37,7 @@ uint64_t trace_operation_done(struct trace_model *m, const struct trace_operatio
     return done && done < o->done_ns ? done : o->done_ns;
 }
 
-/* The fence that a packet waited for, as far as the trace says. */
+/* The fence that a packet waited for, if the trace tells. */
 static struct trace_fence fence_waited(const struct trace_packet *p)
 {
     if (p->waited.name != TRACE_NONE)
@@ -49,8 +49,8 @@ static struct trace_fence fence_waited(const struct trace_packet *p)
                : (struct trace_fence){.name = TRACE_NONE};
 }
 
-/* The wait was over with the first signal of its fence that was high enough: the first since it was
- * queued, else the last before. */
+/* Guesses which signal ended a wait: the first signal of its fence with a sufficient value since
+ * the packet was queued, or else the last one before. */
 static bool cause_guess(struct trace_model *m, const struct trace_packet *p,
                         struct trace_cause *cause)
 {
@@ -95,7 +95,7 @@ bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
         struct trace_cause one;
         if (!trace_cause_find(m, p->in[i], &one))
             continue;
-        /* Of two that say the same, the one that names the fence. */
+        /* of two that agree, prefer the one that names the fence */
         if (!found || one.time_ns > cause->time_ns ||
             (one.time_ns == cause->time_ns && cause->fence.name == TRACE_NONE))
             *cause = one;
@@ -132,7 +132,7 @@ static uint64_t done_find(struct trace_model *m, struct trace_packet *p)
         return 0;
     bool submission = p->kind == TRACE_PACKET_EXECUTE || p->kind == TRACE_PACKET_BIND_SPARSE;
     if (submission && !p->instant)
-        return 0; /* the GPU's times should follow, and have not */
+        return 0; /* the GPU's times should follow, but haven't yet */
     uint64_t done = later_time(p->handed_over_ns, p->unblocked_ns);
     struct trace_cause cause;
     if (trace_packet_cause(m, p, &cause))
@@ -161,7 +161,7 @@ uint64_t trace_packet_done(struct trace_model *m, struct trace_packet *p)
     p->done_asked = false;
     p->done_ns = done;
     p->done_epoch = m->epoch;
-    /* Until it is summed up, there may be more to learn about it. */
+    /* As long as the packet isn't in the sums, later events may tell more about it. */
     p->done_known = p->serial < m->retired || m->settled;
     return done;
 }
@@ -210,7 +210,8 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
         wait->fence = wait->cause.fence;
     struct trace_packet *before = trace_packet_before(m, p);
     uint64_t before_ns = before ? trace_packet_done(m, before) : 0;
-    /* It may have left the window; the sums know it, while they are at its successor. */
+    /* It may have left the window; while its successor is added up, the sums still have its
+     * data. */
     if (!before && p->serial + 1 == m->retired)
         before_ns = m->queues[p->queue].retired_done;
     wait->since_ns = later_time(p->queued_ns ? p->queued_ns : p->handed_over_ns, before_ns);
@@ -248,7 +249,7 @@ static void hold_count(struct trace_queue *queue, const struct trace_packet *p)
     }
 }
 
-/* What a submission looks like, compared with those before it. */
+/* Compares a submission with those before it, at every distance that could be a frame's. */
 static void pattern_count(struct trace_queue *queue, const struct trace_packet *p)
 {
     uint64_t pattern = bf_map_hash((uint64_t)p->command_buffers << 32 | p->name) + queue->fence_ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When packets were done, what they waited for and on whose account, and the sums over all of them.
+ * When packets were done, what they waited for and who signalled that, and sums of all this.
  *
  * Thread-safety: none; one thread at a time.
  */
@@ -9,23 +9,25 @@
 
 #include "cli/trace_model.h"
 
-/* A signal by the CPU, or on an idle queue, is written down just after what it has released. */
+/* A signal by the CPU, or on an idle queue, may be written just after the events that it caused. */
 #define TRACE_SLACK_NS 1000000
 
-/* Sums up the oldest packet that isn't yet. */
+/* Adds the oldest packet that isn't in the sums yet to them. */
 void trace_settle_oldest(struct trace_model *model);
 
-/* The packet before it in its queue, presents left out, or NULL: none, or no longer in the
- * window. */
+/* The packet before it in its queue, presents excepted; NULL: there is none, or it is no longer in
+ * the window. */
 struct trace_packet *trace_packet_before(struct trace_model *model,
                                          const struct trace_packet *packet);
 
-/* When an operation was done; where that was found late, when its packet was. 0: not known. */
+/* When an operation was done, or, if that was found out late, when its packet was done. 0: not
+ * known. */
 uint64_t trace_operation_done(struct trace_model *model, const struct trace_operation *operation);
 
 /*
- * What a packet waited for last, and what that cost: from when its queue could have gone on with it
- * (it was queued, and the packet before it done) until the wait was over.
+ * The last wait of a packet that ended, and how long it delayed the packet: from the time when its
+ * queue could have run it (it was queued, and the packet before it was done) to the end of the
+ * wait.
  */
 struct trace_wait {
     struct trace_cause cause;
@@ -35,12 +37,13 @@ struct trace_wait {
     uint64_t lost_ns;
 };
 
-/* False: it waited for nothing, or the trace doesn't say when that was over. */
+/* False: the packet waited for nothing, or the trace doesn't tell when the wait ended. */
 bool trace_packet_wait(struct trace_model *model, struct trace_packet *packet,
                        struct trace_wait *wait);
 
-/* How many submissions of a queue make a frame: the smallest number after which four of five look
- * like those before (command buffers, their name, fence operations between); 1 if none does. */
+/* The number of submissions of a queue that make a frame: the smallest distance at which four of
+ * five submissions look alike (number of command buffers, their name, fence operations between
+ * them); 1 if there is none. */
 uint32_t trace_queue_period(const struct trace_queue *queue);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assigns the tracks of a trace to processes, engines and queues; names of fences. */
+/* Assigns a trace's tracks to processes, engines and queues, and names fences. */
 #include "cli/trace_tracks.h"
 
 #include <inttypes.h>
@@ -156,7 +156,8 @@ static bool engine_make(struct trace_model *m, struct trace_track *track)
     return true;
 }
 
-/* What has a software or a hardware queue is a queue, and what it lies on an engine. */
+/* Makes a track a queue, because a software or hardware track lies below it, and its parent an
+ * engine. */
 static bool queue_make(struct trace_model *m, struct trace_track *track)
 {
     if (track->kind == TRACE_TRACK_QUEUE)
@@ -190,7 +191,7 @@ void trace_track_take(struct trace_model *m, const struct trace_item *item)
     if (!track)
         return;
     trace_span_copy(item->name, track->name, sizeof(track->name));
-    if (track->kind == TRACE_TRACK_QUEUE) /* it has got a name meanwhile */
+    if (track->kind == TRACE_TRACK_QUEUE) /* its name has arrived meanwhile */
         snprintf(m->queues[track->index].name, TRACE_LABEL_SIZE, "%s", track->name);
     if (track->kind != TRACE_TRACK_OTHER)
         return;

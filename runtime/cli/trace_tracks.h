@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is who in a trace: its tracks, and with them processes, engines and queues; names of fences.
+ * The tracks of a trace, with the processes, engines and queues that they stand for, and the names
+ * of fences.
  *
  * Thread-safety: none; one thread at a time.
  */
@@ -9,16 +10,17 @@
 
 #include "cli/trace_model.h"
 
-/* Takes in the description of a track. */
+/* Adds the description of a track. */
 void trace_track_take(struct trace_model *model, const struct trace_item *item);
 
-/* NULL: it has not been described. Valid until the next description. */
+/* NULL: the track has not been described. Valid until the next description. */
 struct trace_track *trace_track_find(struct trace_model *model, uint64_t uuid);
 
-/* The number of the process that a track lies in: packets of two processes may share theirs. */
+/* The number of the process that a track belongs to: two processes may use the same packet
+ * numbers. */
 uint32_t trace_process_of(struct trace_model *model, const struct trace_track *track);
 
-/* The fence that an event speaks of, by name or by handle. */
+/* The fence that an event names, by name or by handle. */
 struct trace_fence trace_fence_of(struct trace_model *model, const struct trace_item *item);
 
 #endif
