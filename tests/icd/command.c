@@ -132,6 +132,8 @@ static void recording_visit(struct icd_recording *recording, int packets,
             icd_query_use((struct icd_query_command *)command, packets);
             other(((struct icd_query_command *)command)->pool);
             break;
+        case ICD_OP_HOST_BARRIER:
+            break;
         }
     }
 }
@@ -238,6 +240,9 @@ void icd_recording_execute(struct icd_recording *recording, struct icd_queue *qu
         case ICD_OP_RESET_QUERIES:
         case ICD_OP_COPY_QUERIES:
             icd_query_execute((struct icd_query_command *)command, queue);
+            break;
+        case ICD_OP_HOST_BARRIER:
+            icd_late_writes_send();
             break;
         }
     }
@@ -505,7 +510,15 @@ static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBuffer
 }
 
 /* A queue's packets run one after the other and each memory access is done when its command is: a
- * barrier has nothing left to do but to be looked at. */
+ * barrier has nothing left to do but to be looked at, and to let late writes reach the host. */
+static void host_barrier_append(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages,
+                                VkAccessFlags2 access)
+{
+    if ((stages & VK_PIPELINE_STAGE_2_HOST_BIT) &&
+        (access & (VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_MEMORY_READ_BIT)))
+        icd_command_append(commandBuffer, ICD_OP_HOST_BARRIER, sizeof(struct icd_command));
+}
+
 static void barriers_see(VkCommandBuffer commandBuffer, const char *call, uint32_t n_buffers,
                          const VkBufferMemoryBarrier *buffers, uint32_t n_images,
                          const VkImageMemoryBarrier *images)
@@ -525,10 +538,11 @@ static void dependency_see(VkCommandBuffer commandBuffer, const char *call,
                            const VkDependencyInfo *info)
 {
     struct icd_device *device = COMMANDS(commandBuffer)->object.device;
-    for (uint32_t i = 0; i < info->memoryBarrierCount; i++)
-        icd_stages_seen(
-            commandBuffer,
-            info->pMemoryBarriers[i].srcStageMask | info->pMemoryBarriers[i].dstStageMask, call);
+    for (uint32_t i = 0; i < info->memoryBarrierCount; i++) {
+        const VkMemoryBarrier2 *memory = &info->pMemoryBarriers[i];
+        icd_stages_seen(commandBuffer, memory->srcStageMask | memory->dstStageMask, call);
+        host_barrier_append(commandBuffer, memory->dstStageMask, memory->dstAccessMask);
+    }
     for (uint32_t i = 0; i < info->bufferMemoryBarrierCount; i++) {
         icd_stages_seen(commandBuffer,
                         info->pBufferMemoryBarriers[i].srcStageMask |
@@ -644,11 +658,13 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
                                    uint32_t imageMemoryBarrierCount,
                                    const VkImageMemoryBarrier *pImageMemoryBarriers)
 {
-    (void)dependencyFlags, (void)memoryBarrierCount, (void)pMemoryBarriers;
+    (void)dependencyFlags;
     ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
     icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdPipelineBarrier");
     barriers_see(commandBuffer, "vkCmdPipelineBarrier", bufferMemoryBarrierCount,
                  pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers);
+    for (uint32_t i = 0; i < memoryBarrierCount; i++)
+        host_barrier_append(commandBuffer, dstStageMask, pMemoryBarriers[i].dstAccessMask);
 }
 
 static void icd_CmdPipelineBarrier2(VkCommandBuffer commandBuffer,

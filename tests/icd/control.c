@@ -326,6 +326,11 @@ void belfry_icd_hold_before_signals(bool hold)
     icd_unlock();
 }
 
+void belfry_icd_late_writes(bool late)
+{
+    icd_late_writes(late);
+}
+
 uint32_t belfry_icd_held(void)
 {
     uint32_t held = 0;

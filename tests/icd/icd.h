@@ -182,8 +182,8 @@ struct icd_config {
     bool synchronization2;
     bool realtime;
     bool int64;
-    char build[32]; /* which of the driver's versions it is */
-    bool host_memory;
+    char build[32];        /* which of the driver's versions it is */
+    uint32_t host_memory;  /* 2: anonymous memory alone */
     bool generated;        /* extensions of device-generated commands are there */
     bool protected_memory; /* the feature, families and a memory type for it */
     bool processes;        /* timeline semaphores can be exported to others */
@@ -661,6 +661,7 @@ enum icd_op_code {
     ICD_OP_QUERY_DONE,
     ICD_OP_RESET_QUERIES,
     ICD_OP_COPY_QUERIES,
+    ICD_OP_HOST_BARRIER,
     ICD_OP_EXECUTE,
 };
 void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, size_t size);
@@ -748,6 +749,11 @@ void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct i
                      VkDeviceSize to_offset, VkDeviceSize size);
 void icd_buffer_fill(struct icd_buffer *buffer, VkDeviceSize offset, VkDeviceSize size,
                      uint32_t word);
+/* belfry_icd_late_writes. A barrier to the host's reads executes; what such barriers have sent
+ * reaches the host. */
+void icd_late_writes(bool late);
+void icd_late_writes_send(void);
+void icd_late_writes_land(void);
 /* Locked: a sparse bind executes. */
 void icd_buffer_bind(struct icd_buffer *buffer, const VkSparseMemoryBind *bind);
 

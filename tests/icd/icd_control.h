@@ -180,6 +180,11 @@ typedef void belfry_icd_resume_fn(void);
  * signalled, its queue isn't idle, until the packet is released by step or by hold being false
  * again. Packets without command buffers go on. A lost device holds nothing. Not in free mode. */
 typedef void belfry_icd_hold_before_signals_fn(bool hold);
+/* belfry_icd_late_writes: while late is true, single words that commands write reach the host at
+ * once, and everything else only behind a memory barrier to the host's reads, by the next write or
+ * the packet's signals (or when the GPU itself reads it, or late is false again). It is all that
+ * Vulkan promises to who polls memory. */
+typedef void belfry_icd_late_writes_fn(bool late);
 /* belfry_icd_held: queues that hold such a packet at this moment, of all devices. */
 typedef uint32_t belfry_icd_held_fn(void);
 /* belfry_icd_step: lets a queue do one thing: release the packet that it holds before its signals;
@@ -246,6 +251,7 @@ BELFRY_ICD_EXPORT belfry_icd_set_callback_fn belfry_icd_set_callback;
 BELFRY_ICD_EXPORT belfry_icd_pause_fn belfry_icd_pause;
 BELFRY_ICD_EXPORT belfry_icd_resume_fn belfry_icd_resume;
 BELFRY_ICD_EXPORT belfry_icd_hold_before_signals_fn belfry_icd_hold_before_signals;
+BELFRY_ICD_EXPORT belfry_icd_late_writes_fn belfry_icd_late_writes;
 BELFRY_ICD_EXPORT belfry_icd_held_fn belfry_icd_held;
 BELFRY_ICD_EXPORT belfry_icd_step_fn belfry_icd_step;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;

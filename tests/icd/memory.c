@@ -4,6 +4,8 @@
  */
 #include "icd.h"
 
+#include <stdio.h>
+
 #define MEMORY(handle_) ICD_FROM(icd_memory, ICD_KIND_MEMORY, handle_)
 
 /* Words ------------------------------------------------------------------------------------- */
@@ -63,6 +65,90 @@ static void device_copy(uint8_t *to, const uint8_t *from, size_t size)
     }
 }
 
+/* Late writes ------------------------------------------------------------------------------- */
+
+/* What a GPU's caches keep from the host until a barrier sends it there, and then until whatever
+ * comes behind that barrier. A word goes past them. */
+struct late_write {
+    struct late_write *next;
+    uint8_t *to;
+    size_t size;
+    bool due; /* a barrier has sent it */
+    uint8_t data[];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    _Atomic bool wanted, any;
+    struct late_write *first, **last;
+} late = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &late.first};
+
+/* Lets reach the host what is due, and what lies in that memory. */
+static void late_writes_land(const uint8_t *data, size_t size)
+{
+    if (!late.any)
+        return;
+    pthread_mutex_lock(&late.lock);
+    struct late_write **link = &late.first;
+    while (*link) {
+        struct late_write *write = *link;
+        if (!write->due && (write->to >= data + size || write->to + write->size <= data)) {
+            link = &write->next;
+            continue;
+        }
+        device_copy(write->to, write->data, write->size);
+        *link = write->next;
+        free(write);
+    }
+    late.last = link;
+    late.any = late.first != NULL;
+    pthread_mutex_unlock(&late.lock);
+}
+
+void icd_late_writes_land(void)
+{
+    late_writes_land(NULL, 0);
+}
+
+void icd_late_writes_send(void)
+{
+    if (!late.any)
+        return;
+    pthread_mutex_lock(&late.lock);
+    for (struct late_write *write = late.first; write; write = write->next)
+        write->due = true;
+    pthread_mutex_unlock(&late.lock);
+}
+
+void icd_late_writes(bool wanted)
+{
+    late.wanted = wanted;
+    if (wanted)
+        return;
+    icd_late_writes_send();
+    icd_late_writes_land();
+}
+
+/* A command's write; what it reads may be a late one. */
+static void device_write(uint8_t *to, const uint8_t *from, size_t size)
+{
+    struct late_write *write = NULL;
+    late_writes_land(from, from ? size : 0);
+    if (late.wanted && size > sizeof(uint64_t))
+        write = malloc(sizeof(*write) + size);
+    if (!write) {
+        device_copy(to, from, size);
+        return;
+    }
+    *write = (struct late_write){.to = to, .size = size};
+    device_copy(write->data, from, size);
+    pthread_mutex_lock(&late.lock);
+    *late.last = write;
+    late.last = &write->next;
+    late.any = true;
+    pthread_mutex_unlock(&late.lock);
+}
+
 /* Allocations ------------------------------------------------------------------------------- */
 
 /* The pointer that an allocation imports; NULL for none. */
@@ -72,6 +158,22 @@ static void *imported_pointer(const VkMemoryAllocateInfo *info)
         if (s->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT)
             return ((const VkImportMemoryHostPointerInfoEXT *)s)->pHostPointer;
     return NULL;
+}
+
+/* Whether a file's pages lie there, a memfd's among them. */
+static bool is_of_a_file(const void *pointer)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    bool found = false;
+    while (maps && fgets(line, sizeof(line), maps)) {
+        unsigned long first, end, node;
+        found = found || (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &first, &end, &node) == 3 &&
+                          (uintptr_t)pointer >= first && (uintptr_t)pointer < end && node);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
 }
 
 static bool import_allowed(const struct icd_device *device, const VkMemoryAllocateInfo *info,
@@ -106,6 +208,7 @@ static uint8_t *pages_new(VkDeviceSize size)
 static void memory_end(void *object)
 {
     struct icd_memory *memory = object;
+    late_writes_land(memory->data, memory->size);
     if (memory->host != memory->data)
         free(memory->host);
     if (!memory->imported)
@@ -123,6 +226,8 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     void *pointer = imported_pointer(pAllocateInfo);
     if (pointer && !import_allowed(device, pAllocateInfo, pointer))
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if (pointer && device->config->host_memory == 2 && is_of_a_file(pointer))
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     const struct icd_memory_shape *shape = &device->config->memory;
     if (pAllocateInfo->memoryTypeIndex >= shape->n_types) {
@@ -342,7 +447,7 @@ void icd_buffer_write(struct icd_buffer *buffer, VkDeviceSize offset, const void
         VkDeviceSize run = size;
         uint8_t *to = buffer_at(buffer, offset, &run);
         if (to)
-            device_copy(to, from, run);
+            device_write(to, from, run);
         from += run;
         offset += run;
         size -= run;
@@ -378,7 +483,7 @@ void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct i
         uint8_t *target = buffer_at(to, to_offset, &run);
         /* Unbound memory reads as zero and swallows what is written. */
         if (target)
-            device_copy(target, source, run);
+            device_write(target, source, run);
         from_offset += run;
         to_offset += run;
         size -= run;

@@ -180,6 +180,7 @@ void icd_packet_retire(struct icd_packet *packet, struct icd_queue *queue)
     }
     for (uint32_t i = 0; i < packet->n_showings; i++)
         icd_swapchain_presented(packet->showings[i].swapchain, packet->showings[i].image);
+    icd_late_writes_land();
     for (uint32_t i = 0; i < packet->n_recordings; i++)
         recording_done(packet->recordings[i]);
     for (uint32_t i = 0; i < packet->n_signals; i++)
@@ -230,6 +231,7 @@ bool icd_packet_execute_free(struct icd_packet *packet, struct icd_queue *queue)
 
     icd_packet_execute(packet, queue);
 
+    icd_late_writes_land();
     for (uint32_t i = 0; i < packet->n_recordings; i++)
         recording_done(packet->recordings[i]);
     for (uint32_t i = 0; i < packet->n_signals; i++) {
