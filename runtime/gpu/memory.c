@@ -115,8 +115,8 @@ static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
     return true;
 }
 
-/* Imports host memory. Some drivers with the extension refuse some pointers: then false, and the
- * caller allocates ordinary memory. */
+/* Imports host memory. Some drivers with the extension refuse some pointers (amdgpu's all memory of
+ * files): then false, and the caller allocates ordinary memory. */
 static bool buffer_import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_buffer_place place)
 {
     if (place != BF_BUFFER_SHOWN || !gpu->host_pointer_alignment || !buffer_map_pages(gpu, buffer))

@@ -96,8 +96,9 @@ static VkResult gpu_write_record(struct bf_gpu_engine *engine, struct bf_gpu_wri
     VkResult result = vk->vkBeginCommandBuffer(write->commands, &begin);
     if (result != VK_SUCCESS)
         return result;
+    /* Who polls the value on the CPU must find there what was written before it. */
     bf_commands_put_barrier(gpu, write->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
     if (!memory) {
         const struct bf_gpu_write_pipeline *p = &gpu->write_pipeline;
         const uint64_t slot =

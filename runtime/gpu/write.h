@@ -3,8 +3,8 @@
  * GPU writes: an engine writes a 64-bit value to memory (gpu/value_memory.h) behind everything that
  * its VkQueue was given before.
  *
- * A GPU write is a command buffer: a barrier behind all earlier commands, the write, and a barrier
- * before all later commands and the host. Engines that run compute shaders write the value
+ * A GPU write is a command buffer: a barrier, the write, and a barrier, each from all earlier
+ * commands to all later ones and the host. Engines that run compute shaders write the value
  * atomically through its device address; their command buffers are recorded once, and read address
  * and value from the write's slot. Other engines copy the 8 aligned bytes, with a command buffer
  * that is recorded for each use: drivers do such a copy atomically, but Vulkan doesn't promise it.

@@ -14,7 +14,8 @@
  *        no submission waits for its log.
  *  LG-2  An entry is complete before the index word that counts it, and that word is written before
  *        the next entry of the log is begun (R-1 of log/reader.h, with ahead = 1): there is a
- *        barrier on either side of the word's copy, and all of it is on one VkQueue, in order.
+ *        barrier on either side of the word's copy, which reaches the host, and all of it is on one
+ *        VkQueue, in order.
  *  LG-3  A signal takes effect in this order: the fence's value, the log's entry, the index word,
  *        the epoch (which wakes waiters). The entry is behind the GPU write of a native fence's
  *        value in the same batch, and the batch signals its epoch when all of its commands are

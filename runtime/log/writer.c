@@ -110,7 +110,7 @@ static void writer_put_entry(struct bf_log_writer *writer, const struct bf_log_s
         writer_copy_stamp(writer, commands, slot->query, writer->staging.handle,
                           writer_last_end_offset(writer));
     bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                            VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
+                            VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT | VK_PIPELINE_STAGE_2_HOST_BIT);
     const VkBufferCopy word = {from + WORD, log, sizeof(uint64_t)};
     gpu->vk.vkCmdCopyBuffer(commands, writer->staging.handle, writer->logs.handle, 1, &word);
     bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,

@@ -69,7 +69,8 @@ FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)
     }
 }
 
-/* Value, entry, index, and only then what makes the CPU look. */
+/* Value, entry, index, and only then what makes the CPU look; also where words come before what was
+ * written ahead of them, unless a barrier keeps them apart. */
 TEST(an_entry_is_there_before_its_signal_applies)
 {
     if (!fixture_is_icd() || is_untimed())
@@ -82,6 +83,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
             BfFence fence = native ? make_native_fence(&f, 1) : make_fence(&f, 1);
             BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
             f.icd.hold_before_signals(true);
+            f.icd.late_writes(true);
             queue_signal(queue, fence, 9);
             f.icd.quiesce();
             assert_value(fence, 1);
@@ -95,6 +97,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
             assert_int_equal(log->entries[0].fenceValue, 9);
             assert_int_equal(log->entries[0].hNativeFence, bfGetFenceLogHandle(fence));
             free(log);
+            f.icd.late_writes(false);
             f.icd.hold_before_signals(false);
             await_fence(fence, 9);
             bfDestroyFenceLogReader(reader);

@@ -83,7 +83,10 @@ typedef struct BfNativeFenceCaps {
      * DXGK_VIDSCHCAPS): yes. [NF 11] */
     VkBool32 optimizedNativeFenceSignaledInterrupt;
     /* pCurrentValue can't be written to, while there is memory to import; else it is a pointer to
-     * what nobody should write to (BfNativeFenceMapping::readOnly tells of each). */
+     * what nobody should write to (BfNativeFenceMapping::readOnly tells of each). The memory is a
+     * file's, mapped once for Belfry and once read-only: where the driver imports no file's memory
+     * (amdgpu, whose user pointers are anonymous memory alone) this is false, since anonymous
+     * memory can't be mapped a second time. */
     VkBool32 readOnlyMapping;
     /* Each queue type's engines write all 64 bits in one piece, as Vulkan promises it of a shader's
      * store. Else they are copied, 8 bytes to an aligned place: drivers do write that in one
