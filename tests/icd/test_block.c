@@ -80,8 +80,7 @@ FIXTURE_TEST(test_a_late_block_comes_behind_the_effect, "SHAPE=q3")
 FIXTURE_TEST(test_a_blocked_call_is_in_its_queue, "SHAPE=q1 QUIET=1")
 {
     VkSemaphore a = vulkan_timeline(f->device, 0);
-    struct caller caller = {.queue = f->queues[0][0],
-                            .batch = {.signal = a, .signal_value = 1}};
+    struct caller caller = {.queue = f->queues[0][0], .batch = {.signal = a, .signal_value = 1}};
     f->icd.set_block(&(struct belfry_icd_block){.first = 1});
     caller_start(&caller);
     f->icd.await_blocked(1);

@@ -23,7 +23,7 @@ void gpu_init(struct gpu *gpu, int engine_count)
     for (int e = 0; e < engine_count; e++)
         gpu->engines[e].gpu = gpu;
     for (int i = 0; i < MODEL_OPS; i++)
-        gpu->program_buffers[i] = (struct gpu_buffer){.gpu = gpu, .execute = i, .recorded = true};
+        gpu->program_buffers[i] = (struct fake_object){.recorded = true, .own = {(uint64_t)i + 1}};
 }
 
 void gpu_begin(struct gpu *gpu, const struct program *program)
@@ -93,7 +93,7 @@ op_set gpu_finish(struct gpu *gpu, int engine)
 
 int gpu_object_count(const struct gpu *gpu)
 {
-    int count = gpu->pool_count;
+    int count = (int)fake_alive_of(gpu_device((struct gpu *)gpu), VK_OBJECT_TYPE_UNKNOWN);
     for (int s = 0; s < GPU_SEMAPHORES; s++)
         count += gpu->semaphores[s].live;
     return count;
@@ -195,81 +195,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
                                                   const VkAllocationCallbacks *allocator,
                                                   VkCommandPool *out)
 {
-    (void)allocator;
-    struct gpu *gpu = (struct gpu *)device;
     if (info->queueFamilyIndex != GPU_FAMILY)
-        object(gpu, "a command pool for family %u", info->queueFamilyIndex);
-    struct gpu_pool *pool = calloc(1, sizeof(*pool));
-    if (!pool)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    gpu->pool_count++;
-    *out = (VkCommandPool)(uint64_t)(uintptr_t)pool;
-    return VK_SUCCESS;
+        object((struct gpu *)device, "a command pool for family %u", info->queueFamilyIndex);
+    return fake_make(device, VK_OBJECT_TYPE_COMMAND_POOL, allocator, (uint64_t *)out);
 }
 
-static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice device, VkCommandPool handle,
-                                               const VkAllocationCallbacks *allocator)
+static struct fake_object *buffer_of(VkCommandBuffer handle)
 {
-    (void)allocator;
-    struct gpu_pool *pool = (struct gpu_pool *)(uintptr_t)(uint64_t)handle;
-    if (!pool)
-        return;
-    while (pool->buffers) {
-        struct gpu_buffer *next = pool->buffers->next;
-        free(pool->buffers);
-        pool->buffers = next;
-    }
-    free(pool);
-    ((struct gpu *)device)->pool_count--;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL allocate_buffers(VkDevice device,
-                                                       const VkCommandBufferAllocateInfo *info,
-                                                       VkCommandBuffer *buffers)
-{
-    struct gpu_pool *pool = (struct gpu_pool *)(uintptr_t)(uint64_t)info->commandPool;
-    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
-        struct gpu_buffer *buffer = calloc(1, sizeof(*buffer));
-        if (!buffer)
-            return VK_ERROR_OUT_OF_HOST_MEMORY; /* its pool frees the others */
-        *buffer =
-            (struct gpu_buffer){.gpu = (struct gpu *)device, .next = pool->buffers, .execute = -1};
-        pool->buffers = buffer;
-        buffers[i] = (VkCommandBuffer)buffer;
-    }
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR void VKAPI_CALL free_buffers(VkDevice device, VkCommandPool handle,
-                                               uint32_t count, const VkCommandBuffer *buffers)
-{
-    (void)device;
-    struct gpu_pool *pool = (struct gpu_pool *)(uintptr_t)(uint64_t)handle;
-    for (uint32_t i = 0; i < count; i++) {
-        struct gpu_buffer **link = &pool->buffers;
-        while (*link && *link != (struct gpu_buffer *)buffers[i])
-            link = &(*link)->next;
-        if (*link) {
-            struct gpu_buffer *buffer = *link;
-            *link = buffer->next;
-            free(buffer);
-        }
-    }
+    return (struct fake_object *)handle;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL begin_buffer(VkCommandBuffer handle,
                                                    const VkCommandBufferBeginInfo *info)
 {
-    struct gpu_buffer *buffer = (struct gpu_buffer *)handle;
     /* Belfry's barriers are many times on their way at once. */
     if (!(info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT))
-        object(buffer->gpu, "a command buffer of Belfry's that may not be used several times");
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL end_buffer(VkCommandBuffer handle)
-{
-    ((struct gpu_buffer *)handle)->recorded = true;
+        object((struct gpu *)buffer_of(handle)->device,
+               "a command buffer of Belfry's that may not be used several times");
     return VK_SUCCESS;
 }
 
@@ -285,7 +227,7 @@ static VKAPI_ATTR void VKAPI_CALL barrier2(VkCommandBuffer handle, const VkDepen
     for (uint32_t i = 0; i < info->memoryBarrierCount; i++) {
         const VkMemoryBarrier2 *b = &info->pMemoryBarriers[i];
         if (is_full(b->srcStageMask, b->dstStageMask, b->srcAccessMask, b->dstAccessMask))
-            ((struct gpu_buffer *)handle)->full_barrier = true;
+            buffer_of(handle)->own[GPU_BARRIER] = 1;
     }
 }
 
@@ -304,7 +246,7 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
     (void)image_barriers;
     for (uint32_t i = 0; i < memory_count; i++) {
         if (is_full(from, to, memory[i].srcAccessMask, memory[i].dstAccessMask))
-            ((struct gpu_buffer *)handle)->full_barrier = true;
+            buffer_of(handle)->own[GPU_BARRIER] = 1;
     }
 }
 
@@ -342,17 +284,17 @@ static void accept_wait(struct gpu_engine *engine, struct gpu_batch *batch,
 }
 
 static void accept_buffer(struct gpu_engine *engine, struct gpu_batch *batch,
-                          const struct gpu_buffer *buffer)
+                          const struct fake_object *buffer)
 {
     struct gpu *gpu = engine->gpu;
     if (!buffer->recorded)
         object(gpu, "a command buffer that has not been recorded");
-    if (buffer->execute < 0) {
-        if (buffer->full_barrier)
+    if (!buffer->own[GPU_EXECUTE]) {
+        if (buffer->own[GPU_BARRIER])
             engine->before |= engine->submitted;
         return;
     }
-    int i = buffer->execute;
+    int i = (int)buffer->own[GPU_EXECUTE] - 1;
     op_set bit = (op_set)(1u << i);
     if (!(gpu->program->executes & bit) || gpu->accepted & bit) {
         object(gpu, "operation %d is executed twice, or is no execution", i);
@@ -408,8 +350,7 @@ static void accept_batch(struct gpu_engine *engine, const VkSubmitInfo2 *info)
     for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
         accept_wait(engine, batch, &info->pWaitSemaphoreInfos[i]);
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++)
-        accept_buffer(engine, batch,
-                      (const struct gpu_buffer *)info->pCommandBufferInfos[i].commandBuffer);
+        accept_buffer(engine, batch, buffer_of(info->pCommandBufferInfos[i].commandBuffer));
     for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
         accept_signal(engine, batch, &info->pSignalSemaphoreInfos[i]);
 }
@@ -493,60 +434,39 @@ static VKAPI_ATTR void VKAPI_CALL get_families2(VkPhysicalDevice device, uint32_
     get_families(device, count, families ? &families->queueFamilyProperties : NULL);
 }
 
-static const struct function {
-    const char *name;
-    PFN_vkVoidFunction function;
-} functions[] = {
-#define FUNCTION(name, ours)                                                                       \
-    {                                                                                              \
-#name, (PFN_vkVoidFunction)(ours)                                                          \
-    }
-    FUNCTION(vkAllocateCommandBuffers, allocate_buffers),
-    FUNCTION(vkBeginCommandBuffer, begin_buffer),
-    FUNCTION(vkCmdPipelineBarrier, barrier),
-    FUNCTION(vkCmdPipelineBarrier2, barrier2),
-    FUNCTION(vkCreateCommandPool, create_pool),
-    FUNCTION(vkCreateSemaphore, create_semaphore),
-    FUNCTION(vkDestroyCommandPool, destroy_pool),
-    FUNCTION(vkDestroySemaphore, destroy_semaphore),
-    FUNCTION(vkDeviceWaitIdle, device_wait_idle),
-    FUNCTION(vkEndCommandBuffer, end_buffer),
-    FUNCTION(vkFreeCommandBuffers, free_buffers),
-    FUNCTION(vkGetPhysicalDeviceMemoryProperties, get_memory),
-    FUNCTION(vkGetPhysicalDeviceProperties, get_properties),
-    FUNCTION(vkGetPhysicalDeviceProperties2, get_properties2),
-    FUNCTION(vkGetPhysicalDeviceQueueFamilyProperties, get_families),
-    FUNCTION(vkGetPhysicalDeviceQueueFamilyProperties2, get_families2),
-    FUNCTION(vkGetSemaphoreCounterValue, counter_value),
-    FUNCTION(vkQueueSubmit2, submit2),
-    FUNCTION(vkQueueWaitIdle, queue_wait_idle),
-    FUNCTION(vkSignalSemaphore, signal_semaphore),
-    FUNCTION(vkWaitSemaphores, wait_semaphores),
-#undef FUNCTION
-};
-
-static int compare_names(const void *name, const void *function)
-{
-    return strcmp(name, ((const struct function *)function)->name);
-}
-
-static PFN_vkVoidFunction find(const char *name)
-{
-    const struct function *found = bsearch(name, functions, sizeof(functions) / sizeof(*functions),
-                                           sizeof(*functions), compare_names);
-    return found ? found->function : NULL;
-}
-
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL gpu_device_proc_addr(VkDevice device, const char *name)
 {
     (void)device;
-    return find(name);
+    return fake_find(name);
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL gpu_instance_proc_addr(VkInstance instance,
                                                                 const char *name)
 {
     (void)instance;
-    return strcmp(name, "vkGetDeviceProcAddr") ? find(name)
+    return strcmp(name, "vkGetDeviceProcAddr") ? fake_find(name)
                                                : (PFN_vkVoidFunction)gpu_device_proc_addr;
+}
+
+__attribute__((constructor)) static void use_entries(void)
+{
+    fake_use(
+        "vkAllocateCommandBuffers vkFreeCommandBuffers vkDestroyCommandPool vkEndCommandBuffer");
+    FAKE_OVERRIDE(vkBeginCommandBuffer, begin_buffer);
+    FAKE_OVERRIDE(vkCmdPipelineBarrier, barrier);
+    FAKE_OVERRIDE(vkCmdPipelineBarrier2, barrier2);
+    FAKE_OVERRIDE(vkCreateCommandPool, create_pool);
+    FAKE_OVERRIDE(vkCreateSemaphore, create_semaphore);
+    FAKE_OVERRIDE(vkDestroySemaphore, destroy_semaphore);
+    FAKE_OVERRIDE(vkDeviceWaitIdle, device_wait_idle);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceMemoryProperties, get_memory);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceProperties, get_properties);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceProperties2, get_properties2);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties, get_families);
+    FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties2, get_families2);
+    FAKE_OVERRIDE(vkGetSemaphoreCounterValue, counter_value);
+    FAKE_OVERRIDE(vkQueueSubmit2, submit2);
+    FAKE_OVERRIDE(vkQueueWaitIdle, queue_wait_idle);
+    FAKE_OVERRIDE(vkSignalSemaphore, signal_semaphore);
+    FAKE_OVERRIDE(vkWaitSemaphores, wait_semaphores);
 }

@@ -20,9 +20,8 @@
 #ifndef BELFRY_MODEL_GPU_H
 #define BELFRY_MODEL_GPU_H
 
-#include <vulkan/vulkan.h>
-
 #include "program.h"
+#include "support/fake_entries.h"
 
 enum {
     GPU_SEMAPHORES = 16,
@@ -65,25 +64,15 @@ struct gpu_engine {
     op_set before;    /* what is complete before anything that is yet to come */
 };
 
-/* A VkCommandBuffer points to one. */
-struct gpu_buffer {
-    struct gpu *gpu;
-    struct gpu_buffer *next; /* of its pool; the program's have none */
-    int execute;             /* the operation; -1: Belfry's own */
-    bool recorded;
-    bool full_barrier;
-};
-
-struct gpu_pool {
-    struct gpu_buffer *buffers;
-};
+/* What command buffers are, besides what the fake entry points know: own[GPU_EXECUTE] is 1 + the
+ * program's operation, 0 in Belfry's own; own[GPU_BARRIER] is 1 where there is a full barrier. */
+enum { GPU_EXECUTE, GPU_BARRIER };
 
 struct gpu {
     int engine_count;
     struct gpu_engine engines[MODEL_ENGINES];
     struct gpu_semaphore semaphores[GPU_SEMAPHORES];
-    struct gpu_buffer program_buffers[MODEL_OPS];
-    int pool_count;
+    struct fake_object program_buffers[MODEL_OPS];
 
     /* Of the run. */
     const struct program *program;

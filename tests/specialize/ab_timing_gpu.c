@@ -29,7 +29,7 @@ static struct gpu_truth between;
 
 static struct query *query_of(VkQueryPool pool, uint32_t query)
 {
-    uintptr_t index = (uintptr_t)pool - 1;
+    uint64_t index = fake_need(VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)pool)->own[0];
     REQUIRE(index < pool_count && query < QUERIES, "there is no such query");
     return &queries[index][query];
 }
@@ -54,18 +54,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
                                                   const VkAllocationCallbacks *allocator,
                                                   VkQueryPool *pool)
 {
-    (void)device, (void)allocator;
     REQUIRE(info->queryType == VK_QUERY_TYPE_TIMESTAMP && info->queryCount <= QUERIES, "a pool");
     if (denied || pool_count == POOLS)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    *pool = (VkQueryPool)(uintptr_t)++pool_count;
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice device, VkQueryPool pool,
-                                               const VkAllocationCallbacks *allocator)
-{
-    (void)device, (void)pool, (void)allocator;
+    VkResult result = fake_make(device, VK_OBJECT_TYPE_QUERY_POOL, allocator, (uint64_t *)pool);
+    fake_need(VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)*pool)->own[0] = pool_count++;
+    return result;
 }
 
 static VKAPI_ATTR void VKAPI_CALL reset(VkCommandBuffer handle, VkQueryPool pool, uint32_t first,
@@ -127,8 +121,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool,
 void gpu_table(struct VolkDeviceTable *vk)
 {
     fake_table(vk);
+    fake_fill(vk, "vkDestroyQueryPool");
     vk->vkCreateQueryPool = create_pool;
-    vk->vkDestroyQueryPool = destroy_pool;
     vk->vkCmdResetQueryPool = reset;
     vk->vkCmdWriteTimestamp = stamp;
     vk->vkCmdPipelineBarrier = barrier;

@@ -87,6 +87,7 @@ static VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer buffer, VkPipeli
 
 void fake_table(struct VolkDeviceTable *vk)
 {
+    fake_reset();
     memset(vk, 0, sizeof(*vk));
     vk->vkCmdBindPipeline = bind_pipeline;
 }

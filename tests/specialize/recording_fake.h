@@ -14,6 +14,7 @@
 
 #include "specialize/recording.h"
 #include "specialize/submission.h"
+#include "support/fake_entries.h"
 
 /* A VkCommandBuffer. */
 struct fake_buffer {

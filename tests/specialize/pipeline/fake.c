@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake.h"
 
-#include <pthread.h>
-
-#define OBJECTS 4096
-
 struct fake fake;
-
-static struct object {
-    VkObjectType type;
-    uint64_t handle;
-    uint32_t count; /* 0: free */
-    const VkAllocationCallbacks *allocator;
-} objects[OBJECTS];
-static uint64_t last_handle;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *VKAPI_PTR no_allocation(void *context, size_t size, size_t alignment,
                                      VkSystemAllocationScope scope)
@@ -30,114 +17,6 @@ static void broken(const char *what)
     fprintf(stderr, "fake: %s\n", what);
     abort();
 }
-
-static struct object *find(VkObjectType type, uint64_t handle)
-{
-    for (uint32_t i = 0; i < OBJECTS; i++) {
-        if (objects[i].count && objects[i].type == type && objects[i].handle == handle)
-            return &objects[i];
-    }
-    return NULL;
-}
-
-static struct object *find_any(VkObjectType type)
-{
-    for (uint32_t i = 0; i < OBJECTS; i++) {
-        if (objects[i].count && objects[i].type == type)
-            return &objects[i];
-    }
-    return NULL;
-}
-
-static VkResult make(VkObjectType type, const VkAllocationCallbacks *allocator, uint64_t *handle)
-{
-    pthread_mutex_lock(&lock);
-    *handle = 0;
-    fake.made++;
-    VkResult result = VK_SUCCESS;
-    struct object *o =
-        fake.equal_handles && type != VK_OBJECT_TYPE_SHADER_MODULE ? find_any(type) : NULL;
-    if (fake.fail_at && --fake.fail_at == 0) {
-        result = fake.failure;
-        if (type != VK_OBJECT_TYPE_PIPELINE)
-            *handle = 0xbad; /* Vulkan says nothing of it */
-    } else if (o) {
-        o->count++;
-        *handle = o->handle;
-    } else {
-        o = objects;
-        while (o < objects + OBJECTS && o->count)
-            o++;
-        if (o == objects + OBJECTS)
-            broken("too many objects");
-        last_handle += 64;
-        *o = (struct object){type, last_handle, 1, allocator};
-        *handle = o->handle;
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-static void destroy(VkObjectType type, uint64_t handle, const VkAllocationCallbacks *allocator)
-{
-    if (!handle)
-        return;
-    pthread_mutex_lock(&lock);
-    struct object *o = find(type, handle);
-    if (!o)
-        broken("destroyed what isn't there");
-    if (o->allocator != allocator)
-        broken("another allocator");
-    o->count--;
-    pthread_mutex_unlock(&lock);
-}
-
-static void need(VkObjectType type, uint64_t handle)
-{
-    pthread_mutex_lock(&lock);
-    if (!find(type, handle))
-        broken("used what isn't there");
-    pthread_mutex_unlock(&lock);
-}
-
-uint32_t fake_alive(VkObjectType type)
-{
-    uint32_t count = 0;
-    pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < OBJECTS; i++)
-        count += objects[i].type == type ? objects[i].count : 0;
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
-bool fake_is_alive(VkObjectType type, uint64_t handle)
-{
-    pthread_mutex_lock(&lock);
-    bool alive = find(type, handle);
-    pthread_mutex_unlock(&lock);
-    return alive;
-}
-
-#define OBJECT(name_, info_, type_)                                                                \
-    static VKAPI_ATTR VkResult VKAPI_CALL create_##name_(VkDevice device, const info_ *info,       \
-                                                         const VkAllocationCallbacks *allocator,   \
-                                                         Vk##name_ *handle)                        \
-    {                                                                                              \
-        (void)device, (void)info;                                                                  \
-        return make(type_, allocator, (uint64_t *)handle);                                         \
-    }                                                                                              \
-    static VKAPI_ATTR void VKAPI_CALL destroy_##name_(VkDevice device, Vk##name_ handle,           \
-                                                      const VkAllocationCallbacks *allocator)      \
-    {                                                                                              \
-        (void)device;                                                                              \
-        destroy(type_, (uint64_t)handle, allocator);                                               \
-    }
-
-OBJECT(ShaderModule, VkShaderModuleCreateInfo, VK_OBJECT_TYPE_SHADER_MODULE)
-OBJECT(Sampler, VkSamplerCreateInfo, VK_OBJECT_TYPE_SAMPLER)
-OBJECT(DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
-OBJECT(PipelineLayout, VkPipelineLayoutCreateInfo, VK_OBJECT_TYPE_PIPELINE_LAYOUT)
-OBJECT(RenderPass, VkRenderPassCreateInfo, VK_OBJECT_TYPE_RENDER_PASS)
 
 /* ---- What a pipeline is created from, in words ---- */
 
@@ -248,7 +127,7 @@ static void say_chain(const void *chain)
 static void say_stage(const VkPipelineShaderStageCreateInfo *s)
 {
     if (s->module)
-        need(VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)s->module);
+        fake_need(VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)s->module);
     say("stage %x flags %x entry %s\n", s->stage, s->flags, s->pName);
     say_chain(s->pNext);
     const VkSpecializationInfo *i = s->pSpecializationInfo;
@@ -319,28 +198,21 @@ static void say_graphics(const VkGraphicsPipelineCreateInfo *info)
     }
 }
 
-static void begin_dump(void)
-{
-    pthread_mutex_lock(&lock);
-    dumped = 0;
-    pthread_mutex_unlock(&lock);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL create_compute(VkDevice device, VkPipelineCache cache,
                                                      uint32_t count,
                                                      const VkComputePipelineCreateInfo *infos,
                                                      const VkAllocationCallbacks *allocator,
                                                      VkPipeline *pipelines)
 {
-    (void)device, (void)cache, (void)count;
-    need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
+    (void)cache, (void)count;
+    fake_need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
     if (!fake.quiet) {
-        begin_dump();
+        dumped = 0;
         say("compute flags %x\n", infos->flags);
         say_chain(infos->pNext);
         say_stage(&infos->stage);
     }
-    return make(VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
+    return fake_make(device, VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelineCache cache,
@@ -349,22 +221,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelin
                                                       const VkAllocationCallbacks *allocator,
                                                       VkPipeline *pipelines)
 {
-    (void)device, (void)cache, (void)count;
-    need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
+    (void)cache, (void)count;
+    fake_need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
     if (infos->renderPass)
-        need(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)infos->renderPass);
+        fake_need(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)infos->renderPass);
     if (!fake.quiet) {
-        begin_dump();
+        dumped = 0;
         say_graphics(infos);
     }
-    return make(VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
-}
-
-static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice device, VkPipeline pipeline,
-                                                   const VkAllocationCallbacks *allocator)
-{
-    (void)device;
-    destroy(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, allocator);
+    return fake_make(device, VK_OBJECT_TYPE_PIPELINE, allocator, (uint64_t *)pipelines);
 }
 
 static VKAPI_ATTR void VKAPI_CALL ask_buffer(VkDevice device, VkBuffer buffer,
@@ -377,23 +242,15 @@ static VKAPI_ATTR void VKAPI_CALL ask_buffer(VkDevice device, VkBuffer buffer,
 void fake_open(bool relaxed)
 {
     memset(&fake, 0, sizeof(fake));
-    memset(objects, 0, sizeof(objects));
-    fake.failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    fake_reset();
     fake.color = true;
-    fake.vk.vkCreateShaderModule = create_ShaderModule;
-    fake.vk.vkDestroyShaderModule = destroy_ShaderModule;
-    fake.vk.vkGetBufferMemoryRequirements = ask_buffer;
-    fake.vk.vkCreateSampler = create_Sampler;
-    fake.vk.vkDestroySampler = destroy_Sampler;
-    fake.vk.vkCreateDescriptorSetLayout = create_DescriptorSetLayout;
-    fake.vk.vkDestroyDescriptorSetLayout = destroy_DescriptorSetLayout;
-    fake.vk.vkCreatePipelineLayout = create_PipelineLayout;
-    fake.vk.vkDestroyPipelineLayout = destroy_PipelineLayout;
-    fake.vk.vkCreateRenderPass = create_RenderPass;
-    fake.vk.vkDestroyRenderPass = destroy_RenderPass;
+    fake_fill(&fake.vk,
+              "vkCreateDescriptorSetLayout vkDestroyDescriptorSetLayout vkCreatePipelineLayout "
+              "vkDestroyPipelineLayout vkCreateRenderPass vkDestroyRenderPass vkCreateSampler "
+              "vkDestroySampler vkCreateShaderModule vkDestroyShaderModule vkDestroyPipeline");
     fake.vk.vkCreateComputePipelines = create_compute;
     fake.vk.vkCreateGraphicsPipelines = create_graphics;
-    fake.vk.vkDestroyPipeline = destroy_pipeline;
+    fake.vk.vkGetBufferMemoryRequirements = ask_buffer;
     bf_pipelines_init(&fake.pipelines, VK_NULL_HANDLE, &fake.vk, relaxed);
 }
 
@@ -402,10 +259,7 @@ void fake_close(void)
     bf_pipelines_finish(&fake.pipelines);
     assert_int_equal(fake.pipelines.budget.own, 0);
     assert_int_equal(fake.pipelines.budget.variants, 0);
-    for (uint32_t i = 0; i < OBJECTS; i++) {
-        if (objects[i].count)
-            fail_msg("%u of type %u left", objects[i].count, objects[i].type);
-    }
+    assert_int_equal(fake_alive(VK_OBJECT_TYPE_UNKNOWN), 0);
 }
 
 VkShaderModule fake_module(const uint32_t *words, size_t bytes)
@@ -416,7 +270,8 @@ VkShaderModule fake_module(const uint32_t *words, size_t bytes)
         .pCode = words,
     };
     VkShaderModule module;
-    assert_int_equal(create_ShaderModule(VK_NULL_HANDLE, &info, NULL, &module), VK_SUCCESS);
+    assert_int_equal(fake.vk.vkCreateShaderModule(VK_NULL_HANDLE, &info, NULL, &module),
+                     VK_SUCCESS);
     bf_pipelines_module_made(&fake.pipelines, module, &info);
     return module;
 }
@@ -424,7 +279,7 @@ VkShaderModule fake_module(const uint32_t *words, size_t bytes)
 void fake_destroy_module(VkShaderModule module)
 {
     bf_pipelines_module_gone(&fake.pipelines, module);
-    destroy_ShaderModule(VK_NULL_HANDLE, module, NULL);
+    fake.vk.vkDestroyShaderModule(VK_NULL_HANDLE, module, NULL);
 }
 
 VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
@@ -434,7 +289,8 @@ VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
         .mipLodBias = bias,
     };
     VkSampler sampler;
-    assert_int_equal(create_Sampler(VK_NULL_HANDLE, &info, allocator, &sampler), VK_SUCCESS);
+    assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, allocator, &sampler),
+                     VK_SUCCESS);
     bf_retained_sampler_add(&fake.pipelines, sampler, &info, allocator);
     return sampler;
 }
@@ -471,7 +327,7 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
         .pBindings = bindings,
     };
     VkDescriptorSetLayout layout;
-    assert_int_equal(create_DescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
+    assert_int_equal(fake.vk.vkCreateDescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
     bf_retained_set_layout_add(&fake.pipelines, layout, &info, allocator);
     return layout;
@@ -489,7 +345,8 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
         .pPushConstantRanges = &range,
     };
     VkPipelineLayout layout;
-    assert_int_equal(create_PipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout), VK_SUCCESS);
+    assert_int_equal(fake.vk.vkCreatePipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout),
+                     VK_SUCCESS);
     bf_retained_layout_add(&fake.pipelines, layout, &info, allocator);
     return layout;
 }
@@ -516,7 +373,8 @@ VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCal
         .pSubpasses = &subpass,
     };
     VkRenderPass pass;
-    assert_int_equal(create_RenderPass(VK_NULL_HANDLE, &info, allocator, &pass), VK_SUCCESS);
+    assert_int_equal(fake.vk.vkCreateRenderPass(VK_NULL_HANDLE, &info, allocator, &pass),
+                     VK_SUCCESS);
     bf_retained_render_pass_add(&fake.pipelines, pass, &info, allocator);
     return pass;
 }
@@ -555,7 +413,7 @@ VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info)
 void fake_destroy_pipeline(VkPipeline pipeline)
 {
     bf_pipelines_destroyed(&fake.pipelines, pipeline);
-    destroy_pipeline(VK_NULL_HANDLE, pipeline, NULL);
+    fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, pipeline, NULL);
 }
 
 const char *fake_reason(VkPipeline pipeline)

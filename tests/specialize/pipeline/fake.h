@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A driver that makes objects of nothing: it knows which are alive, writes down what pipelines were
- * created from, and fails on demand. One at a time; its functions are safe to call from any thread.
+ * A driver whose objects are support/fake_entries.h's, and which writes down what pipelines were created
+ * from. One at a time; its functions are safe to call from any thread.
  */
 #ifndef SPECIALIZE_FAKE_H
 #define SPECIALIZE_FAKE_H
@@ -15,16 +15,13 @@
 #include <volk.h>
 
 #include "specialize/pipeline/pipeline.h"
+#include "support/fake_entries.h"
 
 #define FAKE_DUMP 16384
 
 struct fake {
     struct VolkDeviceTable vk;
     struct bf_pipelines pipelines;
-    uint32_t fail_at;   /* the so-many-th call from now on that makes something fails, once; 0 */
-    VkResult failure;   /* so */
-    bool equal_handles; /* layouts, samplers and pipelines are all the same object */
-    uint32_t made;      /* calls that made something, or would have */
     VkDeviceSize buffer_size; /* of each buffer */
     bool quiet;               /* nothing is written down: for several threads */
     bool depth, color; /* the next pipeline has such attachments: the driver looks at the state */
@@ -37,9 +34,6 @@ extern struct fake fake;
 void fake_open(bool relaxed);
 /* Fails the test if anything is left alive. */
 void fake_close(void);
-
-uint32_t fake_alive(VkObjectType type);
-bool fake_is_alive(VkObjectType type, uint64_t handle);
 
 /* An allocator of the program's, which is never called. */
 extern const VkAllocationCallbacks fake_allocator;

@@ -5,7 +5,7 @@
 #include "shaders/paint.comp.h"
 
 #define DONE(type_, handle_)     fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
-#define IS_ALIVE(type_, handle_) fake_is_alive(VK_OBJECT_TYPE_##type_, (uint64_t)(handle_))
+#define IS_ALIVE(type_, handle_) fake_object(VK_OBJECT_TYPE_##type_, (uint64_t)(handle_))
 
 /* ---- Life ---- */
 
@@ -114,7 +114,7 @@ TEST(what_is_allocated_by_the_program_is_never_held)
 TEST(equal_objects_may_be_one)
 {
     fake_open(false);
-    fake.equal_handles = true;
+    fake_entries.equal_handles = true;
     VkSampler samplers[2];
     VkDescriptorSetLayout sets[2];
     VkPipelineLayout layouts[2];

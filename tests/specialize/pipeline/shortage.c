@@ -217,12 +217,12 @@ TEST(the_driver_refuses_each_call)
             if (results[i] == VK_SUCCESS && call < 3)
                 continue;
             VkPipeline out = (VkPipeline)(uint64_t)8;
-            fake.failure = results[i];
-            fake.fail_at = call;
+            fake_entries.failure = results[i];
+            fake_entries.fail_at = call;
             VkResult result = bf_pipeline_copy_build(copy, NULL, NULL, VK_NULL_HANDLE, &out);
             assert_int_equal(result, results[i] ? results[i] : VK_ERROR_INITIALIZATION_FAILED);
             assert_true(out == VK_NULL_HANDLE);
-            assert_int_equal(fake.fail_at, 0);
+            assert_int_equal(fake_entries.fail_at, 0);
             assert_int_equal(fake_alive(VK_OBJECT_TYPE_SHADER_MODULE), 2);
             assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
         }

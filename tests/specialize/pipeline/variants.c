@@ -106,10 +106,10 @@ TEST(what_is_recorded_stays)
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
     bf_variant_release(v);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
-    assert_true(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    assert_true(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
     bf_variant_release(v);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
-    assert_false(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    assert_false(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
     /* The struct is there as long as the pipeline: a late comer looks at it. */
     assert_false(bf_variant_acquire(v));
     bf_pipeline_withdraw(&fake.pipelines, s.record, v);
@@ -132,8 +132,8 @@ TEST(a_pipeline_goes_before_its_command_buffers)
     bf_pipeline_withdraw(&fake.pipelines, s.record, ended);
     fake_destroy_pipeline(s.pipeline);
     s.pipeline = VK_NULL_HANDLE;
-    assert_true(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
-    assert_false(fake_is_alive(VK_OBJECT_TYPE_PIPELINE, (uint64_t)free_handle));
+    assert_true(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
+    assert_false(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)free_handle));
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 2);
     bf_variant_release(ended);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
