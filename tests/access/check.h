@@ -33,6 +33,36 @@ struct check {
 void check_open(struct check *check);
 void check_close(struct check *check);
 
+/* Three type classes' worth of queues, and fences. */
+struct world {
+    struct check check;
+    struct bf_access *access;
+    struct bf_access_queue *graphics, *compute, *copy, *copy2;
+    struct bf_access_fence *a, *b;
+};
+
+int world_open(void **state);
+int world_close(void **state);
+#define WORLD_TEST(name_) TEST_ON(name_, world_open, world_close, struct world *w)
+
+/* Calls in the order in which they are made, separated by commas: the queue (or 'cpu'), what it does,
+ * and to what. Whoever writes or reads uses the first 64 bytes of that buffer, 1 if none is named.
+ *     copy writes [2], graphics reads [2]       one packet
+ *     copy signals a 1, graphics waits a 1      a fence and a value
+ *     copy idles                                the CPU waits for that queue
+ *     cpu signals a 1, cpu waits a 1, cpu reads a 1 */
+void check_calls(struct world *w, const char *program);
+/* So many faults have been reported. */
+void expect_reports(struct world *w, uint32_t count);
+
+/* A program, and how many faults of it are reported. */
+#define PROGRAM(name_, count_, program_)                                                           \
+    WORLD_TEST(name_)                                                                              \
+    {                                                                                              \
+        check_calls(w, program_);                                                                  \
+        expect_reports(w, count_);                                                                 \
+    }
+
 #define CHECK_BUFFER(n) ((VkBuffer)(uintptr_t)(0xb000 + 16 * (n)))
 #define CHECK_IMAGE(n)  ((VkImage)(uintptr_t)(0x10000 + 16 * (n)))
 

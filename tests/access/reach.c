@@ -34,7 +34,7 @@ struct node {
     uint64_t after[WORDS]; /* what it comes after, itself included; once it ran */
 };
 
-struct world {
+struct program {
     struct check check;
     struct bf_access_queue *queues[QUEUES];
     struct bf_access_fence *fences[QUEUES + 1];
@@ -55,7 +55,7 @@ static uint32_t random_number(uint32_t below)
 
 /* ----------------------------------------------------------------------------------------- The graph */
 
-static void join(struct world *w, struct node *to, uint32_t from)
+static void join(struct program *w, struct node *to, uint32_t from)
 {
     for (uint32_t i = 0; from != NONE && i < WORDS; i++)
         to->after[i] |= w->nodes[from].after[i];
@@ -67,7 +67,7 @@ static bool is_after(const struct node *node, uint32_t other)
 }
 
 /* The first signal of the fence that reaches the value, not 0; NONE: there is none yet. */
-static uint32_t signal_of(const struct world *w, uint32_t fence, uint64_t value)
+static uint32_t signal_of(const struct program *w, uint32_t fence, uint64_t value)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         const struct node *n = &w->nodes[i];
@@ -78,7 +78,7 @@ static uint32_t signal_of(const struct world *w, uint32_t fence, uint64_t value)
     return NONE;
 }
 
-static void compare(struct world *w, uint32_t number)
+static void compare(struct program *w, uint32_t number)
 {
     const struct node *n = &w->nodes[number];
     for (uint32_t i = 0; i < w->count; i++) {
@@ -96,7 +96,7 @@ static void compare(struct world *w, uint32_t number)
 }
 
 /* Everything that can run does. */
-static void settle(struct world *w)
+static void settle(struct program *w)
 {
     for (bool moved = true; moved;) {
         moved = false;
@@ -118,7 +118,7 @@ static void settle(struct world *w)
     }
 }
 
-static struct node *call(struct world *w, enum what what, uint32_t queue)
+static struct node *call(struct program *w, enum what what, uint32_t queue)
 {
     struct node *n = &w->nodes[w->count];
     *n = (struct node){.what = what, .queue = queue, .previous = w->last[queue], .cpu = w->cpu};
@@ -126,7 +126,7 @@ static struct node *call(struct world *w, enum what what, uint32_t queue)
     return n;
 }
 
-static struct node *cpu(struct world *w)
+static struct node *cpu(struct program *w)
 {
     struct node *n = &w->nodes[w->count];
     *n =
@@ -137,7 +137,7 @@ static struct node *cpu(struct world *w)
 
 /* ------------------------------------------------------------------- The program, told to both sides */
 
-static void do_use(struct world *w, uint32_t queue, uint32_t buffer, uint64_t begin, uint64_t end,
+static void do_use(struct program *w, uint32_t queue, uint32_t buffer, uint64_t begin, uint64_t end,
                    bool write)
 {
     struct node *n = call(w, USE, queue);
@@ -150,7 +150,7 @@ static void do_use(struct world *w, uint32_t queue, uint32_t buffer, uint64_t be
 }
 
 /* Does the CPU know of all that the queue has done and waited for? */
-static bool is_idle(const struct world *w, uint32_t queue)
+static bool is_idle(const struct program *w, uint32_t queue)
 {
     if (w->last[queue] == NONE)
         return true;
@@ -164,7 +164,7 @@ static bool is_idle(const struct world *w, uint32_t queue)
     return last->ran;
 }
 
-static void do_signal(struct world *w, uint32_t queue)
+static void do_signal(struct program *w, uint32_t queue)
 {
     bool idle = is_idle(w, queue);
     struct node *n = call(w, SIGNAL, queue);
@@ -180,7 +180,7 @@ static void do_signal(struct world *w, uint32_t queue)
     }
 }
 
-static void do_wait(struct world *w, uint32_t queue, uint32_t fence, uint64_t value)
+static void do_wait(struct program *w, uint32_t queue, uint32_t fence, uint64_t value)
 {
     struct node *n = call(w, WAIT, queue);
     n->fence = fence;
@@ -190,7 +190,7 @@ static void do_wait(struct world *w, uint32_t queue, uint32_t fence, uint64_t va
 }
 
 /* The CPU waits for a value that is certain to come. */
-static void do_cpu_wait(struct world *w, uint32_t fence, uint64_t value)
+static void do_cpu_wait(struct program *w, uint32_t fence, uint64_t value)
 {
     uint32_t signal = signal_of(w, fence, value);
     if (value == 0 || signal == NONE || !w->nodes[signal].ran)
@@ -206,7 +206,7 @@ static void do_cpu_wait(struct world *w, uint32_t fence, uint64_t value)
     settle(w);
 }
 
-static void do_cpu_signal(struct world *w)
+static void do_cpu_signal(struct program *w)
 {
     struct node *n = cpu(w);
     n->fence = QUEUES;
@@ -216,7 +216,7 @@ static void do_cpu_signal(struct world *w)
 }
 
 /* Waits for what has to come before the use, mostly. */
-static void prepare(struct world *w, uint32_t queue, uint32_t buffer, bool write)
+static void prepare(struct program *w, uint32_t queue, uint32_t buffer, bool write)
 {
     for (uint32_t q = 0; q < QUEUES; q++) {
         uint32_t use = NONE;
@@ -236,7 +236,7 @@ static void prepare(struct world *w, uint32_t queue, uint32_t buffer, bool write
     }
 }
 
-static void step(struct world *w)
+static void step(struct program *w)
 {
     uint32_t queue = random_number(QUEUES), other = random_number(QUEUES), dice = random_number(20);
     if (dice < 12) {
@@ -268,7 +268,7 @@ static void step(struct world *w)
     }
 }
 
-static void collect(struct world *w)
+static void collect(struct program *w)
 {
     assert_true(w->check.count <= CHECK_REPORTS);
     for (uint32_t i = 0; i < w->check.count; i++) {
@@ -291,7 +291,7 @@ static void collect(struct world *w)
 TEST(test_long_programs)
 {
     uint32_t wanted = 0, quiet = 0, waiting = 0;
-    struct world *w = malloc(sizeof(*w));
+    struct program *w = malloc(sizeof(*w));
     assert_non_null(w);
     const char *seed = getenv("BELFRY_ACCESS_SEED"), *count = getenv("BELFRY_ACCESS_PROGRAMS");
     random_state = seed ? strtoull(seed, NULL, 0) : 5;

@@ -9,35 +9,6 @@
 
 #define BYTES_OF_BUFFER 256
 
-struct world {
-    struct check check;
-    struct bf_access_queue *graphics, *compute, *copy, *copy2;
-    struct bf_access_fence *fence, *fence2;
-};
-
-static int open_world(void **state)
-{
-    static struct world world;
-    struct world *w = &world;
-    check_open(&w->check);
-    struct bf_access *access = w->check.access;
-    w->graphics = bf_access_queue_add(access, "graphics", BF_ACCESS_COMPUTE_3D);
-    w->compute = bf_access_queue_add(access, "compute", BF_ACCESS_COMPUTE_3D);
-    w->copy = bf_access_queue_add(access, "copy", BF_ACCESS_COPY);
-    w->copy2 = bf_access_queue_add(access, "copy 2", BF_ACCESS_COPY);
-    w->fence = bf_access_fence_add(access, 0);
-    w->fence2 = bf_access_fence_add(access, 0);
-    *state = w;
-    return 0;
-}
-
-static int close_world(void **state)
-{
-    struct world *w = *state;
-    check_close(&w->check);
-    return 0;
-}
-
 static const struct check_report *expect_one(struct world *w, enum bf_access_fault fault)
 {
     assert_int_equal(w->check.count, 1);
@@ -45,20 +16,11 @@ static const struct check_report *expect_one(struct world *w, enum bf_access_fau
     return &w->check.reports[0];
 }
 
-static void expect_none(struct world *w)
-{
-    if (w->check.count)
-        print_message("%s\n", w->check.reports[0].line);
-    assert_int_equal(w->check.count, 0);
-}
-
 static void expect_in(const char *line, const char *text)
 {
     if (!strstr(line, text))
         fail_msg("no '%s' in: %s", text, line);
 }
-
-#define WORLD_TEST(name_) TEST_ON(name_, open_world, close_world, struct world *w)
 
 WORLD_TEST(test_two_writers_are_reported)
 {
@@ -106,13 +68,7 @@ WORLD_TEST(test_a_write_of_bytes_being_read_is_reported)
     assert_true(r->write_later);
 }
 
-WORLD_TEST(test_many_may_read_the_same_bytes)
-{
-    check_use(w->graphics, 1, 0, 64, false);
-    check_use(w->compute, 1, 0, 64, false);
-    check_use(w->copy, 1, 0, 64, false);
-    expect_none(w);
-}
+PROGRAM(test_many_may_read_the_same_bytes, 0, "graphics reads, compute reads, copy reads")
 
 /* '... as long as they don't read the bytes being modified by the writer.' */
 WORLD_TEST(test_bytes_the_writer_does_not_touch_may_be_read)
@@ -120,52 +76,24 @@ WORLD_TEST(test_bytes_the_writer_does_not_touch_may_be_read)
     check_use(w->copy, 1, 64, 128, true);
     check_use(w->graphics, 1, 0, 64, false);
     check_use(w->compute, 1, 128, 256, false);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
-WORLD_TEST(test_other_resources_don_t_matter)
-{
-    check_use(w->copy, 1, 0, 64, true);
-    check_use(w->graphics, 2, 0, 64, true);
-    expect_none(w);
-}
+PROGRAM(test_other_resources_don_t_matter, 0, "copy writes, graphics writes 2")
 
-WORLD_TEST(test_one_queue_is_in_order_with_itself)
-{
-    check_use(w->copy, 1, 0, 64, true);
-    check_use(w->copy, 1, 0, 64, true);
-    check_use(w->copy, 1, 0, 64, false);
-    expect_none(w);
-}
+PROGRAM(test_one_queue_is_in_order_with_itself, 0, "copy writes, copy writes, copy reads")
 
-WORLD_TEST(test_a_fence_between_write_and_read_is_enough)
-{
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, false);
-    expect_none(w);
-}
+PROGRAM(test_a_fence_between_write_and_read_is_enough, 0,
+        "copy writes, copy signals a 1, graphics waits a 1, graphics reads")
 
-WORLD_TEST(test_a_fence_between_write_and_write_is_enough)
-{
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, true);
-    bf_access_queue_signal(w->graphics, w->fence2, 1);
-    bf_access_queue_wait(w->copy, w->fence2, 1);
-    check_use(w->copy, 1, 0, 64, true);
-    expect_none(w);
-}
+PROGRAM(test_a_fence_between_write_and_write_is_enough, 0,
+        "copy writes, copy signals a 1, graphics waits a 1, graphics writes, "
+        "graphics signals b 1, copy waits b 1, copy writes")
 
 /* The signal has to come after the write, the wait before the read. */
 WORLD_TEST(test_a_signal_before_the_write_is_not_enough)
 {
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, false);
+    check_calls(w, "copy signals a 1, copy writes, graphics waits a 1, graphics reads");
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
     assert_int_equal(r->packet_earlier, 2);
     assert_int_equal(r->packet_later, 2);
@@ -173,40 +101,24 @@ WORLD_TEST(test_a_signal_before_the_write_is_not_enough)
 
 WORLD_TEST(test_a_wait_after_the_read_is_not_enough)
 {
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, false);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
+    check_calls(w, "copy writes, copy signals a 1, graphics reads, graphics waits a 1");
     expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
 }
 
 /* That all calls of the other queue came first, and may be done by now, proves nothing. */
 WORLD_TEST(test_a_wait_for_too_small_a_value_is_not_enough)
 {
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 2);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, false);
+    check_calls(w, "copy signals a 1, copy writes, copy signals a 2, graphics waits a 1, "
+                   "graphics reads");
     expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
 }
 
-WORLD_TEST(test_a_wait_for_a_later_value_is_enough)
-{
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    bf_access_queue_signal(w->copy, w->fence, 2);
-    bf_access_queue_wait(w->graphics, w->fence, 2);
-    check_use(w->graphics, 1, 0, 64, false);
-    expect_none(w);
-}
+PROGRAM(test_a_wait_for_a_later_value_is_enough, 0,
+        "copy writes, copy signals a 1, copy signals a 2, graphics waits a 2, graphics reads")
 
 WORLD_TEST(test_reads_before_the_next_write_need_a_fence_too)
 {
-    check_use(w->copy, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    bf_access_queue_wait(w->graphics, w->fence, 1);
-    check_use(w->graphics, 1, 0, 64, false);
+    check_calls(w, "copy writes, copy signals a 1, graphics waits a 1, graphics reads");
     check_use(w->copy, 1, 0, 64, true); /* the next frame's, too early */
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
     assert_string_equal(r->earlier, "graphics");
@@ -218,8 +130,7 @@ WORLD_TEST(test_reads_before_the_next_write_need_a_fence_too)
 WORLD_TEST(test_a_fault_is_reported_once)
 {
     for (int i = 0; i < 10; i++) {
-        check_use(w->copy, 1, 0, 64, true);
-        check_use(w->graphics, 1, 0, 64, true);
+        check_calls(w, "copy writes, graphics writes");
     }
     expect_one(w, BF_ACCESS_TWO_WRITERS);
     check_use(w->compute, 1, 0, 64, true); /* other queues are other pairs */
@@ -234,7 +145,7 @@ WORLD_TEST(test_sizes_to_the_end_and_beyond)
     assert_int_equal(bf_access_queue_uses(w->copy, 1, &whole), VK_SUCCESS);
     bf_access_queue_execute(w->copy, 0, NULL);
     check_use(w->graphics, 1, 0, 128, false);
-    expect_none(w);
+    expect_reports(w, 0);
     check_use(w->graphics, 1, BYTES_OF_BUFFER - 1, BYTES_OF_BUFFER, false);
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
     expect_in(r->line, "bytes 128 to 255");
@@ -253,7 +164,7 @@ WORLD_TEST(test_several_uses_of_one_execution_are_put_together)
         uses[i].offset += 16, uses[i].write = false;
     assert_int_equal(bf_access_queue_uses(w->graphics, 8, uses), VK_SUCCESS);
     bf_access_queue_execute(w->graphics, 0, NULL);
-    expect_none(w);
+    expect_reports(w, 0);
     check_use(w->compute, 1, 16 * 9, 16 * 10 + 1, false);
     const struct check_report *r = expect_one(w, BF_ACCESS_WRITE_BESIDE_READ);
     expect_in(r->line, "bytes 160 to 175");
@@ -264,15 +175,13 @@ WORLD_TEST(test_uses_are_of_the_next_execution)
 {
     const BfResourceUse use = {.buffer = CHECK_BUFFER(1), .size = 64, .write = true};
     assert_int_equal(bf_access_queue_uses(w->copy, 1, &use), VK_SUCCESS);
-    bf_access_queue_signal(w->copy, w->fence, 1); /* not an execution */
+    bf_access_queue_signal(w->copy, w->a, 1); /* not an execution */
     bf_access_queue_execute(w->copy, 0, NULL);
-    bf_access_queue_signal(w->copy, w->fence, 2);
+    bf_access_queue_signal(w->copy, w->a, 2);
     bf_access_queue_execute(w->copy, 0, NULL);
-    bf_access_queue_wait(w->graphics, w->fence, 2);
-    check_use(w->graphics, 1, 0, 64, true);
-    expect_none(w);
-    bf_access_queue_wait(w->compute, w->fence, 1);
-    check_use(w->compute, 1, 0, 64, false);
+    check_calls(w, "graphics waits a 2, graphics writes");
+    expect_reports(w, 0);
+    check_calls(w, "compute waits a 1, compute reads");
     assert_int_equal(w->check.count, 2); /* with both writers */
     assert_int_equal(w->check.reports[0].packet_earlier, 2);
 }
@@ -291,8 +200,8 @@ WORLD_TEST(test_an_image_counts_as_a_whole)
 static void hand_over(struct world *w, struct bf_access_queue *from, struct bf_access_queue *to)
 {
     static uint64_t value = 100;
-    bf_access_queue_signal(from, w->fence, ++value);
-    bf_access_queue_wait(to, w->fence, value);
+    bf_access_queue_signal(from, w->a, ++value);
+    bf_access_queue_wait(to, w->a, value);
 }
 
 static void states(struct world *w, struct bf_access_queue *first, BfResourceState before,
@@ -345,7 +254,7 @@ WORLD_TEST(test_states_are_the_type_class_s_not_the_queue_s)
     check_state(w->copy, 2, BF_RESOURCE_STATE_COPY_DEST, true);
     hand_over(w, w->copy, w->copy2);
     check_state(w->copy2, 2, BF_RESOURCE_STATE_COPY_DEST, true);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 /* 'The COMMON state can be used for all usages on a Copy queue.' */
@@ -354,7 +263,7 @@ WORLD_TEST(test_a_copy_queue_may_use_a_resource_in_common)
     states(w, w->graphics, BF_RESOURCE_STATE_COMMON, w->copy, BF_RESOURCE_STATE_COMMON);
     hand_over(w, w->copy, w->graphics); /* and leaves it so */
     check_state(w->graphics, 1, BF_RESOURCE_STATE_OTHER, true);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 WORLD_TEST(test_through_common_every_state_may_follow)
@@ -365,7 +274,7 @@ WORLD_TEST(test_through_common_every_state_may_follow)
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COMMON, true);
     hand_over(w, w->graphics, w->copy);
     check_state(w->copy, 1, BF_RESOURCE_STATE_COPY_SOURCE, true);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 /* 'To use a resource initially on a Copy queue it should start in the COMMON state.' */
@@ -381,7 +290,7 @@ WORLD_TEST(test_unknown_states_are_not_checked)
 {
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, w->graphics, BF_RESOURCE_STATE_UNKNOWN);
     states(w, w->graphics, BF_RESOURCE_STATE_UNKNOWN, w->graphics, BF_RESOURCE_STATE_UNKNOWN);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 WORLD_TEST(test_a_video_queue_has_no_states)
@@ -389,7 +298,7 @@ WORLD_TEST(test_a_video_queue_has_no_states)
     struct bf_access_queue *video =
         bf_access_queue_add(w->check.access, "video", BF_ACCESS_NO_CLASS);
     states(w, w->copy, BF_RESOURCE_STATE_COPY_DEST, video, BF_RESOURCE_STATE_COPY_DEST);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 /* ----------------------------------------------------------------------------- What is destroyed */
@@ -403,11 +312,11 @@ WORLD_TEST(test_a_destroyed_resource_takes_its_uses_along)
     bf_access_buffer_remove(w->check.access, CHECK_BUFFER(1));
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), 64);
     check_use(w->graphics, 1, 0, 64, true);
-    expect_none(w);
+    expect_reports(w, 0);
     check_state(w->copy, 1, BF_RESOURCE_STATE_COPY_DEST, false);
     bf_access_image_remove(w->check.access, CHECK_IMAGE(1));
     check_state(w->graphics, 1, BF_RESOURCE_STATE_COPY_DEST, false);
-    expect_none(w);
+    expect_reports(w, 0);
 }
 
 WORLD_TEST(test_a_destroyed_queue_s_uses_stay)
@@ -425,13 +334,10 @@ WORLD_TEST(test_a_destroyed_queue_s_uses_stay)
 WORLD_TEST(test_off_is_off)
 {
     bf_access_stop(w->check.access, NULL);
-    check_use(w->copy, 1, 0, 64, true);
-    check_use(w->graphics, 1, 0, 64, true);
-    bf_access_queue_signal(w->copy, w->fence, 1);
-    bf_access_fence_reached(w->fence, 1);
+    check_calls(w, "copy writes, graphics writes, copy signals a 1, cpu waits a 1");
     assert_null(bf_access_queue_add(w->check.access, "late", BF_ACCESS_COPY));
     assert_null(bf_access_fence_add(w->check.access, 0));
-    expect_none(w);
+    expect_reports(w, 0);
     /* And without a check at all. */
     bf_access_queue_execute(NULL, 0, NULL);
     bf_access_queue_signal(NULL, NULL, 1);
