@@ -69,6 +69,8 @@ static int all_was_refused(void **state)
     return n ? -1 : 0;
 }
 
+#define REFUSAL_TEST(name_) FIXTURE_TEST_WITH(name_, NULL, all_was_refused)
+
 /* All handles of one kind that are no handles: a dead one, NULL, one of another kind, no pointer. */
 struct wrong_handles {
     void *list[4];
@@ -82,14 +84,12 @@ static struct wrong_handles wrong_handles(void *dead, void *other)
 /* --------------------------------------------------------------------------------------- Handles --
  */
 
-TEST_WITH(wrong_queues_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_queues_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue dead = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    VkCommandBuffer commands = write_word(&f, dead, 0, 1);
-    drop_queue(&f, dead);
-    BfFence fence = make_fence(&f, 3);
+    BfQueue dead = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    VkCommandBuffer commands = write_word(f, dead, 0, 1);
+    drop_queue(f, dead);
+    BfFence fence = make_fence(f, 3);
     const struct wrong_handles wrong = wrong_handles(dead, fence);
     for (size_t i = 0; i < 4; i++) {
         BfQueue queue = wrong.list[i];
@@ -113,19 +113,16 @@ TEST_WITH(wrong_queues_are_refused, NULL, all_was_refused)
     }
     assert_says(0, bfDestroyQueue(NULL));
     assert_value(fence, 3);
-    assert_int_equal(read_word(&f, 0), 0);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 0);
 }
 
-TEST_WITH(wrong_fences_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_fences_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence dead = make_fence(&f, 0), good = make_fence(&f, 5);
-    BfEvent event = make_event(&f);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    drop_fence(&f, dead);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence dead = make_fence(f, 0), good = make_fence(f, 5);
+    BfEvent event = make_event(f);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    drop_fence(f, dead);
     const struct wrong_handles wrong = wrong_handles(dead, queue);
     for (size_t i = 0; i < 4; i++) {
         BfFence fence = wrong.list[i];
@@ -150,16 +147,13 @@ TEST_WITH(wrong_fences_are_refused, NULL, all_was_refused)
     }
     assert_says(0, bfDestroyFence(NULL));
     await_idle(queue); /* nothing that was refused holds it */
-    fixture_close(&f);
 }
 
-TEST_WITH(wrong_events_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_events_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 5);
-    BfEvent dead = make_event(&f), good = make_event(&f);
-    drop_event(&f, dead);
+    BfFence fence = make_fence(f, 5);
+    BfEvent dead = make_event(f), good = make_event(f);
+    drop_event(f, dead);
     const struct wrong_handles wrong = wrong_handles(dead, fence);
     for (size_t i = 0; i < 4; i++) {
         BfEvent event = wrong.list[i];
@@ -182,15 +176,12 @@ TEST_WITH(wrong_events_are_refused, NULL, all_was_refused)
     assert_says(0, bfDestroyEvent(NULL));
     cpu_signal(fence, 9);
     assert_false(take_event(good));
-    fixture_close(&f);
 }
 
-TEST_WITH(wrong_devices_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_devices_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 0);
-    VkSemaphore semaphore = make_timeline(&f, 0);
+    BfFence fence = make_fence(f, 0);
+    VkSemaphore semaphore = make_timeline(f, 0);
     BfQueue queue = NULL;
     BfFence made = NULL;
     const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
@@ -205,16 +196,15 @@ TEST_WITH(wrong_devices_are_refused, NULL, all_was_refused)
         assert_bad(bfCreateFence(device, &fence_info, &made));
         assert_bad(bfImportFence(device, semaphore, &made));
         assert_bad(bfGetDeviceCounters(device, &counters));
-        assert_bad(bfVkQueueSubmit(device, f.queues[0][0], 0, NULL, VK_NULL_HANDLE));
-        assert_bad(bfLockVkQueue(device, f.queues[0][0]));
-        assert_bad(bfUnlockVkQueue(device, f.queues[0][0]));
+        assert_bad(bfVkQueueSubmit(device, f->queues[0][0], 0, NULL, VK_NULL_HANDLE));
+        assert_bad(bfLockVkQueue(device, f->queues[0][0]));
+        assert_bad(bfUnlockVkQueue(device, f->queues[0][0]));
         assert_true(!queue && !made && counters.eventsSet == 77);
         if (device) {
             assert_says(1, bfDetachDevice(device));
         }
     }
     assert_says(0, bfDetachDevice(NULL));
-    fixture_close(&f);
 }
 
 TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
@@ -248,10 +238,8 @@ TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
 /* ----------------------------------------------------------------------------- Values and structs --
  */
 
-TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(queues_out_of_range_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
 #define QUEUE .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO
     const BfQueueCreateInfo bad[] = {
         {QUEUE, .type = BF_QUEUE_TYPE_BUNDLE},
@@ -266,20 +254,20 @@ TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
         {QUEUE, .nodeMask = 2},
         {QUEUE, .nodeMask = 3},
         {QUEUE, .nodeMask = 0xffffffff},
-        {QUEUE, .pNext = &f},
+        {QUEUE, .pNext = f},
     };
 #undef QUEUE
     BfQueue queue = NULL;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_bad(bfCreateQueue(f.bf, &bad[i], &queue));
+        assert_bad(bfCreateQueue(f->bf, &bad[i], &queue));
         assert_null(queue);
     }
     const BfQueueCreateInfo good = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                                     .type = BF_QUEUE_TYPE_DIRECT,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    assert_bad(bfCreateQueue(f.bf, NULL, &queue));
-    assert_bad(bfCreateQueue(f.bf, &good, NULL));
-    assert_success(bfCreateQueue(f.bf, &good, &queue));
+    assert_bad(bfCreateQueue(f->bf, NULL, &queue));
+    assert_bad(bfCreateQueue(f->bf, &good, NULL));
+    assert_success(bfCreateQueue(f->bf, &good, &queue));
     assert_bad(bfGetQueueInfo(queue, NULL));
     assert_bad(bfSetQueuePriority(queue, (BfQueuePriority)50));
     assert_bad(bfSetQueuePriority(queue, (BfQueuePriority)-1));
@@ -291,34 +279,28 @@ TEST_WITH(queues_out_of_range_are_refused, NULL, all_was_refused)
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
-    fixture_close(&f);
 }
 
-TEST_WITH(fences_out_of_range_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(fences_out_of_range_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
 #define FENCE .sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO
     const BfFenceCreateInfo bad[] = {
-        {FENCE, .flags = 2}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = &f}};
+        {FENCE, .flags = 2}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = f}};
 #undef FENCE
     const BfFenceCreateInfo good = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
                                     .initialValue = 1};
     BfFence fence = NULL;
     for (size_t i = 0; i < 3; i++) {
-        assert_bad(bfCreateFence(f.bf, &bad[i], &fence));
+        assert_bad(bfCreateFence(f->bf, &bad[i], &fence));
         assert_null(fence);
     }
-    assert_bad(bfCreateFence(f.bf, NULL, &fence));
-    assert_bad(bfCreateFence(f.bf, &good, NULL));
+    assert_bad(bfCreateFence(f->bf, NULL, &fence));
+    assert_bad(bfCreateFence(f->bf, &good, NULL));
     assert_null(fence);
-    fixture_close(&f);
 }
 
-TEST_WITH(events_out_of_range_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(events_out_of_range_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     BfEvent event = NULL;
     assert_bad(bfCreateEvent(4, &event));
     assert_bad(bfCreateEvent(0xffffffff, &event));
@@ -326,7 +308,7 @@ TEST_WITH(events_out_of_range_are_refused, NULL, all_was_refused)
     assert_null(event);
     BfEvent many[BF_MAX_WAIT_EVENTS + 1];
     for (int i = 0; i <= BF_MAX_WAIT_EVENTS; i++)
-        many[i] = make_event(&f);
+        many[i] = make_event(f);
     assert_bad(bfWaitForEvents(0, many, VK_FALSE, UINT64_MAX, NULL));
     assert_bad(bfWaitForEvents(0, NULL, VK_TRUE, UINT64_MAX, NULL));
     assert_bad(bfWaitForEvents(1, NULL, VK_FALSE, UINT64_MAX, NULL));
@@ -335,15 +317,12 @@ TEST_WITH(events_out_of_range_are_refused, NULL, all_was_refused)
     assert_bad(bfWaitForEvents(3, twice, VK_TRUE, UINT64_MAX, NULL));
     assert_int_equal(bfWaitForEvents(3, twice, VK_FALSE, 0, NULL), VK_TIMEOUT);
     assert_int_equal(bfWaitForEvents(BF_MAX_WAIT_EVENTS, many, VK_FALSE, 0, NULL), VK_TIMEOUT);
-    fixture_close(&f);
 }
 
-TEST_WITH(waits_for_no_fences_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(waits_for_no_fences_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfEvent event = make_event(&f);
-    const BfFence fence = make_fence(&f, 5);
+    BfEvent event = make_event(f);
+    const BfFence fence = make_fence(f, 5);
     const uint64_t value = 5;
     assert_bad(bfSetEventOnFences(0, &fence, &value, BF_FENCE_WAIT_ALL, event));
     assert_bad(bfSetEventOnFences(1, NULL, &value, BF_FENCE_WAIT_ALL, event));
@@ -354,29 +333,25 @@ TEST_WITH(waits_for_no_fences_are_refused, NULL, all_was_refused)
     assert_bad(bfWaitFences(1, &fence, NULL, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
     assert_bad(bfWaitFences(1, &fence, &value, 0xfffffffe, UINT64_MAX));
     assert_false(take_event(event));
-    fixture_close(&f);
 }
 
 /* ---------------------------------------------------------------------------------- What executes --
  */
 
-TEST_WITH(wrong_command_buffers_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_command_buffers_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    VkCommandBuffer good = write_word(&f, queue, 0, 1);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    VkCommandBuffer good = write_word(f, queue, 0, 1);
     const VkCommandBuffer with_null[2] = {good, VK_NULL_HANDLE};
     assert_bad(bfQueueExecute(queue, 0, &good));
     assert_bad(bfQueueExecute(queue, 0, NULL));
     assert_bad(bfQueueExecute(queue, 1, NULL));
     assert_bad(bfQueueExecute(queue, 2, with_null));
     await_idle(queue);
-    assert_int_equal(read_word(&f, 0), 0);
+    assert_int_equal(read_word(f, 0), 0);
     execute(queue, good); /* nothing has been done with it */
     await_idle(queue);
-    assert_int_equal(read_word(&f, 0), 1);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), 1);
 }
 
 /* Who has seen them allocated knows. */
@@ -413,26 +388,23 @@ TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_wa
 /* ------------------------------------------------------------------------------------- Priorities --
  */
 
-TEST_WITH(realtime_is_not_permitted_where_no_queue_has_it, NULL, all_was_refused)
+REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
     const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                                     .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue queue = NULL;
-    assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f.bf, &info, &queue));
+    assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f->bf, &info, &queue));
     assert_null(queue);
     const BfQueueCreateInfo normal = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                                       .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    assert_success(bfCreateQueue(f.bf, &normal, &queue));
+    assert_success(bfCreateQueue(f->bf, &normal, &queue));
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1,
                    bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_GLOBAL_REALTIME));
     BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
-    fixture_close(&f);
 }
 
 /* A realtime queue works, stays what it is, and says so. */
@@ -496,36 +468,31 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
 /* ------------------------------------------------------------------------------- Other semaphores --
  */
 
-TEST_WITH(wrong_semaphores_are_refused, NULL, all_was_refused)
+REFUSAL_TEST(wrong_semaphores_are_refused)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfFence fence = make_fence(&f, 3), made = NULL, imported = NULL;
-    assert_bad(bfImportFence(f.bf, VK_NULL_HANDLE, &made));
-    assert_bad(bfImportFence(f.bf, make_timeline(&f, 1), NULL));
+    BfFence fence = make_fence(f, 3), made = NULL, imported = NULL;
+    assert_bad(bfImportFence(f->bf, VK_NULL_HANDLE, &made));
+    assert_bad(bfImportFence(f->bf, make_timeline(f, 1), NULL));
     assert_null(made);
     assert_bad(bfExportFence(fence, VK_NULL_HANDLE));
-    assert_bad(bfExportFence(fence, make_timeline(&f, 4))); /* ahead of the fence */
-    assert_success(bfExportFence(fence, make_timeline(&f, 3)));
-    assert_bad(bfExportFence(fence, make_timeline(&f, 0))); /* one alone */
-    assert_success(bfImportFence(f.bf, make_timeline(&f, 5), &imported));
-    assert_bad(bfExportFence(imported, make_timeline(&f, 0)));
+    assert_bad(bfExportFence(fence, make_timeline(f, 4))); /* ahead of the fence */
+    assert_success(bfExportFence(fence, make_timeline(f, 3)));
+    assert_bad(bfExportFence(fence, make_timeline(f, 0))); /* one alone */
+    assert_success(bfImportFence(f->bf, make_timeline(f, 5), &imported));
+    assert_bad(bfExportFence(imported, make_timeline(f, 0)));
     assert_value(imported, 5);
     bfDestroyFence(imported);
-    fixture_close(&f);
 }
 
 /* An imported fence keeps its semaphore's rules: every signal is larger than the value, and than
  * every signal under way. */
-TEST_WITH(imported_fences_take_larger_values_alone, NULL, all_was_refused)
+REFUSAL_TEST(imported_fences_take_larger_values_alone)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    VkSemaphore semaphore = make_timeline(&f, 5);
-    BfFence gate = make_fence(&f, 0), fence = NULL;
-    assert_success(bfImportFence(f.bf, semaphore, &fence));
-    f.made_fences[f.fence_count++] = fence;
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    VkSemaphore semaphore = make_timeline(f, 5);
+    BfFence gate = make_fence(f, 0), fence = NULL;
+    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    f->made_fences[f->fence_count++] = fence;
     assert_bad(bfSignalFence(fence, 5));
     assert_bad(bfSignalFence(fence, 4));
     assert_bad(bfSignalFence(fence, 0));
@@ -539,8 +506,7 @@ TEST_WITH(imported_fences_take_larger_values_alone, NULL, all_was_refused)
     cpu_signal(gate, 1);
     await_fence(fence, 10);
     assert_value(fence, 10);
-    assert_int_equal(vulkan_value(f.device, semaphore), 10);
-    fixture_close(&f);
+    assert_int_equal(vulkan_value(f->device, semaphore), 10);
 }
 
 /* --------------------------------------------------------------------------------------- Attaching --
@@ -669,10 +635,9 @@ TEST_WITH(types_without_an_engine_are_refused, NULL, all_was_refused)
     const struct fixture_options options = {.environment = "SHAPE=nvidia", .family = 1};
     fixture_open(&f, &options);
     BfQueue queue = NULL;
-    static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE};
     for (size_t i = 0; i < 2; i++) {
         const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = types[i]};
+                                        .type = queue_types[i]};
         assert_int_equal(bfCreateQueue(f.bf, &info, &queue), VK_ERROR_FEATURE_NOT_PRESENT);
         assert_null(queue);
     }

@@ -6,9 +6,6 @@
  */
 #include "fixture.h"
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 /* A fence of the semaphore, the fixture's to destroy. */
 static BfFence import(struct fixture *f, VkSemaphore semaphore)
 {
@@ -151,89 +148,77 @@ FIXTURE_TEST(imported_fence_releases_blocked_threads_when_vulkan_signals)
     }
 }
 
-TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
+TYPE_TEST(imported_fence_signalled_by_queues_is_seen_by_vulkan)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        struct vk_queue list[VK_QUEUES];
-        uint32_t n = vk_queues(&f, list);
-        VkSemaphore semaphore = make_timeline(&f, 0);
-        BfFence fence = import(&f, semaphore);
-        BfQueue queue = make_queue(&f, types[i]);
-        for (uint64_t v = 1; v <= 10; v++) {
-            if (v % 2)
-                execute(queue, write_word(&f, queue, 0, (uint32_t)v));
-            queue_signal(queue, fence, 10 * v);
-            vulkan_wait(f.device, semaphore, 10 * v);
-            assert_int_equal(vulkan_value(f.device, semaphore), 10 * v);
-            assert_value(fence, 10 * v);
-            assert_int_equal(read_word(&f, 0), (v - 1) / 2 * 2 + 1);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(f, list);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore);
+    for (uint64_t v = 1; v <= 10; v++) {
+        if (v % 2)
+            execute(queue, write_word(f, queue, 0, (uint32_t)v));
+        queue_signal(queue, fence, 10 * v);
+        vulkan_wait(f->device, semaphore, 10 * v);
+        assert_int_equal(vulkan_value(f->device, semaphore), 10 * v);
+        assert_value(fence, 10 * v);
+        assert_int_equal(read_word(f, 0), (v - 1) / 2 * 2 + 1);
+    }
+    /* By a batch that waits for it, handed over before and after. */
+    VkSemaphore done = make_timeline(f, 0);
+    for (uint32_t k = 0; k < n; k++) {
+        const struct batch b = {.wait = semaphore,
+                                .wait_value = 200 + k,
+                                .commands = write_word_in(f, list[k].family, 1 + k, 1),
+                                .signal = done,
+                                .signal_value = k + 1};
+        if (k % 2)
+            queue_signal(queue, fence, 200 + k);
+        submit(f, list[k].queue, b);
+        if (k % 2 == 0) {
+            fixture_settle(f);
+            assert_int_equal(vulkan_value(f->device, done), k);
+            assert_int_equal(read_word(f, 1 + k), 0);
+            queue_signal(queue, fence, 200 + k);
         }
-        /* By a batch that waits for it, handed over before and after. */
-        VkSemaphore done = make_timeline(&f, 0);
-        for (uint32_t k = 0; k < n; k++) {
-            const struct batch b = {.wait = semaphore,
-                                    .wait_value = 200 + k,
-                                    .commands = write_word_in(&f, list[k].family, 1 + k, 1),
-                                    .signal = done,
-                                    .signal_value = k + 1};
-            if (k % 2)
-                queue_signal(queue, fence, 200 + k);
-            submit(&f, list[k].queue, b);
-            if (k % 2 == 0) {
-                fixture_settle(&f);
-                assert_int_equal(vulkan_value(f.device, done), k);
-                assert_int_equal(read_word(&f, 1 + k), 0);
-                queue_signal(queue, fence, 200 + k);
-            }
-            vulkan_wait(f.device, done, k + 1);
-            assert_int_equal(read_word(&f, 1 + k), 1);
-        }
-        fixture_close(&f);
+        vulkan_wait(f->device, done, k + 1);
+        assert_int_equal(read_word(f, 1 + k), 1);
     }
 }
 
 /* A queue waits for a value that Vulkan signals, before and after. */
-TEST(queue_waits_for_what_vulkan_signals)
+TYPE_TEST(queue_waits_for_what_vulkan_signals)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        struct vk_queue list[VK_QUEUES];
-        uint32_t n = vk_queues(&f, list);
-        VkSemaphore semaphore = make_timeline(&f, 0);
-        BfFence fence = import(&f, semaphore), later = make_fence(&f, 0);
-        BfQueue queue = make_queue(&f, types[i]);
-        uint64_t value = 0;
-        for (uint32_t k = 0; k < 2 * n; k++) {
-            const struct vk_queue *vk = &list[k / 2];
-            const struct batch b = {.commands = write_word_in(&f, vk->family, 0, k + 1),
-                                    .signal = semaphore,
-                                    .signal_value = value + 1};
-            if (k % 2)
-                submit(&f, vk->queue, b);
-            queue_wait(queue, fence, ++value);
-            execute(queue, copy_word(&f, queue, 0, 1));
-            queue_signal(queue, later, value);
-            if (k % 2 == 0) {
-                fixture_settle(&f);
-                assert_value(later, value - 1);
-                assert_int_equal(read_word(&f, 1), k);
-                submit(&f, vk->queue, b);
-            }
-            await_fence(later, value);
-            assert_int_equal(read_word(&f, 1), k + 1);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(f, list);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore), later = make_fence(f, 0);
+    uint64_t value = 0;
+    for (uint32_t k = 0; k < 2 * n; k++) {
+        const struct vk_queue *vk = &list[k / 2];
+        const struct batch b = {.commands = write_word_in(f, vk->family, 0, k + 1),
+                                .signal = semaphore,
+                                .signal_value = value + 1};
+        if (k % 2)
+            submit(f, vk->queue, b);
+        queue_wait(queue, fence, ++value);
+        execute(queue, copy_word(f, queue, 0, 1));
+        queue_signal(queue, later, value);
+        if (k % 2 == 0) {
+            fixture_settle(f);
+            assert_value(later, value - 1);
+            assert_int_equal(read_word(f, 1), k);
+            submit(f, vk->queue, b);
         }
-        /* And the CPU, by Vulkan's call. */
-        queue_wait(queue, fence, value + 1);
-        queue_signal(queue, later, value + 1);
-        fixture_settle(&f);
-        assert_value(later, value);
-        vulkan_signal(f.device, semaphore, value + 1);
-        await_fence(later, value + 1);
-        fixture_close(&f);
+        await_fence(later, value);
+        assert_int_equal(read_word(f, 1), k + 1);
     }
+    /* And the CPU, by Vulkan's call. */
+    queue_wait(queue, fence, value + 1);
+    queue_signal(queue, later, value + 1);
+    fixture_settle(f);
+    assert_value(later, value);
+    vulkan_signal(f->device, semaphore, value + 1);
+    await_fence(later, value + 1);
 }
 
 /* A copy of one word into the next, for a VkQueue of that family. */
@@ -257,7 +242,7 @@ FIXTURE_TEST(queues_and_vk_queues_alternate_strictly)
     BfFence fence = import(f, semaphore);
     BfQueue queues[3];
     for (int i = 0; i < 3; i++)
-        queues[i] = make_queue(f, types[i]);
+        queues[i] = make_queue(f, queue_types[i]);
     f->words[0] = 11;
     for (uint32_t i = 0; i < STEPS; i++) {
         if (i % 2) {
@@ -344,76 +329,64 @@ FIXTURE_TEST(exported_semaphore_follows_the_cpu)
     }
 }
 
-TEST(exported_semaphore_follows_queues)
+TYPE_TEST(exported_semaphore_follows_queues)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
-        VkSemaphore semaphore = make_timeline(&f, 0);
-        assert_success(bfExportFence(fence, semaphore));
-        queue_signal(queue, fence, 1); /* idle */
-        vulkan_wait(f.device, semaphore, 1);
-        execute(queue, write_word(&f, queue, 0, 2));
-        queue_signal(queue, fence, 2); /* behind work */
-        vulkan_wait(f.device, semaphore, 2);
-        assert_int_equal(read_word(&f, 0), 2);
-        queue_wait(queue, gate, 1);
-        execute(queue, write_word(&f, queue, 0, 3));
-        queue_signal(queue, fence, 5);
-        queue_signal(queue, fence, 4); /* a rewind is left out */
-        queue_signal(queue, fence, 6);
-        queue_signal(queue, fence, 0);
-        fixture_settle(&f);
-        assert_int_equal(vulkan_value(f.device, semaphore), 2);
-        cpu_signal(gate, 1);
-        vulkan_wait(f.device, semaphore, 6);
-        await_idle(queue);
-        assert_value(fence, 0);
-        assert_int_equal(vulkan_value(f.device, semaphore), 6);
-        assert_int_equal(read_word(&f, 0), 3);
-        fixture_close(&f);
-    }
+    BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    assert_success(bfExportFence(fence, semaphore));
+    queue_signal(queue, fence, 1); /* idle */
+    vulkan_wait(f->device, semaphore, 1);
+    execute(queue, write_word(f, queue, 0, 2));
+    queue_signal(queue, fence, 2); /* behind work */
+    vulkan_wait(f->device, semaphore, 2);
+    assert_int_equal(read_word(f, 0), 2);
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(f, queue, 0, 3));
+    queue_signal(queue, fence, 5);
+    queue_signal(queue, fence, 4); /* a rewind is left out */
+    queue_signal(queue, fence, 6);
+    queue_signal(queue, fence, 0);
+    fixture_settle(f);
+    assert_int_equal(vulkan_value(f->device, semaphore), 2);
+    cpu_signal(gate, 1);
+    vulkan_wait(f->device, semaphore, 6);
+    await_idle(queue);
+    assert_value(fence, 0);
+    assert_int_equal(vulkan_value(f->device, semaphore), 6);
+    assert_int_equal(read_word(f, 0), 3);
 }
 
 /* The work of a VkQueue waits for the semaphore: handed over before the fence's signal, and after. */
-TEST(vk_queues_wait_for_an_exported_semaphore)
+TYPE_TEST(vk_queues_wait_for_an_exported_semaphore)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        struct vk_queue list[VK_QUEUES];
-        uint32_t n = vk_queues(&f, list);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0);
-        VkSemaphore semaphore = make_timeline(&f, 0), done = make_timeline(&f, 0);
-        assert_success(bfExportFence(fence, semaphore));
-        for (uint32_t k = 0; k < 2 * n; k++) {
-            const struct vk_queue *vk = &list[k / 2];
-            const struct batch b = {.wait = semaphore,
-                                    .wait_value = k + 1,
-                                    .commands = write_word_in(&f, vk->family, k, 1),
-                                    .signal = done,
-                                    .signal_value = k + 1};
-            if (k % 2 == 0) {
-                submit(&f, vk->queue, b);
-                fixture_settle(&f);
-                assert_int_equal(vulkan_value(f.device, done), k);
-                assert_int_equal(read_word(&f, k), 0);
-            }
-            if (k % 4 < 2) {
-                execute(queue, write_word(&f, queue, 100, 1));
-                queue_signal(queue, fence, k + 1);
-            } else {
-                cpu_signal(fence, k + 1);
-            }
-            if (k % 2)
-                submit(&f, vk->queue, b);
-            vulkan_wait(f.device, done, k + 1);
-            assert_int_equal(read_word(&f, k), 1);
+    struct vk_queue list[VK_QUEUES];
+    uint32_t n = vk_queues(f, list);
+    BfFence fence = make_fence(f, 0);
+    VkSemaphore semaphore = make_timeline(f, 0), done = make_timeline(f, 0);
+    assert_success(bfExportFence(fence, semaphore));
+    for (uint32_t k = 0; k < 2 * n; k++) {
+        const struct vk_queue *vk = &list[k / 2];
+        const struct batch b = {.wait = semaphore,
+                                .wait_value = k + 1,
+                                .commands = write_word_in(f, vk->family, k, 1),
+                                .signal = done,
+                                .signal_value = k + 1};
+        if (k % 2 == 0) {
+            submit(f, vk->queue, b);
+            fixture_settle(f);
+            assert_int_equal(vulkan_value(f->device, done), k);
+            assert_int_equal(read_word(f, k), 0);
         }
-        fixture_close(&f);
+        if (k % 4 < 2) {
+            execute(queue, write_word(f, queue, 100, 1));
+            queue_signal(queue, fence, k + 1);
+        } else {
+            cpu_signal(fence, k + 1);
+        }
+        if (k % 2)
+            submit(f, vk->queue, b);
+        vulkan_wait(f->device, done, k + 1);
+        assert_int_equal(read_word(f, k), 1);
     }
 }
 

@@ -10,6 +10,9 @@
 
 #define KHRONOS "VK_LAYER_KHRONOS_validation"
 
+const BfQueueType queue_types[3] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
+                                    BF_QUEUE_TYPE_COPY};
+
 const struct fixture_options fixture_plain = {.family = UINT32_MAX};
 
 bool fixture_is_layered(void)

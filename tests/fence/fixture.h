@@ -77,6 +77,9 @@ struct fixture_options {
 };
 
 extern const struct fixture_options fixture_plain;
+/* Options: that environment, else what is plain. */
+#define ENVIRONMENT(text_)                                                                         \
+    (&(const struct fixture_options){.environment = (text_), .family = UINT32_MAX})
 
 /* Everything; 'options' may be NULL for fixture_plain. fixture_close fails when the test driver has
  * seen a violation that wasn't expected, or the validation layer spoke. */
@@ -100,6 +103,7 @@ bool fixture_has_native_fences(void);
 /* ------------------------------------------------------------------------------------- Objects --
  */
 
+extern const BfQueueType queue_types[3];
 BfQueue make_queue(struct fixture *f, BfQueueType type);
 BfFence make_fence(struct fixture *f, uint64_t value);
 BfFence make_native_fence(struct fixture *f, uint64_t value);
@@ -186,16 +190,33 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 /* What main does where the fixture is: the tests; an argument is a pattern of names. */
 int fixture_main(int argc, char **argv);
 
-/* A test on a fixture that is open from its beginning to its end, 'f'. */
-#define FIXTURE_TEST(name_)                                                                        \
+/* A test on a fixture that is open from its beginning to its end, 'f'; with options, and a tear-down of
+ * cmocka's. */
+#define FIXTURE_TEST(name_) FIXTURE_TEST_WITH(name_, NULL, NULL)
+#define FIXTURE_TEST_WITH(name_, options_, teardown_)                                              \
     static void name_##_on(struct fixture *f);                                                     \
-    TEST(name_)                                                                                    \
+    TEST_WITH(name_, NULL, teardown_)                                                              \
     {                                                                                              \
         struct fixture f;                                                                          \
-        fixture_open(&f, NULL);                                                                    \
+        fixture_open(&f, options_);                                                                \
         name_##_on(&f);                                                                            \
         fixture_close(&f);                                                                         \
     }                                                                                              \
     static void name_##_on(struct fixture *f)
+
+/* A test for each type of queue, with a fixture and a queue of its own, 'f' and 'queue'. */
+#define TYPE_TEST(name_)                                                                           \
+    static void name_##_on(struct fixture *f, BfQueueType type, BfQueue queue);                    \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        for (size_t i = 0; i < 3; i++) {                                                           \
+            struct fixture f;                                                                      \
+            fixture_open(&f, NULL);                                                                \
+            name_##_on(&f, queue_types[i], make_queue(&f, queue_types[i]));                        \
+            fixture_close(&f);                                                                     \
+        }                                                                                          \
+    }                                                                                              \
+    static void name_##_on(struct fixture *f, __attribute__((unused)) BfQueueType type,            \
+                           BfQueue queue)
 
 #endif

@@ -2,9 +2,6 @@
 /* Behaviours 22 to 27: signals by queues. */
 #include "registrations.h"
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 /* --------------------------------------------------------------------- 22: registrations, again --
  */
 
@@ -38,7 +35,7 @@ static void run(void (*body)(struct signaller *s))
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        struct signaller s = {.f = &f, .queue = make_queue(&f, types[i])};
+        struct signaller s = {.f = &f, .queue = make_queue(&f, queue_types[i])};
         s.signal = by_idle_queue;
         body(&s);
         s.signal = by_busy_queue;
@@ -103,7 +100,7 @@ TEST(behaviour_22_as_17_two_events_on_one_value_are_both_set)
 FIXTURE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
         BfEvent event = make_event(f);
         for (uint64_t v = 1; v <= 20; v++) {
@@ -132,7 +129,7 @@ FIXTURE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
 FIXTURE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0);
         static const uint64_t values[] = {10, 0, BIG, 0, 7, 6};
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
@@ -168,7 +165,7 @@ FIXTURE_TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
 FIXTURE_TEST(behaviour_24_great_queue_signals_and_zero_read_back)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0);
         static const uint64_t values[] = {BIG, BIG << 1, 0};
         for (size_t k = 0; k < 3; k++) {
@@ -182,7 +179,7 @@ FIXTURE_TEST(behaviour_24_great_queue_signals_and_zero_read_back)
 FIXTURE_TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
         BfEvent event = make_event(f);
         for (uint64_t k = 0; k < 200; k++) {
@@ -209,7 +206,7 @@ FIXTURE_TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
 FIXTURE_TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
         for (uint64_t v = 1; v <= 100; v++) {
             queue_signal(queue, fence, v);
@@ -243,7 +240,7 @@ TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once)
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0);
         for (uint64_t v = 1; v <= 10; v++) {
             BfEvent event = make_event(&f);

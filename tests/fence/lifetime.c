@@ -3,9 +3,6 @@
  * 58 and 59 about fences opened several times by a shared handle, which Belfry hasn't yet.) */
 #include "fixture.h"
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 /* The queue works, and so does the device. */
 static void assert_alive(struct fixture *f, BfQueue queue)
 {
@@ -17,34 +14,28 @@ static void assert_alive(struct fixture *f, BfQueue queue)
     f->words[100] = 0;
 }
 
-TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
+TYPE_TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence gate = make_fence(&f, 0), fence = make_fence(&f, 0), other = make_fence(&f, 0);
-        queue_wait(queue, gate, 1);
-        execute(queue, write_word(&f, queue, 0, 1));
-        queue_signal(queue, fence, 1); /* held by Belfry */
-        queue_signal(queue, fence, 2);
-        queue_signal(queue, other, 1);
-        drop_fence(&f, fence);
-        cpu_signal(gate, 1);
-        await_fence(other, 1);
-        assert_int_equal(read_word(&f, 0), 1);
-        if (types[i] != BF_QUEUE_TYPE_COPY) {
-            fence = make_fence(&f, 0);
-            VkEvent stall = stall_begin(&f, queue);
-            queue_signal(queue, fence, 1); /* at the driver */
-            queue_signal(queue, other, 2);
-            drop_fence(&f, fence);
-            stall_end(&f, stall);
-            await_fence(other, 2);
-        }
-        assert_alive(&f, queue);
-        fixture_close(&f);
+    BfFence gate = make_fence(f, 0), fence = make_fence(f, 0), other = make_fence(f, 0);
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(f, queue, 0, 1));
+    queue_signal(queue, fence, 1); /* held by Belfry */
+    queue_signal(queue, fence, 2);
+    queue_signal(queue, other, 1);
+    drop_fence(f, fence);
+    cpu_signal(gate, 1);
+    await_fence(other, 1);
+    assert_int_equal(read_word(f, 0), 1);
+    if (type != BF_QUEUE_TYPE_COPY) {
+        fence = make_fence(f, 0);
+        VkEvent stall = stall_begin(f, queue);
+        queue_signal(queue, fence, 1); /* at the driver */
+        queue_signal(queue, other, 2);
+        drop_fence(f, fence);
+        stall_end(f, stall);
+        await_fence(other, 2);
     }
+    assert_alive(f, queue);
 }
 
 /* The memory of a fence that has gone is used by others at once: what was under way for it must not
@@ -74,7 +65,7 @@ FIXTURE_TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
     BfQueue queues[6];
     BfFence drain[6];
     for (int i = 0; i < 6; i++) {
-        queues[i] = make_queue(f, types[i % 3]);
+        queues[i] = make_queue(f, queue_types[i % 3]);
         drain[i] = make_fence(f, 0);
     }
     BfEvent event = make_event(f);
@@ -96,26 +87,20 @@ FIXTURE_TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
     }
 }
 
-TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
+TYPE_TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
-        queue_wait(queue, fence, UINT64_MAX);
-        execute(queue, write_word(&f, queue, 0, 4));
-        queue_signal(queue, drain, 1);
-        set_event_on(drain, 1, event);
-        fixture_settle(&f);
-        assert_value(drain, 0);
-        assert_int_equal(read_word(&f, 0), 0);
-        drop_fence(&f, fence);
-        await_event(event);
-        assert_int_equal(read_word(&f, 0), 4);
-        fixture_close(&f);
-    }
+    BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    queue_wait(queue, fence, UINT64_MAX);
+    execute(queue, write_word(f, queue, 0, 4));
+    queue_signal(queue, drain, 1);
+    set_event_on(drain, 1, event);
+    fixture_settle(f);
+    assert_value(drain, 0);
+    assert_int_equal(read_word(f, 0), 0);
+    drop_fence(f, fence);
+    await_event(event);
+    assert_int_equal(read_word(f, 0), 4);
 }
 
 /* A wait that the queue hasn't come to yet is released as well. */
@@ -218,7 +203,8 @@ TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs)
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT), behind = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+                behind = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0), other = make_fence(&f, 0);
         BfEvent events[2] = {make_event(&f), make_event(&f)};
         VkEvent stall = stall_begin(&f, queue);
@@ -246,26 +232,20 @@ TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs)
     }
 }
 
-TEST(behaviour_57_new_work_runs_after_the_unblocking)
+TYPE_TEST(behaviour_57_new_work_runs_after_the_unblocking)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        for (uint32_t round = 1; round <= 5; round++) {
-            BfFence fence = make_fence(&f, 0), drain = make_fence(&f, 0);
-            queue_wait(queue, fence, UINT64_MAX);
-            execute(queue, write_word(&f, queue, 0, round));
-            drop_fence(&f, fence);
-            execute(queue, write_word(&f, queue, 1, round));
-            queue_signal(queue, drain, 1);
-            await_fence(drain, 1);
-            assert_value(drain, 1);
-            assert_int_equal(read_word(&f, 0), round);
-            assert_int_equal(read_word(&f, 1), round);
-            assert_alive(&f, queue);
-        }
-        fixture_close(&f);
+    for (uint32_t round = 1; round <= 5; round++) {
+        BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
+        queue_wait(queue, fence, UINT64_MAX);
+        execute(queue, write_word(f, queue, 0, round));
+        drop_fence(f, fence);
+        execute(queue, write_word(f, queue, 1, round));
+        queue_signal(queue, drain, 1);
+        await_fence(drain, 1);
+        assert_value(drain, 1);
+        assert_int_equal(read_word(f, 0), round);
+        assert_int_equal(read_word(f, 1), round);
+        assert_alive(f, queue);
     }
 }
 
@@ -275,7 +255,7 @@ FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
     BfFence gate = make_fence(f, 0), drain = make_fence(f, 0);
     BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= 9; round++) {
-        BfQueue queue = make_queue(f, types[round % 3]);
+        BfQueue queue = make_queue(f, queue_types[round % 3]);
         uint32_t word = (uint32_t)round;
         if (round % 2)
             queue_wait(queue, gate, round);

@@ -11,9 +11,6 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLog
     return reader;
 }
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 static bool is_timed(struct fixture *f, BfQueue queue)
 {
     return f->families[bfGetQueueFamilyIndex(queue) < f->family_count ? bfGetQueueFamilyIndex(queue)
@@ -53,7 +50,7 @@ static void signals_are_logged_in_order(struct fixture *f, BfQueue queue, BfFenc
 FIXTURE_TEST(signals_of_every_queue_type_are_logged)
 {
     for (int i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         signals_are_logged_in_order(f, queue, make_fence(f, 0), 0);
         signals_are_logged_in_order(f, queue, make_native_fence(f, 0), 60);
     }
@@ -131,7 +128,7 @@ TEST(entries_are_read_with_their_times_or_later)
     for (int i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, &fixture_plain);
-        BfQueue queue = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_native_fence(&f, 0);
         BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
         BfFenceLogRecord records[4];

@@ -12,9 +12,6 @@
 
 enum { MAX_QUEUES = 4, STEPS = 60, READERS = 2, MOST = 4 * STEPS, FENCES = 4, BATCH = 7 };
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 struct operation {
     uint32_t handle;
     uint64_t value;
@@ -194,7 +191,7 @@ static void run_round(struct fixture *f, uint32_t seed)
         gates[q] = q % 2 ? make_native_fence(f, 0) : make_fence(f, 0);
     for (uint32_t q = 0; q < queues; q++) {
         struct program *p = &programs[q];
-        p->queue = make_queue(f, types[next(&seed) % 3]);
+        p->queue = make_queue(f, queue_types[next(&seed) % 3]);
         p->seed = next(&seed) | 1;
         p->other_count = queues;
         memcpy(p->others, gates, queues * sizeof(gates[0]));

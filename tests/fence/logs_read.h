@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const BfQueueType types[3] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                     BF_QUEUE_TYPE_COPY};
 
 static inline BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type,
                                            uint32_t entries)

@@ -11,7 +11,7 @@
 FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
@@ -79,7 +79,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
         for (int native = 0; native < 2; native++) {
             struct fixture f;
             fixture_open(&f, NULL);
-            BfQueue queue = make_queue(&f, types[t]);
+            BfQueue queue = make_queue(&f, queue_types[t]);
             BfFence fence = native ? make_native_fence(&f, 1) : make_fence(&f, 1);
             BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
             f.icd.hold_before_signals(true);
@@ -106,14 +106,12 @@ TEST(an_entry_is_there_before_its_signal_applies)
     }
 }
 
-TEST(dumps_are_what_belfry_log_reads)
+FIXTURE_TEST(dumps_are_what_belfry_log_reads)
 {
     const char *build = getenv("BELFRY_TEST_BUILD");
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_native_fence(&f, 0);
-    BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 5);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_native_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 5);
     for (uint64_t i = 1; i <= 7; i++)
         queue_signal(queue, fence, 100 + i);
     await_fence(fence, 107);
@@ -139,7 +137,6 @@ TEST(dumps_are_what_belfry_log_reads)
     unlink(name);
     assert_int_equal(value, 108);
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }
 
 /* -------------------------------------------------------------------------------------- Losing --
@@ -148,7 +145,7 @@ TEST(dumps_are_what_belfry_log_reads)
 FIXTURE_TEST(what_is_overwritten_is_counted_exactly)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
         struct records r;
@@ -182,7 +179,7 @@ FIXTURE_TEST(what_finds_no_slot_is_counted_as_lost)
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
         struct records r;
@@ -251,7 +248,7 @@ FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
 FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
         BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
         struct records r;
@@ -308,7 +305,7 @@ FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
 FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 7), gate = make_fence(f, 0);
         BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         struct records r;
@@ -334,7 +331,7 @@ FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 {
     for (int t = 0; t < 2; t++) { /* those that can stall */
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence before = make_native_fence(f, 0), gate = make_fence(f, 0);
         BfFence after = make_fence(f, 0);
         BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);

@@ -59,7 +59,7 @@ TEST(the_setting_leaves_times_or_logs_away)
     struct fixture f;
     open_with(&f, "untimed");
     for (int t = 0; t < 3; t++) {
-        log_signals_and_waits(&f, make_queue(&f, types[t]), &w, &s);
+        log_signals_and_waits(&f, make_queue(&f, queue_types[t]), &w, &s);
         has_no_times(&w);
         has_no_times(&s);
     }
@@ -134,11 +134,11 @@ TEST(a_log_without_times_costs_the_gpu_nothing)
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
-        uint64_t none = command_buffers_of(types[t], "off", false);
+        uint64_t none = command_buffers_of(queue_types[t], "off", false);
         assert_true(none >= 40);
-        assert_int_equal(command_buffers_of(types[t], "untimed", true), none);
+        assert_int_equal(command_buffers_of(queue_types[t], "untimed", true), none);
         /* Each execution's end, each wait and each signal. */
-        assert_int_equal(command_buffers_of(types[t], "timed", true), none + 60);
+        assert_int_equal(command_buffers_of(queue_types[t], "timed", true), none + 60);
     }
 }
 
@@ -151,7 +151,7 @@ TEST(a_log_without_times_is_written_when_it_is_read)
         struct fixture f;
         struct records r;
         open_with(&f, "untimed");
-        BfQueue queue = make_queue(&f, types[t]);
+        BfQueue queue = make_queue(&f, queue_types[t]);
         BfFence fence = make_native_fence(&f, 1), passed = make_fence(&f, 5);
         BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
@@ -228,7 +228,7 @@ TEST(engines_with_few_bits_or_none_are_logged)
         fixture_open(&f, &options);
         for (int t = 0; t < 3; t++) {
             struct records w, s;
-            log_signals_and_waits(&f, make_queue(&f, types[t]), &w, &s);
+            log_signals_and_waits(&f, make_queue(&f, queue_types[t]), &w, &s);
             (cases[i].timed[t] ? times_never_go_back : has_no_times)(&w);
             (cases[i].timed[t] ? times_never_go_back : has_no_times)(&s);
         }

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 static BfNativeFenceMapping mapping_of(BfFence fence)
 {
     BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
@@ -70,7 +67,7 @@ FIXTURE_TEST(initial_values_are_in_memory)
 FIXTURE_TEST(a_queues_signal_is_stored_by_the_gpu)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 7);
         const volatile uint64_t *word = word_of(fence);
         for (uint64_t i = 1; i < 100; i++) {
@@ -94,7 +91,7 @@ FIXTURE_TEST(any_64_bits_follow_any_others)
                                       7,
                                       UINT64_MAX - 1};
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 5);
         const volatile uint64_t *word = word_of(fence);
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -115,7 +112,7 @@ FIXTURE_TEST(the_word_leads_the_value)
     if (!fixture_is_icd())
         return;
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 1);
         BfEvent event = make_event(f);
         const volatile uint64_t *word = word_of(fence);
@@ -148,7 +145,7 @@ FIXTURE_TEST(data_is_there_before_the_word)
     if (fixture_is_icd())
         f->icd.late_writes(true);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         const volatile uint64_t *word = word_of(fence);
         for (uint32_t i = 1; i <= 50; i++) {
@@ -191,7 +188,7 @@ static void poll_word(void *argument)
 FIXTURE_TEST(nobody_sees_half_a_value)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, types[t]);
+        BfQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         struct poller poller = {.word = word_of(fence)};
         struct thread thread;
@@ -573,7 +570,7 @@ TEST(a_progress_fence_counts_finished_executions)
     struct fixture f;
     fixture_open(&f, &options);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, types[t]);
+        BfQueue queue = make_queue(&f, queue_types[t]);
         BfFence progress, again;
         execute(queue, write_word(&f, queue, 0, 1)); /* before it is there: uncounted */
         assert_success(bfGetQueueProgressFence(queue, &progress));

@@ -291,10 +291,9 @@ TEST(a_notification_alone_makes_waiters_look_again)
  * it raises the interrupt where the value is above what is monitored. */
 FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
 {
-    static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                        BF_QUEUE_TYPE_COPY};
     for (uint32_t t = 0; t < 3; t++) {
-        BfQueue signals = make_queue(f, types[t]), waits = make_queue(f, types[(t + 1) % 3]);
+        BfQueue signals = make_queue(f, queue_types[t]),
+                waits = make_queue(f, queue_types[(t + 1) % 3]);
         BfFence fence = make_flagged(f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(f, 0);
         BfEvent event = make_event(f);
         const BfNativeFenceMapping m = mapping_of(fence);

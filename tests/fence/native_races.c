@@ -8,9 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 static const volatile uint64_t *word_of(BfFence fence)
 {
     BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
@@ -57,7 +54,7 @@ TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
     for (int t = 0; t < 3; t++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[t]);
+        BfQueue queue = make_queue(&f, queue_types[t]);
         BfFence fence = make_native_fence(&f, 0);
         const volatile uint64_t *word = word_of(fence);
         f.icd.hold_before_signals(true);
@@ -297,7 +294,8 @@ TEST(random_signals_leave_word_and_value_alike)
         BfQueue queues[QUEUES];
         BfFence fences[FENCES];
         for (int i = 0; i < QUEUES; i++)
-            queues[i] = i == 4 ? make_software_queue(&f, types[0]) : make_queue(&f, types[i % 3]);
+            queues[i] = i == 4 ? make_software_queue(&f, queue_types[0])
+                               : make_queue(&f, queue_types[i % 3]);
         for (int i = 0; i < FENCES; i++)
             fences[i] = make_native_fence(&f, (uint64_t)i);
         for (uint32_t t = 0; t < THREADS; t++) {

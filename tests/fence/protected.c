@@ -215,15 +215,13 @@ TEST(no_command_queue_lives_on_such_a_vkqueue)
 /* What hands over to them and from them does so by semaphores. */
 TEST(they_take_part_in_hand_overs)
 {
-    static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                        BF_QUEUE_TYPE_COPY};
     struct rig r;
     rig_open(&r);
     struct fixture *f = &r.f;
     BfQueue queues[3];
     BfFence natives[3];
     for (int i = 0; i < 3; i++) {
-        queues[i] = make_queue(f, types[i]);
+        queues[i] = make_queue(f, queue_types[i]);
         natives[i] = make_native_fence(f, 0);
     }
     for (uint64_t n = 1; n <= 20; n++) {

@@ -2,13 +2,10 @@
 /* Behaviours 32 to 40: queues that wait. */
 #include "fixture.h"
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 FIXTURE_TEST(behaviour_32_wait_for_a_reached_value_passes)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 5), drain = make_fence(f, 0);
         static const uint64_t reached[] = {0, 1, 4, 5};
         for (uint32_t k = 0; k < 4; k++) {
@@ -32,26 +29,20 @@ static void assert_held(struct fixture *f, BfFence later, uint64_t value, BfEven
     assert_int_equal(read_word(f, word), 0);
 }
 
-TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals)
+TYPE_TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
-        queue_wait(queue, fence, 1);
-        execute(queue, write_word(&f, queue, 0, 7));
-        queue_signal(queue, later, 3);
-        set_event_on(later, 3, event);
-        assert_held(&f, later, 0, event, 0);
-        cpu_signal(fence, 1);
-        await_event(event);
-        assert_value(later, 3);
-        assert_int_equal(read_word(&f, 0), 7);
-        assert_false(take_event(event));
-        fixture_close(&f);
-    }
+    BfFence fence = make_fence(f, 0), later = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    queue_wait(queue, fence, 1);
+    execute(queue, write_word(f, queue, 0, 7));
+    queue_signal(queue, later, 3);
+    set_event_on(later, 3, event);
+    assert_held(f, later, 0, event, 0);
+    cpu_signal(fence, 1);
+    await_event(event);
+    assert_value(later, 3);
+    assert_int_equal(read_word(f, 0), 7);
+    assert_false(take_event(event));
 }
 
 /* A signal alone behind the wait, with nothing to execute. */
@@ -80,7 +71,8 @@ TEST(behaviour_34_wait_before_the_signal_of_another_queue)
         for (size_t k = 0; k < 3; k++) {
             struct fixture f;
             fixture_open(&f, NULL);
-            BfQueue waits = make_queue(&f, types[i]), signals = make_queue(&f, types[k]);
+            BfQueue waits = make_queue(&f, queue_types[i]),
+                    signals = make_queue(&f, queue_types[k]);
             BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
             BfEvent event = make_event(&f);
             queue_wait(waits, fence, 2);
@@ -103,55 +95,43 @@ TEST(behaviour_34_wait_before_the_signal_of_another_queue)
     }
 }
 
-TEST(behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen)
+TYPE_TEST(behaviour_35_cpu_signal_below_does_not_release_and_cpu_writes_are_seen)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
-        BfEvent event = make_event(&f);
-        f.words[1] = 5;
-        queue_wait(queue, fence, 5);
-        execute(queue, copy_word(&f, queue, 1, 0));
-        queue_signal(queue, later, 1);
-        set_event_on(later, 1, event);
-        cpu_signal(fence, 4);
-        assert_held(&f, later, 0, event, 0);
-        f.words[1] = 6; /* behind the call, and between the signals */
-        cpu_signal(fence, 5);
-        await_event(event);
-        assert_int_equal(read_word(&f, 0), 6);
-        fixture_close(&f);
-    }
+    BfFence fence = make_fence(f, 0), later = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    f->words[1] = 5;
+    queue_wait(queue, fence, 5);
+    execute(queue, copy_word(f, queue, 1, 0));
+    queue_signal(queue, later, 1);
+    set_event_on(later, 1, event);
+    cpu_signal(fence, 4);
+    assert_held(f, later, 0, event, 0);
+    f->words[1] = 6; /* behind the call, and between the signals */
+    cpu_signal(fence, 5);
+    await_event(event);
+    assert_int_equal(read_word(f, 0), 6);
 }
 
-TEST(behaviour_36_a_queue_may_wait_for_its_own_signal)
+TYPE_TEST(behaviour_36_a_queue_may_wait_for_its_own_signal)
 {
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
-        BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
-        queue_signal(queue, fence, 7);
-        queue_wait(queue, fence, 7);
-        queue_signal(queue, later, 1);
-        await_fence(later, 1);
-        assert_value(fence, 7);
-        /* With work, which makes the wait one for what is under way. */
-        for (uint32_t v = 8; v < 40; v++) {
-            execute(queue, write_word(&f, queue, 1, v));
-            queue_signal(queue, fence, v);
-            queue_wait(queue, fence, v);
-            execute(queue, copy_word(&f, queue, 1, v));
-        }
-        queue_signal(queue, later, 2);
-        await_fence(later, 2);
-        assert_value(fence, 39);
-        for (uint32_t v = 8; v < 40; v++)
-            assert_int_equal(read_word(&f, v), v);
-        fixture_close(&f);
+    BfFence fence = make_fence(f, 0), later = make_fence(f, 0);
+    queue_signal(queue, fence, 7);
+    queue_wait(queue, fence, 7);
+    queue_signal(queue, later, 1);
+    await_fence(later, 1);
+    assert_value(fence, 7);
+    /* With work, which makes the wait one for what is under way. */
+    for (uint32_t v = 8; v < 40; v++) {
+        execute(queue, write_word(f, queue, 1, v));
+        queue_signal(queue, fence, v);
+        queue_wait(queue, fence, v);
+        execute(queue, copy_word(f, queue, 1, v));
     }
+    queue_signal(queue, later, 2);
+    await_fence(later, 2);
+    assert_value(fence, 39);
+    for (uint32_t v = 8; v < 40; v++)
+        assert_int_equal(read_word(f, v), v);
 }
 
 FIXTURE_TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
@@ -219,7 +199,7 @@ FIXTURE_TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards)
     BfFence fence = make_fence(f, 0);
     f->words[0] = 24;
     for (uint32_t i = QUEUES; i-- > 0;) {
-        BfQueue queue = make_queue(f, types[i % 3]);
+        BfQueue queue = make_queue(f, queue_types[i % 3]);
         queue_wait(queue, fence, i + 1);
         execute(queue, copy_word(f, queue, i, i + 1));
         queue_signal(queue, fence, i + 2);
@@ -237,7 +217,7 @@ TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value)
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
         BfEvent event = make_event(&f);
         cpu_signal(fence, 10);
@@ -285,7 +265,7 @@ FIXTURE_TEST(behaviour_39_new_cpu_waits_after_a_rewind_compare_with_the_lower_va
 FIXTURE_TEST(behaviour_40_wait_for_zero_always_passes)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
         const uint64_t zero = 0;
         queue_wait(queue, fence, 0);

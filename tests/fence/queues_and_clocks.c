@@ -6,9 +6,6 @@
 
 #include <time.h>
 
-static const BfQueueType types[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
-
 /* ------------------------------------------------------------------------- 71, 72: a lost device --
  */
 
@@ -25,7 +22,7 @@ TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
     for (size_t i = 0; i < 3; i++) {
         const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = types[i]};
+                                        .type = queue_types[i]};
         BfQueue none = NULL;
         assert_int_equal(bfCreateQueue(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
         assert_null(none);
@@ -82,7 +79,7 @@ FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
         for (BfQueueFlags flags = 0; flags <= 3; flags++) {
             for (int k = 0; k < 4; k++) {
                 const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                                .type = types[i],
+                                                .type = queue_types[i],
                                                 .priority = priorities[k % 2],
                                                 .flags = flags,
                                                 .nodeMask = k / 2};
@@ -107,7 +104,7 @@ FIXTURE_TEST(behaviour_73_thirty_two_queues_of_each_type_work)
     BfQueue queues[96];
     BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
     for (uint32_t i = 0; i < 96; i++) {
-        queues[i] = make_queue(f, types[i / 32]);
+        queues[i] = make_queue(f, queue_types[i / 32]);
         if (i % 3 == 0)
             queue_wait(queues[i], gate, 1);
         execute(queues[i], write_word(f, queues[i], i, i + 1));
@@ -140,7 +137,7 @@ FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
             pure[2] = i;
     }
     for (size_t i = 0; i < 3; i++) {
-        uint32_t family = bfGetQueueFamilyIndex(make_queue(f, types[i]));
+        uint32_t family = bfGetQueueFamilyIndex(make_queue(f, queue_types[i]));
         assert_true(family < f->family_count && f->queue_counts[family]);
         assert_true(f->families[family].queueFlags & needed[i]);
         /* A family of its own is taken where there is one. (Of the layer's families some are run
@@ -207,7 +204,7 @@ static void two_calibrations(bool uncalibrated)
     options.uncalibrated = uncalibrated;
     fixture_open(&f, &options);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, queue_types[i]);
         uint64_t frequency, mask = mask_of(&f, queue), gpu[2], cpu[2];
         assert_success(bfGetQueueTimestampFrequency(queue, &frequency));
         assert_true(frequency > 0);
@@ -267,7 +264,7 @@ static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
 FIXTURE_TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, types[i]);
+        BfQueue queue = make_queue(f, queue_types[i]);
         uint64_t frequency, mask = mask_of(f, queue);
         assert_success(bfGetQueueTimestampFrequency(queue, &frequency));
         for (int round = 0; round < 5; round++) {
@@ -290,7 +287,7 @@ static void stamps_between_calibrations(bool uncalibrated)
     options.uncalibrated = uncalibrated;
     fixture_open(&f, &options);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, types[i]);
+        BfQueue queue = make_queue(&f, queue_types[i]);
         uint64_t mask = mask_of(&f, queue), gpu[2], cpu[2];
         for (int round = 0; round < 5; round++) {
             struct stamps s;

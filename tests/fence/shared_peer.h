@@ -102,6 +102,30 @@ void await_native_waits(struct fixture *f, uint64_t count);
 /* The peer's queue works; its signal is on its way, and its CPU has nothing more to do with it. */
 void promise(struct peer *peer, uint32_t fence, uint64_t value);
 
+/* A fixture test on such a device; and one with a peer, 'peer', on either. */
+#define TRUSTING_TEST(name_)                                                                       \
+    static void name_##_on(struct fixture *f);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct fixture f;                                                                          \
+        open_trusting(&f);                                                                         \
+        name_##_on(&f);                                                                            \
+        fixture_close(&f);                                                                         \
+    }                                                                                              \
+    static void name_##_on(struct fixture *f)
+#define PEER_TEST(name_)          PEER_TEST_OF(FIXTURE_TEST, name_)
+#define TRUSTING_PEER_TEST(name_) PEER_TEST_OF(TRUSTING_TEST, name_)
+#define PEER_TEST_OF(test_, name_)                                                                 \
+    static void name_##_beside(struct fixture *f, struct peer *peer);                              \
+    test_(name_)                                                                                   \
+    {                                                                                              \
+        struct peer peer;                                                                          \
+        peer_start(&peer);                                                                         \
+        name_##_beside(f, &peer);                                                                  \
+        peer_stop(&peer);                                                                          \
+    }                                                                                              \
+    static void name_##_beside(struct fixture *f, struct peer *peer)
+
 /* The page behind a descriptor, mapped; NULL: it could not be had. */
 void *map_page(int fd);
 

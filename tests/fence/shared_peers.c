@@ -13,38 +13,33 @@
 /* ---------------------------------------------------------------------------------------- Values --
  */
 
-FIXTURE_TEST(values_are_read_at_once_on_the_other_side)
+PEER_TEST(values_are_read_at_once_on_the_other_side)
 {
-    struct peer peer;
-    peer_start(&peer);
     BfFence mine = make_shared(f, 5, 0);
-    peer_give(&peer, mine);
-    BfFence theirs = peer_take(&peer, f, BIG, 0);
+    peer_give(peer, mine);
+    BfFence theirs = peer_take(peer, f, BIG, 0);
     const BfFence fences[2] = {mine, theirs};
     const uint64_t first[2] = {5, BIG}, values[] = {10, 9, 0, UINT64_MAX, 0, BIG, 1};
     for (uint32_t i = 0; i < 2; i++) {
         assert_value(fences[i], first[i]);
-        assert_int_equal(peer_do(&peer, PEER_VALUE, i, 0), first[i]);
+        assert_int_equal(peer_do(peer, PEER_VALUE, i, 0), first[i]);
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
             cpu_signal(fences[i], values[k]);
-            assert_int_equal(peer_do(&peer, PEER_VALUE, i, 0), values[k]);
-            peer_do(&peer, PEER_SIGNAL, i, values[k] + 1);
+            assert_int_equal(peer_do(peer, PEER_VALUE, i, 0), values[k]);
+            peer_do(peer, PEER_SIGNAL, i, values[k] + 1);
             assert_value(fences[i], values[k] + 1);
-            assert_int_equal(peer_do(&peer, PEER_VALUE, i, 0), values[k] + 1);
+            assert_int_equal(peer_do(peer, PEER_VALUE, i, 0), values[k] + 1);
         }
     }
-    peer_stop(&peer);
 }
 
 /* Both are the owner once; both wait with events, threads and queues; both signal from CPU and GPU. */
-FIXTURE_TEST(waits_are_satisfied_from_the_other_side)
+PEER_TEST(waits_are_satisfied_from_the_other_side)
 {
-    struct peer peer;
-    peer_start(&peer);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     BfEvent event = make_event(f);
-    peer_give(&peer, fence);
+    peer_give(peer, fence);
     uint64_t passes = 0;
     for (uint64_t round = 0; round < 16; round++) {
         bool gpu = round % 2, rewound = round % 4 >= 2;
@@ -55,53 +50,49 @@ FIXTURE_TEST(waits_are_satisfied_from_the_other_side)
             queue_wait(queue, fence, value);
             queue_signal(queue, after, ++passes);
             assert_false(take_event(event));
-            peer_do(&peer, gpu ? PEER_WORK_SIGNAL : PEER_SIGNAL, 0, value);
+            peer_do(peer, gpu ? PEER_WORK_SIGNAL : PEER_SIGNAL, 0, value);
             await_fence(fence, value);
             await_event(event);
             await_fence(after, passes);
-            peer_do(&peer, PEER_IDLE, 0, 0);
+            peer_do(peer, PEER_IDLE, 0, 0);
         } else {
-            peer_arm(&peer, 0, value);
-            peer_do(&peer, PEER_QUEUE_WAIT, 0, value);
-            assert_false(peer_took(&peer, 0));
-            peer_tell(&peer, (struct order){.op = PEER_WAIT, .value = value}, -1);
+            peer_arm(peer, 0, value);
+            peer_do(peer, PEER_QUEUE_WAIT, 0, value);
+            assert_false(peer_took(peer, 0));
+            peer_tell(peer, (struct order){.op = PEER_WAIT, .value = value}, -1);
             if (gpu) {
                 execute(queue, write_word(f, queue, 0, 1));
                 queue_signal(queue, fence, value);
             } else {
                 cpu_signal(fence, value);
             }
-            assert_int_equal(peer_answer(&peer).result, VK_SUCCESS);
-            peer_await(&peer, 0);
-            peer_do(&peer, PEER_AWAIT_PASSED, 0, round - 7);
+            assert_int_equal(peer_answer(peer).result, VK_SUCCESS);
+            peer_await(peer, 0);
+            peer_do(peer, PEER_AWAIT_PASSED, 0, round - 7);
             await_idle(queue);
         }
     }
-    peer_stop(&peer);
 }
 
 /* The peer's program does nothing after its bfQueueSignal: it waits for orders. */
-FIXTURE_TEST(a_gpu_signal_comes_without_a_call_of_the_program)
+PEER_TEST(a_gpu_signal_comes_without_a_call_of_the_program)
 {
-    struct peer peer;
-    peer_start(&peer);
     BfFence fence = make_shared(f, 0, 0);
     BfEvent event = make_event(f);
-    peer_give(&peer, fence);
+    peer_give(peer, fence);
     set_event_on(fence, 2, event);
-    peer_do(&peer, PEER_STALL, 0, 0);
-    peer_do(&peer, PEER_WORK_SIGNAL, 0, 1);
-    peer_do(&peer, PEER_WORK_SIGNAL, 0, 2);
+    peer_do(peer, PEER_STALL, 0, 0);
+    peer_do(peer, PEER_WORK_SIGNAL, 0, 1);
+    peer_do(peer, PEER_WORK_SIGNAL, 0, 2);
     assert_value(fence, 0);
     assert_false(take_event(event));
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
     await_event(event);
     assert_value(fence, 2);
     /* Somebody who only reads sees it too. */
-    peer_do(&peer, PEER_WORK_SIGNAL, 0, 1);
+    peer_do(peer, PEER_WORK_SIGNAL, 0, 1);
     while (bfGetFenceValue(fence) != 1)
         sched_yield();
-    peer_stop(&peer);
 }
 
 /* -------------------------------------------------------------------------- What has been rewound --
@@ -134,62 +125,57 @@ static void signal_by(struct fixture *f, BfQueue queue, BfFence fence, uint64_t 
 }
 
 /* Behaviour 50: 47 for shared fences. The peer sleeps while its fence is set and rewound. */
-FIXTURE_TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
+PEER_TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
 {
-    struct peer peer;
-    peer_start(&peer);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), gate = make_shared(f, 0, 0);
-    peer_give(&peer, fence);
-    peer_give(&peer, gate);
+    peer_give(peer, fence);
+    peer_give(peer, gate);
     for (uint64_t round = 0; round < 4; round++) {
         bool gpu = round % 2;
         for (uint64_t i = 1; i <= 4; i++)
-            peer_do(&peer, PEER_QUEUE_WAIT, 0, i);
-        peer_do(&peer, PEER_QUEUE_WAIT, 1, round + 1);
+            peer_do(peer, PEER_QUEUE_WAIT, 0, i);
+        peer_do(peer, PEER_QUEUE_WAIT, 1, round + 1);
         for (uint64_t i = 5; i <= 8; i++)
-            peer_do(&peer, PEER_QUEUE_WAIT, 0, i);
-        peer_arm(&peer, 0, 8);
-        peer_arm(&peer, 1, 9);
-        freeze(&peer);
+            peer_do(peer, PEER_QUEUE_WAIT, 0, i);
+        peer_arm(peer, 0, 8);
+        peer_arm(peer, 1, 9);
+        freeze(peer);
         signal_by(f, queue, fence, 8, gpu);
         signal_by(f, queue, fence, 2, !gpu);
         signal_by(f, queue, fence, 0, gpu);
-        thaw(&peer);
-        peer_arm(&peer, 2, 1); /* a new wait compares with what there is now */
-        peer_await(&peer, 0);
-        assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 0);
-        assert_false(peer_took(&peer, 1));
-        assert_false(peer_took(&peer, 2));
+        thaw(peer);
+        peer_arm(peer, 2, 1); /* a new wait compares with what there is now */
+        peer_await(peer, 0);
+        assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), 0);
+        assert_false(peer_took(peer, 1));
+        assert_false(peer_took(peer, 2));
         /* Its queue has passed the first four, and stands at the other fence (48). */
-        peer_do(&peer, PEER_AWAIT_PASSED, 0, 9 * round + 4);
-        assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), 9 * round + 4);
+        peer_do(peer, PEER_AWAIT_PASSED, 0, 9 * round + 4);
+        assert_int_equal(peer_do(peer, PEER_PASSED, 0, 0), 9 * round + 4);
         cpu_signal(gate, round + 1); /* and then runs through (49) */
-        peer_do(&peer, PEER_AWAIT_PASSED, 0, 9 * round + 9);
-        assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 0);
+        peer_do(peer, PEER_AWAIT_PASSED, 0, 9 * round + 9);
+        assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), 0);
         cpu_signal(fence, 9);
-        peer_await(&peer, 1);
-        peer_await(&peer, 2);
+        peer_await(peer, 1);
+        peer_await(peer, 2);
         cpu_signal(fence, 0);
     }
-    peer_stop(&peer);
 }
 
 /* Behaviour 45, with one queue in each process. */
-FIXTURE_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
+PEER_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
 {
     enum { STEPS = 512 };
-    struct peer peer;
-    peer_start(&peer);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence ping = make_shared(f, 0, 0), pong = make_shared(f, 0, 0);
-    peer_give(&peer, ping);
-    peer_give(&peer, pong);
+    peer_give(peer, ping);
+    peer_give(peer, pong);
     for (uint64_t i = 1; i <= STEPS; i++) {
         queue_signal(queue, ping, i);
         queue_wait(queue, pong, i);
-        peer_do(&peer, PEER_QUEUE_WAIT, 0, i);
-        peer_do(&peer, PEER_WORK_SIGNAL, 1, i);
+        peer_do(peer, PEER_QUEUE_WAIT, 0, i);
+        peer_do(peer, PEER_WORK_SIGNAL, 1, i);
         if (i % 3 == 0)
             cpu_signal(ping, 0);
         if (i % 5 == 0)
@@ -202,64 +188,57 @@ FIXTURE_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
     cpu_signal(ping, STEPS);
     cpu_signal(pong, STEPS);
     await_idle(queue);
-    peer_do(&peer, PEER_IDLE, 0, 0);
-    peer_stop(&peer);
+    peer_do(peer, PEER_IDLE, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------- Ends, and costs --
  */
 
 /* Behaviour 59, with the last object in another process. */
-FIXTURE_TEST(waiters_that_linger_hear_of_others_and_of_the_last)
+PEER_TEST(waiters_that_linger_hear_of_others_and_of_the_last)
 {
-    struct peer peer;
-    peer_start(&peer);
     for (uint32_t round = 0; round < 2; round++) {
         const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
         BfFence fence;
         if (round == 0) {
             fence = make_shared(f, 0, flags);
-            peer_give(&peer, fence);
+            peer_give(peer, fence);
         } else {
-            fence = peer_take(&peer, f, 0, flags);
+            fence = peer_take(peer, f, 0, flags);
         }
         BfEvent near = make_event(f), never = make_event(f);
         set_event_on(fence, 3, near);
         set_event_on(fence, UINT64_MAX, never);
         drop_fence(f, fence);
-        peer_do(&peer, PEER_SIGNAL, round, 2);
+        peer_do(peer, PEER_SIGNAL, round, 2);
         assert_false(take_event(near));
-        peer_do(&peer, PEER_WORK_SIGNAL, round, 3);
+        peer_do(peer, PEER_WORK_SIGNAL, round, 3);
         await_event(near);
         assert_false(take_event(never));
-        peer_do(&peer, PEER_IDLE, 0, 0);
-        peer_do(&peer, PEER_DESTROY, round, 0);
+        peer_do(peer, PEER_IDLE, 0, 0);
+        peer_do(peer, PEER_DESTROY, round, 0);
         await_event(never);
     }
-    peer_stop(&peer);
 }
 
-FIXTURE_TEST(a_process_is_woken_only_for_what_it_waits_for)
+PEER_TEST(a_process_is_woken_only_for_what_it_waits_for)
 {
     enum { SIGNALS = TIMES(10000) };
-    struct peer peer;
-    peer_start(&peer);
     BfFence fence = make_shared(f, 0, 0);
-    peer_give(&peer, fence);
+    peer_give(peer, fence);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(fence, i);
-    peer_arm(&peer, 0, BIG);
+    peer_arm(peer, 0, BIG);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(fence, i);
-    assert_int_equal(peer_do(&peer, PEER_WAKEUPS, 0, 0), 0);
+    assert_int_equal(peer_do(peer, PEER_WAKEUPS, 0, 0), 0);
     cpu_signal(fence, BIG);
     cpu_signal(fence, 0);
-    peer_await(&peer, 0);
+    peer_await(peer, 0);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(fence, 2 * BIG - i);
-    assert_in_range(peer_do(&peer, PEER_WAKEUPS, 0, 0), 0, 1);
-    assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 2 * BIG - SIGNALS + 1);
-    peer_stop(&peer);
+    assert_in_range(peer_do(peer, PEER_WAKEUPS, 0, 0), 0, 1);
+    assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), 2 * BIG - SIGNALS + 1);
 }
 
 /* Three hops: who has opened a fence passes it on. */

@@ -37,360 +37,299 @@ static uint64_t depth(struct fixture *f)
 /* ----------------------------------------------------------------------------------------- Waits --
  */
 
-TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
+TRUSTING_PEER_TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), mine = make_shared(&f, 0, 0), theirs;
-    peer_give(&peer, mine);
-    theirs = peer_take(&peer, &f, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), mine = make_shared(f, 0, 0), theirs;
+    peer_give(peer, mine);
+    theirs = peer_take(peer, f, 0, 0);
     const BfFence fences[2] = {mine, theirs};
     for (uint32_t i = 0; i < 2; i++) {
-        promise(&peer, i, 5);
+        promise(peer, i, 5);
         queue_wait(queue, fences[i], 4);
-        execute(queue, write_word(&f, queue, i, 7));
+        execute(queue, write_word(f, queue, i, 7));
         queue_signal(queue, after, i + 1);
         /* The driver has it all, and waits. */
-        await_native_waits(&f, i + 1);
-        f.icd.quiesce();
-        assert_true(depth(&f) >= 1);
+        await_native_waits(f, i + 1);
+        f->icd.quiesce();
+        assert_true(depth(f) >= 1);
         assert_value(after, i);
         assert_value(fences[i], 0);
-        peer_do(&peer, PEER_GO, 0, 0);
+        peer_do(peer, PEER_GO, 0, 0);
         await_fence(after, i + 1);
         assert_value(fences[i], 5); /* what comes before is seen before (SH-20) */
-        assert_int_equal(read_word(&f, i), 7);
+        assert_int_equal(read_word(f, i), 7);
     }
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
-TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
+TRUSTING_PEER_TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0);
-    peer_give(&peer, fence);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
+    peer_give(peer, fence);
     queue_wait(queue, fence, 3);
-    execute(queue, write_word(&f, queue, 0, 7));
+    execute(queue, write_word(f, queue, 0, 7));
     queue_signal(queue, after, 1);
     BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
-    assert_success(bfGetDeviceCounters(f.bf, &counters));
+    assert_success(bfGetDeviceCounters(f->bf, &counters));
     assert_int_equal(counters.blockedWaits, 1);
-    assert_int_equal(depth(&f), 0);
-    promise(&peer, 0, 2); /* it isn't that for which it waits */
-    peer_do(&peer, PEER_WORK_SIGNAL, 0, 3);
-    await_native_waits(&f, 1);
-    f.icd.quiesce();
-    assert_true(depth(&f) >= 1);
+    assert_int_equal(depth(f), 0);
+    promise(peer, 0, 2); /* it isn't that for which it waits */
+    peer_do(peer, PEER_WORK_SIGNAL, 0, 3);
+    await_native_waits(f, 1);
+    f->icd.quiesce();
+    assert_true(depth(f) >= 1);
     assert_value(after, 0);
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
     await_fence(after, 1);
-    assert_int_equal(read_word(&f, 0), 7);
+    assert_int_equal(read_word(f, 0), 7);
     assert_value(fence, 3);
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
-TEST(the_peer_waits_natively_for_what_is_signalled_here)
+TRUSTING_PEER_TEST(the_peer_waits_natively_for_what_is_signalled_here)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence mine = make_shared(&f, 0, 0);
-    peer_give(&peer, mine);
-    BfFence theirs = peer_take(&peer, &f, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence mine = make_shared(f, 0, 0);
+    peer_give(peer, mine);
+    BfFence theirs = peer_take(peer, f, 0, 0);
     const BfFence fences[2] = {mine, theirs};
     for (uint32_t i = 0; i < 4; i++) {
         VkEvent stall = NULL;
         if (i < 2) {
-            stall = stall_begin(&f, queue);
+            stall = stall_begin(f, queue);
             queue_signal(queue, fences[i % 2], i + 1);
         }
-        peer_do(&peer, PEER_QUEUE_WAIT, i % 2, i + 1);
+        peer_do(peer, PEER_QUEUE_WAIT, i % 2, i + 1);
         if (i >= 2) {
-            stall = stall_begin(&f, queue);
+            stall = stall_begin(f, queue);
             queue_signal(queue, fences[i % 2], i + 1);
         }
-        await_native_waits_of(&peer, i + 1);
-        assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), i);
-        stall_end(&f, stall);
-        peer_do(&peer, PEER_AWAIT_PASSED, 0, i + 1);
-        assert_int_equal(peer_do(&peer, PEER_VALUE, i % 2, 0), i + 1);
+        await_native_waits_of(peer, i + 1);
+        assert_int_equal(peer_do(peer, PEER_PASSED, 0, 0), i);
+        stall_end(f, stall);
+        peer_do(peer, PEER_AWAIT_PASSED, 0, i + 1);
+        assert_int_equal(peer_do(peer, PEER_VALUE, i % 2, 0), i + 1);
         await_idle(queue);
     }
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* More than the area knows at once; the last of them reach what the first did. */
-TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
+TRUSTING_PEER_TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
 {
     enum { MANY = 40 };
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0);
-    peer_give(&peer, fence);
-    peer_do(&peer, PEER_STALL, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
+    peer_give(peer, fence);
+    peer_do(peer, PEER_STALL, 0, 0);
     for (uint64_t i = 1; i <= MANY; i++)
-        peer_do(&peer, PEER_WORK_SIGNAL, 0, i);
+        peer_do(peer, PEER_WORK_SIGNAL, 0, i);
     for (uint64_t i = 1; i <= MANY; i++) {
         queue_wait(queue, fence, i);
-        execute(queue, write_word(&f, queue, 0, (uint32_t)i));
+        execute(queue, write_word(f, queue, 0, (uint32_t)i));
         queue_signal(queue, after, i);
     }
-    await_native_waits(&f, MANY);
+    await_native_waits(f, MANY);
     queue_wait(queue, fence, MANY + 1); /* none reaches it */
     queue_signal(queue, after, MANY + 1);
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
     await_fence(after, MANY);
     assert_value(after, MANY);
     cpu_signal(fence, MANY + 1);
     await_fence(after, MANY + 1);
-    await_native_waits(&f, MANY);
-    peer_stop(&peer);
-    fixture_close(&f);
+    await_native_waits(f, MANY);
 }
 
 /* ----------------------------------------------------------------------------------------- Causes --
  */
 
 /* What follows a native wait is applied after what it waited for, whoever's CPU is the quicker. */
-TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
+TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
 {
     enum { ROUNDS = TIMES(64) };
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), after = make_fence(&f, 0);
-    peer_give(&peer, fence);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
+    peer_give(peer, fence);
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        promise(&peer, 0, 5);
+        promise(peer, 0, 5);
         queue_wait(queue, fence, 5);
-        execute(queue, write_word(&f, queue, 0, 1));
+        execute(queue, write_word(f, queue, 0, 1));
         queue_signal(queue, fence, 3);
         queue_signal(queue, after, round);
         assert_value(fence, round == 1 ? 0 : 3);
-        await_native_waits(&f, round);
-        peer_do(&peer, PEER_GO, 0, 0);
+        await_native_waits(f, round);
+        peer_do(peer, PEER_GO, 0, 0);
         await_fence(after, round);
         assert_value(fence, 3);
-        peer_do(&peer, PEER_IDLE, 0, 0);
+        peer_do(peer, PEER_IDLE, 0, 0);
         assert_value(fence, 3);
-        assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 3);
+        assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), 3);
     }
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* The chain goes to the peer and back, and nothing of it has begun. */
-TEST(a_chain_through_both_processes_is_handed_over_whole)
+TRUSTING_TEST(a_chain_through_both_processes_is_handed_over_whole)
 {
-    struct fixture f;
     struct peer peer;
-    open_trusting(&f);
     peer_start(&peer);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence there = make_shared(&f, 0, 0), back = make_shared(&f, 0, 0), after = make_fence(&f, 0);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence there = make_shared(f, 0, 0), back = make_shared(f, 0, 0), after = make_fence(f, 0);
     peer_give(&peer, there);
     peer_give(&peer, back);
-    VkEvent stall = stall_begin(&f, one);
+    VkEvent stall = stall_begin(f, one);
     queue_signal(one, there, 1);
     peer_do(&peer, PEER_QUEUE_WAIT, 0, 1);
     peer_do(&peer, PEER_WORK_SIGNAL, 1, 1);
     queue_wait(two, back, 1);
-    execute(two, write_word(&f, two, 0, 9));
+    execute(two, write_word(f, two, 0, 9));
     queue_signal(two, there, 0);
     queue_signal(two, after, 1);
-    await_native_waits(&f, 1);
+    await_native_waits(f, 1);
     await_native_waits_of(&peer, 1);
     assert_value(back, 0);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(after, 1);
     assert_value(back, 1);
     assert_value(there, 0);
-    assert_int_equal(read_word(&f, 0), 9);
+    assert_int_equal(read_word(f, 0), 9);
     assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), 1);
     peer_stop(&peer);
     assert_value(there, 0);
-    fixture_close(&f);
 }
 
 /* A long one, while the CPU rewinds: whatever it sets meanwhile, each wait rests on a signal that was
  * on its way, and the last values stay. */
-TEST(queues_play_ping_pong_with_no_cpu_in_between)
+TRUSTING_PEER_TEST(queues_play_ping_pong_with_no_cpu_in_between)
 {
     enum { STEPS = TIMES(256) > 40 ? TIMES(256) : 40 };
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence ping = make_shared(&f, 0, 0), pong = make_shared(&f, 0, 0), after = make_fence(&f, 0);
-    peer_give(&peer, ping);
-    peer_give(&peer, pong);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence ping = make_shared(f, 0, 0), pong = make_shared(f, 0, 0), after = make_fence(f, 0);
+    peer_give(peer, ping);
+    peer_give(peer, pong);
+    VkEvent stall = stall_begin(f, queue);
     for (uint64_t i = 1; i <= STEPS; i++) {
         queue_signal(queue, ping, i);
-        peer_do(&peer, PEER_QUEUE_WAIT, 0, i);
-        peer_do(&peer, PEER_WORK_SIGNAL, 1, i);
+        peer_do(peer, PEER_QUEUE_WAIT, 0, i);
+        peer_do(peer, PEER_WORK_SIGNAL, 1, i);
         queue_wait(queue, pong, i);
-        execute(queue, write_word(&f, queue, 0, (uint32_t)i));
+        execute(queue, write_word(f, queue, 0, (uint32_t)i));
         if (i % 3 == 0)
             cpu_signal(ping, 0);
         if (i % 5 == 0)
-            peer_do(&peer, PEER_SIGNAL, 1, 0);
+            peer_do(peer, PEER_SIGNAL, 1, 0);
     }
     queue_signal(queue, after, 1);
-    await_native_waits(&f, STEPS);
-    await_native_waits_of(&peer, STEPS);
-    assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), 0);
+    await_native_waits(f, STEPS);
+    await_native_waits_of(peer, STEPS);
+    assert_int_equal(peer_do(peer, PEER_PASSED, 0, 0), 0);
     assert_value(ping, 0);
     assert_value(pong, 0);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(after, 1);
     assert_value(ping, STEPS);
     assert_value(pong, STEPS);
-    assert_int_equal(read_word(&f, 0), STEPS);
-    assert_int_equal(peer_do(&peer, PEER_PASSED, 0, 0), STEPS);
-    peer_stop(&peer);
-    fixture_close(&f);
+    assert_int_equal(read_word(f, 0), STEPS);
+    assert_int_equal(peer_do(peer, PEER_PASSED, 0, 0), STEPS);
 }
 
 /* Behaviours 39 and 42: only what is yet to come counts. */
-TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
+TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), after = make_fence(&f, 0);
-    peer_give(&peer, fence);
-    promise(&peer, 0, 9);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
+    peer_give(peer, fence);
+    promise(peer, 0, 9);
     queue_wait(queue, fence, 9);
     queue_signal(queue, after, 1);
-    await_native_waits(&f, 1);
+    await_native_waits(f, 1);
     cpu_signal(fence, 8);
     cpu_signal(fence, 0); /* what is on its way still comes (43) */
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
     await_fence(after, 1);
     assert_value(fence, 9);
     cpu_signal(fence, 0);
     queue_wait(queue, fence, 9);
     queue_signal(queue, after, 2);
-    f.icd.quiesce();
+    f->icd.quiesce();
     assert_value(after, 1);
-    await_native_waits(&f, 1);
-    peer_do(&peer, PEER_SIGNAL, 0, 9);
+    await_native_waits(f, 1);
+    peer_do(peer, PEER_SIGNAL, 0, 9);
     await_fence(after, 2);
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------------- Ends --
  */
 
 /* Five queues signal, and there are carriers for four: one goes by the CPU, and comes like all. */
-TEST(there_may_be_more_queues_than_carriers)
+TRUSTING_PEER_TEST(there_may_be_more_queues_than_carriers)
 {
     enum { QUEUES = 5 };
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
     BfQueue queues[QUEUES];
     VkEvent stalls[QUEUES];
-    BfFence fence = make_shared(&f, 0, 0);
-    peer_give(&peer, fence);
+    BfFence fence = make_shared(f, 0, 0);
+    peer_give(peer, fence);
     /* Two turns: carriers go from queue to queue once nothing of theirs is on its way. */
     for (uint64_t turn = 0; turn < 2; turn++) {
         uint64_t base = turn * QUEUES;
         for (uint32_t i = 0; i < QUEUES; i++) {
-            queues[i] = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-            stalls[i] = stall_begin(&f, queues[i]);
+            queues[i] = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+            stalls[i] = stall_begin(f, queues[i]);
             queue_signal(queues[i], fence, base + i + 1);
         }
         for (uint32_t i = 0; i < QUEUES; i++)
-            peer_do(&peer, PEER_QUEUE_WAIT, 0, base + i + 1);
-        await_native_waits_of(&peer, (turn + 1) * (QUEUES - 1));
+            peer_do(peer, PEER_QUEUE_WAIT, 0, base + i + 1);
+        await_native_waits_of(peer, (turn + 1) * (QUEUES - 1));
         for (uint32_t i = 0; i < QUEUES; i++)
-            stall_end(&f, stalls[i]);
-        peer_do(&peer, PEER_AWAIT_PASSED, 0, base + QUEUES);
+            stall_end(f, stalls[i]);
+        peer_do(peer, PEER_AWAIT_PASSED, 0, base + QUEUES);
         for (uint32_t i = 0; i < QUEUES; i++) {
             await_idle(queues[i]);
-            drop_queue(&f, queues[i]);
+            drop_queue(f, queues[i]);
         }
         cpu_signal(fence, base + QUEUES);
     }
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
-TEST(objects_end_with_signals_and_waits_under_way)
+TRUSTING_PEER_TEST(objects_end_with_signals_and_waits_under_way)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0), again = open_again(&f, fence);
-    peer_give(&peer, fence);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0), again = open_again(f, fence);
+    peer_give(peer, fence);
     /* The peer's signal comes though its object has gone; the wait's object goes as well. */
-    promise(&peer, 0, 5);
-    peer_do(&peer, PEER_DESTROY, 0, 0);
+    promise(peer, 0, 5);
+    peer_do(peer, PEER_DESTROY, 0, 0);
     queue_wait(queue, fence, 5);
-    execute(queue, write_word(&f, queue, 0, 3));
+    execute(queue, write_word(f, queue, 0, 3));
     queue_signal(queue, after, 1);
-    await_native_waits(&f, 1);
-    drop_fence(&f, fence);
-    f.icd.quiesce();
+    await_native_waits(f, 1);
+    drop_fence(f, fence);
+    f->icd.quiesce();
     assert_value(after, 0);
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
     await_fence(after, 1);
-    assert_int_equal(read_word(&f, 0), 3);
+    assert_int_equal(read_word(f, 0), 3);
     await_fence(again, 5);
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
-TEST(opening_and_closing_leaves_nothing_behind)
+TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
 {
     enum { ROUNDS = 20 };
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0);
     uint32_t descriptors = 0, pages = 0;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        BfFence theirs = peer_take(&peer, &f, 0, 0), again = open_again(&f, theirs),
-                mine = make_shared(&f, 0, 0);
-        peer_give(&peer, mine);
-        promise(&peer, (uint32_t)(2 * round - 2), 1);
+        BfFence theirs = peer_take(peer, f, 0, 0), again = open_again(f, theirs),
+                mine = make_shared(f, 0, 0);
+        peer_give(peer, mine);
+        promise(peer, (uint32_t)(2 * round - 2), 1);
         queue_wait(queue, again, 1);
         queue_signal(queue, mine, 1);
         queue_signal(queue, after, round);
-        peer_do(&peer, PEER_GO, 0, 0);
+        peer_do(peer, PEER_GO, 0, 0);
         await_fence(after, round);
         assert_value(mine, 1);
-        drop_fence(&f, theirs);
-        drop_fence(&f, again);
-        drop_fence(&f, mine);
+        drop_fence(f, theirs);
+        drop_fence(f, again);
+        drop_fence(f, mine);
         if (round == 2) {
             descriptors = open_descriptors();
             pages = mapped_pages();
@@ -399,19 +338,15 @@ TEST(opening_and_closing_leaves_nothing_behind)
     /* What is freed is freed by whoever comes by. */
     while (open_descriptors() > descriptors || mapped_pages() > pages || mapped(TIMELINE) > 0)
         sched_yield();
-    peer_stop(&peer);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------------- Trust --
  */
 
-TEST(who_does_not_trust_takes_nothing_of_the_drivers)
+TRUSTING_TEST(who_does_not_trust_takes_nothing_of_the_drivers)
 {
-    struct fixture f;
-    open_trusting(&f);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), after = make_fence(&f, 0);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     *sharing() = 0;
     int plain = export_fence(fence), out = -1;
     assert_int_equal(mapped(TIMELINE), 0);
@@ -426,16 +361,16 @@ TEST(who_does_not_trust_takes_nothing_of_the_drivers)
     } cases[] = {{plain, 0}, {plain, BF_SHARE_TRUSTED_BIT}, {envelope, 0}};
     for (uint64_t i = 0; i < 3; i++) {
         BfFence other = NULL;
-        assert_success(bfOpenFenceFd(f.bf, cases[i].fd, cases[i].flags, &other));
+        assert_success(bfOpenFenceFd(f->bf, cases[i].fd, cases[i].flags, &other));
         assert_int_equal(mapped(TIMELINE), timelines);
         /* The page's way. */
-        VkEvent stall = stall_begin(&f, one);
+        VkEvent stall = stall_begin(f, one);
         queue_signal(one, fence, i + 1);
         queue_wait(two, other, i + 1);
         queue_signal(two, after, i + 1);
-        assert_int_equal(native_waits(&f), 0);
+        assert_int_equal(native_waits(f), 0);
         assert_value(after, i);
-        stall_end(&f, stall);
+        stall_end(f, stall);
         await_fence(after, i + 1);
         assert_value(other, i + 1);
         /* It has a plain descriptor to give away, and no other. */
@@ -452,7 +387,6 @@ TEST(who_does_not_trust_takes_nothing_of_the_drivers)
     assert_int_equal(open_descriptors(), descriptors);
     close(plain);
     close(envelope);
-    fixture_close(&f);
 }
 
 TEST(a_device_without_such_semaphores_says_so)
@@ -547,11 +481,9 @@ static int post(const struct letter *letter)
     return ends[1];
 }
 
-TEST(envelopes_that_are_none_are_refused)
+TRUSTING_TEST(envelopes_that_are_none_are_refused)
 {
-    struct fixture f;
-    open_trusting(&f);
-    BfFence fence = make_shared(&f, 0, 0), none = NULL;
+    BfFence fence = make_shared(f, 0, 0), none = NULL;
     int fd = export_fence(fence);
     const struct letter good = read_letter(fd);
     const uint32_t descriptors = open_descriptors(), timelines = mapped(TIMELINE);
@@ -590,7 +522,7 @@ TEST(envelopes_that_are_none_are_refused)
         int forged = post(&bad);
         char line[256];
         lines_begin();
-        VkResult result = bfOpenFenceFd(f.bf, forged, BF_SHARE_TRUSTED_BIT, &none);
+        VkResult result = bfOpenFenceFd(f->bf, forged, BF_SHARE_TRUSTED_BIT, &none);
         uint32_t lines = lines_end(line, sizeof(line));
         if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE || lines != 1)
             fail_msg("forgery %d: result %d, %u lines: %s", i, result, lines, line);
@@ -602,16 +534,13 @@ TEST(envelopes_that_are_none_are_refused)
     for (uint32_t i = 0; i < good.count; i++)
         close(good.fds[i]);
     close(fd);
-    fixture_close(&f);
 }
 
 /* Of another device or driver: the plain fence in it is as good as any. */
-TEST(an_envelope_of_another_driver_is_a_plain_fence)
+TRUSTING_TEST(an_envelope_of_another_driver_is_a_plain_fence)
 {
-    struct fixture f;
-    open_trusting(&f);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), after = make_fence(&f, 0);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     int fd = export_fence(fence);
     const struct letter good = read_letter(fd);
     uint32_t descriptors = open_descriptors(), timelines = mapped(TIMELINE);
@@ -621,52 +550,49 @@ TEST(an_envelope_of_another_driver_is_a_plain_fence)
         other.header.driver[5] ^= i == 1;
         int forged = post(&other);
         BfFence object = NULL;
-        assert_success(bfOpenFenceFd(f.bf, forged, BF_SHARE_TRUSTED_BIT, &object));
+        assert_success(bfOpenFenceFd(f->bf, forged, BF_SHARE_TRUSTED_BIT, &object));
         close(forged);
         assert_int_equal(mapped(TIMELINE), timelines);
-        VkEvent stall = stall_begin(&f, one);
+        VkEvent stall = stall_begin(f, one);
         queue_signal(one, fence, i + 1);
         queue_wait(two, object, i + 1);
         queue_signal(two, after, i + 1);
-        stall_end(&f, stall);
+        stall_end(f, stall);
         await_fence(after, i + 1);
         assert_value(object, i + 1);
-        assert_int_equal(native_waits(&f), 0);
+        assert_int_equal(native_waits(f), 0);
         bfDestroyFence(object);
         assert_int_equal(open_descriptors(), descriptors);
     }
     for (uint32_t i = 0; i < good.count; i++)
         close(good.fds[i]);
     close(fd);
-    fixture_close(&f);
 }
 
 /* ------------------------------------------------------------------------------------------- Logs --
  */
 
 /* They have the fence's wait and signal, and nothing of what carries them. */
-TEST(logs_tell_of_the_fence_alone)
+TRUSTING_TEST(logs_tell_of_the_fence_alone)
 {
-    struct fixture f;
-    open_trusting(&f);
-    BfQueue one = make_queue(&f, BF_QUEUE_TYPE_DIRECT), two = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_shared(&f, 0, 0), again = open_again(&f, fence), after = make_fence(&f, 0);
+    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), again = open_again(f, fence), after = make_fence(f, 0);
     BfFenceLogReader signals, waits;
     BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
                                        .queue = one,
                                        .type = BF_FENCE_LOG_TYPE_SIGNALS};
-    assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &signals));
     info = (BfFenceLogReaderCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
                                         .queue = two,
                                         .type = BF_FENCE_LOG_TYPE_WAITS};
-    assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
-    VkEvent stall = stall_begin(&f, one);
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &waits));
+    VkEvent stall = stall_begin(f, one);
     queue_signal(one, fence, 7);
     queue_wait(two, again, 6);
-    execute(two, write_word(&f, two, 0, 1));
+    execute(two, write_word(f, two, 0, 1));
     queue_signal(two, after, 1);
-    await_native_waits(&f, 1);
-    stall_end(&f, stall);
+    await_native_waits(f, 1);
+    stall_end(f, stall);
     await_fence(after, 1);
     const struct {
         BfFenceLogReader reader;
@@ -685,5 +611,4 @@ TEST(logs_tell_of_the_fence_alone)
     }
     bfDestroyFenceLogReader(signals);
     bfDestroyFenceLogReader(waits);
-    fixture_close(&f);
 }

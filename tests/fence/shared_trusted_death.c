@@ -88,15 +88,13 @@ TEST(anothers_death_lets_the_gpu_go_and_is_told)
 }
 
 /* Before its queue came to the signal, and after it was applied: waits are as ever. */
-TEST(death_without_a_signal_on_its_way_leaves_the_fence)
+TRUSTING_TEST(death_without_a_signal_on_its_way_leaves_the_fence)
 {
-    struct fixture f;
     struct peer peer;
-    open_trusting(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0);
     for (uint64_t round = 0; round < 2; round++) {
-        BfFence fence = make_shared(&f, 0, 0), never = make_shared(&f, 0, 0);
+        BfFence fence = make_shared(f, 0, 0), never = make_shared(f, 0, 0);
         peer_start(&peer);
         peer_give(&peer, fence);
         peer_give(&peer, never);
@@ -106,7 +104,7 @@ TEST(death_without_a_signal_on_its_way_leaves_the_fence)
         } else {
             promise(&peer, 0, 4);
             queue_wait(queue, fence, 4);
-            await_native_waits(&f, 1);
+            await_native_waits(f, 1);
             peer_do(&peer, PEER_GO, 0, 0);
             peer_do(&peer, PEER_IDLE, 0, 0);
             assert_value(fence, 4);
@@ -114,34 +112,31 @@ TEST(death_without_a_signal_on_its_way_leaves_the_fence)
         queue_wait(queue, fence, 5);
         queue_signal(queue, after, round + 1);
         peer_kill(&peer);
-        f.icd.quiesce();
+        f->icd.quiesce();
         assert_value(after, round);
         cpu_signal(fence, 5);
         await_fence(after, round + 1);
         assert_value(fence, 5);
         cpu_signal(fence, 6);
-        await_native_waits(&f, round);
-        drop_fence(&f, fence);
-        drop_fence(&f, never);
+        await_native_waits(f, round);
+        drop_fence(f, fence);
+        drop_fence(f, never);
     }
-    fixture_close(&f);
 }
 
 /* The value was reached otherwise: then the wait wasn't in vain, and all that goes is the GPU's. */
-TEST(a_value_that_was_reached_otherwise_orphans_nobody)
+TRUSTING_TEST(a_value_that_was_reached_otherwise_orphans_nobody)
 {
-    struct fixture f;
     struct peer peer;
-    open_trusting(&f);
     peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0), again = open_again(&f, fence);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0), again = open_again(f, fence);
     peer_give(&peer, fence);
     promise(&peer, 0, 5);
     queue_wait(queue, fence, 5);
-    execute(queue, write_word(&f, queue, 0, 7));
+    execute(queue, write_word(f, queue, 0, 7));
     queue_signal(queue, after, 1);
-    await_native_waits(&f, 1);
+    await_native_waits(f, 1);
     cpu_signal(again, 5);
     cpu_signal(again, 1);
     assert_value(after, 0);
@@ -150,19 +145,16 @@ TEST(a_value_that_was_reached_otherwise_orphans_nobody)
     assert_value(fence, 1);
     cpu_signal(fence, 2);
     assert_value(again, 2);
-    fixture_close(&f);
 }
 
 /* Each dies with a promise that nobody waits for: its carrier is nobody's any more. Once there are
  * none left, signals go by the CPU. */
-TEST(the_carriers_of_the_dead_are_spent)
+TRUSTING_TEST(the_carriers_of_the_dead_are_spent)
 {
     enum { DEAD = 4 };
-    struct fixture f;
     struct peer peer;
-    open_trusting(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     int fd = export_fence(fence);
     for (uint64_t i = 1; i <= DEAD + 1; i++) {
         peer_start(&peer);
@@ -170,7 +162,7 @@ TEST(the_carriers_of_the_dead_are_spent)
         promise(&peer, 0, 5);
         queue_wait(queue, fence, 5);
         queue_signal(queue, after, i);
-        await_native_waits(&f, i <= DEAD ? i : DEAD);
+        await_native_waits(f, i <= DEAD ? i : DEAD);
         assert_value(after, i - 1);
         if (i <= DEAD) {
             cpu_signal(fence, 5);
@@ -185,7 +177,6 @@ TEST(the_carriers_of_the_dead_are_spent)
     assert_value(fence, 5);
     close(fd);
     peer_stop(&peer);
-    fixture_close(&f);
 }
 
 TEST(the_loss_of_anothers_device_lets_the_gpu_go)
@@ -223,66 +214,58 @@ TEST(the_loss_of_anothers_device_lets_the_gpu_go)
     }
 }
 
-TEST(the_loss_of_the_own_device_ends_all_waits)
+TRUSTING_PEER_TEST(the_loss_of_the_own_device_ends_all_waits)
 {
-    struct fixture f;
-    struct peer peer;
-    open_trusting(&f);
-    peer_start(&peer);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence after = make_fence(&f, 0), fence = make_shared(&f, 0, 0),
-            quiet = make_shared(&f, 0, BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
-    peer_give(&peer, fence);
-    peer_give(&peer, quiet);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0),
+            quiet = make_shared(f, 0, BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
+    peer_give(peer, fence);
+    peer_give(peer, quiet);
     /* The peer waits natively for what is promised here, and this one for it. */
-    VkEvent stall = stall_begin(&f, queue);
+    VkEvent stall = stall_begin(f, queue);
     queue_signal(queue, quiet, 9);
-    peer_do(&peer, PEER_QUEUE_WAIT, 1, 9);
-    while (peer_do(&peer, PEER_NATIVE_WAITS, 0, 0) < 1)
+    peer_do(peer, PEER_QUEUE_WAIT, 1, 9);
+    while (peer_do(peer, PEER_NATIVE_WAITS, 0, 0) < 1)
         sched_yield();
-    peer_do(&peer, PEER_WORK_SIGNAL, 0, 5);
+    peer_do(peer, PEER_WORK_SIGNAL, 0, 5);
     queue_wait(queue, fence, 5);
-    execute(queue, write_word(&f, queue, 0, 7));
+    execute(queue, write_word(f, queue, 0, 7));
     queue_signal(queue, after, 1);
-    await_native_waits(&f, 1);
+    await_native_waits(f, 1);
     lines_begin();
-    f.lost = true;
-    f.icd.lose();
-    VkCommandBuffer commands = write_word(&f, queue, 0, 1);
+    f->lost = true;
+    f->icd.lose();
+    VkCommandBuffer commands = write_word(f, queue, 0, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
     lines_end(NULL, 0);
     assert_value(after, UINT64_MAX);
     assert_value(fence, UINT64_MAX);
     /* The peer's queue goes on, and its object is orphaned: 9 was never reached. Behind that its
      * own signal comes. */
-    peer_do(&peer, PEER_AWAIT_PASSED, 0, 1);
-    assert_int_equal(peer_do(&peer, PEER_VALUE, 1, 0), UINT64_MAX);
-    peer_do(&peer, PEER_IDLE, 0, 0);
-    assert_int_equal(peer_do(&peer, PEER_VALUE, 0, 0), 5);
-    stall_end(&f, stall);
-    peer_stop(&peer);
-    fixture_close(&f);
+    peer_do(peer, PEER_AWAIT_PASSED, 0, 1);
+    assert_int_equal(peer_do(peer, PEER_VALUE, 1, 0), UINT64_MAX);
+    peer_do(peer, PEER_IDLE, 0, 0);
+    assert_int_equal(peer_do(peer, PEER_VALUE, 0, 0), 5);
+    stall_end(f, stall);
 }
 
-TEST(a_peer_may_be_killed_at_any_moment)
+TRUSTING_TEST(a_peer_may_be_killed_at_any_moment)
 {
     enum { ROUNDS = TIMES(24) > 6 ? TIMES(24) : 6 };
-    struct fixture f;
     uint64_t random = 815;
-    open_trusting(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     lines_begin();
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct peer peer;
         peer_start(&peer);
-        BfFence fence = make_shared(&f, 0, 0), after = make_fence(&f, 0);
+        BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
         peer_give(&peer, fence);
         peer_tell(&peer, (struct order){.op = PEER_WORK_FOR_EVER, .event = round}, -1);
         uint64_t waits = next_random(&random) % 200;
         for (uint64_t i = 1; i <= waits; i++) {
             queue_wait(queue, fence, next_random(&random) % 900);
-            execute(queue, write_word(&f, queue, 0, (uint32_t)i));
+            execute(queue, write_word(f, queue, 0, (uint32_t)i));
             queue_signal(queue, after, i);
         }
         peer_kill(&peer);
@@ -293,8 +276,8 @@ TEST(a_peer_may_be_killed_at_any_moment)
             sched_yield();
         }
         await_idle(queue);
-        drop_fence(&f, fence);
-        drop_fence(&f, after);
+        drop_fence(f, fence);
+        drop_fence(f, after);
         if (round == 0) {
             descriptors = open_descriptors();
             pages = mapped_pages();
@@ -304,5 +287,4 @@ TEST(a_peer_may_be_killed_at_any_moment)
     /* What is freed is freed by whoever comes by. */
     while (open_descriptors() > descriptors || mapped_pages() > pages)
         sched_yield();
-    fixture_close(&f);
 }
