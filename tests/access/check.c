@@ -31,7 +31,7 @@ void check_open(struct check *check)
     memset(check, 0, sizeof(*check));
     bf_message_set_level(BF_MESSAGE_NONE);
     const struct bf_access_info info = {.layer = true, .report = keep, .context = check};
-    assert_int_equal(bf_access_create(&info, &check->access), VK_SUCCESS);
+    assert_success(bf_access_create(&info, &check->access));
 }
 
 void check_close(struct check *check)
@@ -44,14 +44,14 @@ void check_use(struct bf_access_queue *queue, uint32_t n, uint64_t begin, uint64
 {
     const BfResourceUse use = {
         .buffer = CHECK_BUFFER(n), .offset = begin, .size = end - begin, .write = write};
-    assert_int_equal(bf_access_queue_uses(queue, 1, &use), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(queue, 1, &use));
     bf_access_queue_execute(queue, 0, NULL);
 }
 
 void check_state(struct bf_access_queue *queue, uint32_t n, BfResourceState state, bool write)
 {
     const BfResourceUse use = {.image = CHECK_IMAGE(n), .write = write, .state = state};
-    assert_int_equal(bf_access_queue_uses(queue, 1, &use), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(queue, 1, &use));
     bf_access_queue_execute(queue, 0, NULL);
 }
 

@@ -73,7 +73,7 @@ VkCommandBuffer allocate_commands(uint32_t family, VkCommandBufferLevel level)
         .commandBufferCount = 1,
     };
     VkCommandBuffer buffer;
-    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &info, &buffer), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, &buffer));
     return buffer;
 }
 
@@ -81,20 +81,20 @@ VkCommandBuffer begin_commands(uint32_t family)
 {
     VkCommandBuffer buffer = allocate_commands(family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(FAKE_CALL(vkBeginCommandBuffer)(buffer, &info), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     return buffer;
 }
 
 void end_commands(VkCommandBuffer buffer)
 {
-    assert_int_equal(FAKE_CALL(vkEndCommandBuffer)(buffer), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkEndCommandBuffer, buffer));
 }
 
 VkBuffer make_buffer(VkDeviceSize size)
 {
     const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size};
     VkBuffer buffer;
-    assert_int_equal(FAKE_CALL(vkCreateBuffer)(fake.device, &info, NULL, &buffer), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateBuffer, fake.device, &info, NULL, &buffer));
     return buffer;
 }
 
@@ -109,7 +109,7 @@ static VkImage make_image(VkFormat format, VkImageType type)
         .arrayLayers = type == VK_IMAGE_TYPE_3D ? 1 : 3,
     };
     VkImage image;
-    assert_int_equal(FAKE_CALL(vkCreateImage)(fake.device, &info, NULL, &image), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateImage, fake.device, &info, NULL, &image));
     return image;
 }
 
@@ -120,8 +120,7 @@ VkSemaphore make_semaphore(bool timeline)
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = timeline ? &type : NULL};
     VkSemaphore semaphore;
-    assert_int_equal(FAKE_CALL(vkCreateSemaphore)(fake.device, &info, NULL, &semaphore),
-                     VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
     return semaphore;
 }
 
@@ -138,7 +137,7 @@ VkImageView make_view(uint32_t image, uint32_t mip, uint32_t layer, uint32_t lay
                              mip, 1, layer, layers},
     };
     VkImageView view;
-    assert_int_equal(FAKE_CALL(vkCreateImageView)(fake.device, &info, NULL, &view), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateImageView, fake.device, &info, NULL, &view));
     return view;
 }
 
@@ -150,7 +149,7 @@ static void name_object(VkObjectType type, uint64_t handle, const char *text)
         .objectHandle = handle,
         .pObjectName = text,
     };
-    FAKE_CALL(vkSetDebugUtilsObjectNameEXT)(fake.device, &info);
+    FAKE_CALL(vkSetDebugUtilsObjectNameEXT, fake.device, &info);
 }
 
 /* A driver that knows the newer commands by their extensions' names alone. */
@@ -189,8 +188,7 @@ void open_world(void)
         d.lacks = lacks_core;
     setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
     memset(&used, 0, sizeof(used));
-    fake_load(&d);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&d);
 #define OVERRIDE(name) FAKE_OVERRIDE(name, drv_##name)
     OVERRIDE(vkCreateSemaphore);
     OVERRIDE(vkCreateFence);
@@ -204,27 +202,17 @@ void open_world(void)
     OVERRIDE(vkAllocateCommandBuffers);
     OVERRIDE2(vkCreateRenderPass2, drv_vkCreateRenderPass2);
     OVERRIDE2(vkGetSemaphoreCounterValue, drv_vkGetSemaphoreCounterValue);
-    static const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queues[2];
-    for (uint32_t i = 0; i < 2; i++)
-        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = i,
-                                              .queueCount = 1,
-                                              .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 2,
-                                     .pQueueCreateInfos = queues};
     char last[1024];
     lines_begin();
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device((const uint32_t[]){1, 1, 0});
     assert_int_equal(lines_end(last, sizeof(last)), 1);
     assert_string_equal(last, "belfry: access: accesses through descriptors are not seen; tell "
                               "them with bfQueueUses\n");
     for (uint32_t i = 0; i < 2; i++) {
-        FAKE_CALL(vkGetDeviceQueue)(fake.device, i, 0, &used.queues[i]);
+        FAKE_CALL(vkGetDeviceQueue, fake.device, i, 0, &used.queues[i]);
         const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                               .queueFamilyIndex = i};
-        FAKE_CALL(vkCreateCommandPool)(fake.device, &pool, NULL, &used.pools[i]);
+        FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &used.pools[i]);
     }
     name_object(VK_OBJECT_TYPE_QUEUE, (uintptr_t)used.queues[GRAPHICS], "graphics");
     name_object(VK_OBJECT_TYPE_QUEUE, (uintptr_t)used.queues[COPY], "copy");
@@ -246,9 +234,9 @@ void open_world(void)
 void close_world(void)
 {
     for (uint32_t i = 0; i < 2; i++)
-        FAKE_CALL(vkDestroyCommandPool)(fake.device, used.pools[i], NULL);
-    FAKE_CALL(vkDestroyBuffer)(fake.device, used.buffer, NULL);
-    FAKE_CALL(vkDestroyImage)(fake.device, used.images[PLAIN], NULL);
+        FAKE_CALL(vkDestroyCommandPool, fake.device, used.pools[i], NULL);
+    FAKE_CALL(vkDestroyBuffer, fake.device, used.buffer, NULL);
+    FAKE_CALL(vkDestroyImage, fake.device, used.images[PLAIN], NULL);
     fake_close();
     unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
 }
@@ -275,7 +263,7 @@ void submit_one(uint32_t queue, VkSemaphore wait, uint64_t wait_value, VkCommand
         .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
         .pSignalSemaphoreInfos = &signals,
     };
-    assert_int_equal(CALL2(vkQueueSubmit2)(used.queues[queue], 1, &info, fence), VK_SUCCESS);
+    assert_success(CALL2(vkQueueSubmit2)(used.queues[queue], 1, &info, fence));
 }
 
 /* The lines that the two submissions bring, the last one copied to 'line'. */
@@ -322,13 +310,13 @@ static VkDeviceSize plain_begin, plain_end;
 
 void plain_write(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdFillBuffer)(buffer, used.buffer, plain_begin, plain_end - plain_begin, 0);
+    FAKE_CALL(vkCmdFillBuffer, buffer, used.buffer, plain_begin, plain_end - plain_begin, 0);
 }
 
 static void plain_read(VkCommandBuffer buffer)
 {
     const VkBufferCopy region = {plain_begin, 0, plain_end - plain_begin};
-    FAKE_CALL(vkCmdCopyBuffer)(buffer, used.buffer, used.scratch, 1, &region);
+    FAKE_CALL(vkCmdCopyBuffer, buffer, used.buffer, used.scratch, 1, &region);
 }
 
 /* The first use touches the buffer's bytes from 'begin' to before 'end'. */
@@ -352,12 +340,12 @@ static void plain_clear(VkCommandBuffer buffer)
 {
     if (plain_image == DEPTH_STENCIL) {
         const VkClearDepthStencilValue value = {0};
-        FAKE_CALL(vkCmdClearDepthStencilImage)
-        (buffer, used.images[plain_image], VK_IMAGE_LAYOUT_GENERAL, &value, 1, &plain_range);
+        FAKE_CALL(vkCmdClearDepthStencilImage, buffer, used.images[plain_image],
+                  VK_IMAGE_LAYOUT_GENERAL, &value, 1, &plain_range);
     } else {
         const VkClearColorValue value = {.float32 = {0}};
-        FAKE_CALL(vkCmdClearColorImage)
-        (buffer, used.images[plain_image], VK_IMAGE_LAYOUT_GENERAL, &value, 1, &plain_range);
+        FAKE_CALL(vkCmdClearColorImage, buffer, used.images[plain_image], VK_IMAGE_LAYOUT_GENERAL,
+                  &value, 1, &plain_range);
     }
 }
 
@@ -376,8 +364,8 @@ static void plain_texels(VkCommandBuffer buffer)
     const VkBufferImageCopy region = {.imageSubresource = {COLOR, 0, 0, 1},
                                       .imageOffset = plain_offset,
                                       .imageExtent = {8, 8, 1}};
-    FAKE_CALL(vkCmdCopyImageToBuffer)
-    (buffer, used.images[plain_image], VK_IMAGE_LAYOUT_GENERAL, used.scratch, 1, &region);
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[plain_image], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
 }
 
 record_fn sampling(uint32_t image, int32_t x, int32_t y, int32_t z)
@@ -391,8 +379,8 @@ static void read_mip(VkCommandBuffer buffer, uint32_t mip, uint32_t layer)
 {
     const VkBufferImageCopy region = {.imageSubresource = {COLOR, mip, layer, 1},
                                       .imageExtent = {1, 1, 1}};
-    FAKE_CALL(vkCmdCopyImageToBuffer)
-    (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, used.scratch, 1, &region);
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
 }
 
 void read_mip_3(VkCommandBuffer buffer)

@@ -35,7 +35,7 @@ static VkRenderPass make_pass(bool newer)
                                               .pAttachments = &attachment,
                                               .subpassCount = 1,
                                               .pSubpasses = &subpass};
-        assert_int_equal(CALL2(vkCreateRenderPass2)(fake.device, &info, NULL, &pass), VK_SUCCESS);
+        assert_success(CALL2(vkCreateRenderPass2)(fake.device, &info, NULL, &pass));
     } else {
         const VkAttachmentDescription attachment = {.format = format,
                                                     .loadOp = pass_load,
@@ -54,8 +54,7 @@ static VkRenderPass make_pass(bool newer)
                                              .pAttachments = &attachment,
                                              .subpassCount = 1,
                                              .pSubpasses = &subpass};
-        assert_int_equal(FAKE_CALL(vkCreateRenderPass)(fake.device, &info, NULL, &pass),
-                         VK_SUCCESS);
+        assert_success(FAKE_CALL(vkCreateRenderPass, fake.device, &info, NULL, &pass));
     }
     return pass;
 }
@@ -77,16 +76,15 @@ static void begin_pass(VkCommandBuffer buffer, bool newer)
     VkRenderPassBeginInfo begin_info = {.pNext = pass_imageless ? &late : NULL,
                                         .renderPass = make_pass(newer),
                                         .renderArea = {{8, 8}, {16, 16}}};
-    assert_int_equal(
-        FAKE_CALL(vkCreateFramebuffer)(fake.device, &info, NULL, &begin_info.framebuffer),
-        VK_SUCCESS);
+    assert_success(
+        FAKE_CALL(vkCreateFramebuffer, fake.device, &info, NULL, &begin_info.framebuffer));
     if (newer)
         CALL2(vkCmdBeginRenderPass2)(buffer, &begin_info, NULL);
     else
-        FAKE_CALL(vkCmdBeginRenderPass)(buffer, &begin_info, VK_SUBPASS_CONTENTS_INLINE);
-    FAKE_CALL(vkDestroyFramebuffer)(fake.device, begin_info.framebuffer, NULL);
-    FAKE_CALL(vkDestroyRenderPass)(fake.device, begin_info.renderPass, NULL);
-    FAKE_CALL(vkDestroyImageView)(fake.device, pass_view, NULL);
+        FAKE_CALL(vkCmdBeginRenderPass, buffer, &begin_info, VK_SUBPASS_CONTENTS_INLINE);
+    FAKE_CALL(vkDestroyFramebuffer, fake.device, begin_info.framebuffer, NULL);
+    FAKE_CALL(vkDestroyRenderPass, fake.device, begin_info.renderPass, NULL);
+    FAKE_CALL(vkDestroyImageView, fake.device, pass_view, NULL);
 }
 
 static void pass1(VkCommandBuffer buffer)
@@ -110,16 +108,16 @@ static void read_layer_1(VkCommandBuffer buffer)
 {
     const VkBufferImageCopy region = {
         .imageSubresource = {COLOR, 0, 1, 1}, .imageOffset = {23, 23, 0}, .imageExtent = {1, 1, 1}};
-    FAKE_CALL(vkCmdCopyImageToBuffer)
-    (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, used.scratch, 1, &region);
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
 }
 
 static void read_layer_1_outside(VkCommandBuffer buffer)
 {
     const VkBufferImageCopy region = {
         .imageSubresource = {COLOR, 0, 1, 1}, .imageOffset = {24, 8, 0}, .imageExtent = {1, 1, 1}};
-    FAKE_CALL(vkCmdCopyImageToBuffer)
-    (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, used.scratch, 1, &region);
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
 }
 
 TEST(test_render_passes)
@@ -187,9 +185,8 @@ static void volume_write(VkCommandBuffer buffer)
 {
     const VkImageCopy region = {
         {COLOR, 0, 0, 1}, {0, 0, 4}, {COLOR, 0, 0, 1}, {0, 0, 4}, {8, 8, 4}};
-    FAKE_CALL(vkCmdCopyImage)
-    (buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL, used.images[VOLUME],
-     VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    FAKE_CALL(vkCmdCopyImage, buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL,
+              used.images[VOLUME], VK_IMAGE_LAYOUT_GENERAL, 1, &region);
 }
 
 static void rendering_slices(VkCommandBuffer buffer)
@@ -253,13 +250,13 @@ static void barrier(VkCommandBuffer buffer)
     const VkEvent event = VK_NULL_HANDLE;
     switch (barrier_form) {
     case 0:
-        FAKE_CALL(vkCmdPipelineBarrier)(buffer, 1, 1, 0, 0, NULL, 0, NULL, 1, &older);
+        FAKE_CALL(vkCmdPipelineBarrier, buffer, 1, 1, 0, 0, NULL, 0, NULL, 1, &older);
         break;
     case 1:
         CALL2(vkCmdPipelineBarrier2)(buffer, &info);
         break;
     case 2:
-        FAKE_CALL(vkCmdWaitEvents)(buffer, 1, &event, 1, 1, 0, NULL, 0, NULL, 1, &older);
+        FAKE_CALL(vkCmdWaitEvents, buffer, 1, &event, 1, 1, 0, NULL, 0, NULL, 1, &older);
         break;
     case 3:
         CALL2(vkCmdWaitEvents2)(buffer, 1, &event, &info);
@@ -293,8 +290,8 @@ static void wait_for_host(VkCommandBuffer buffer)
 {
     const VkEvent event = VK_NULL_HANDLE;
     plain_write(buffer);
-    FAKE_CALL(vkCmdWaitEvents)
-    (buffer, 1, &event, VK_PIPELINE_STAGE_HOST_BIT, 1, 0, NULL, 0, NULL, 0, NULL);
+    FAKE_CALL(vkCmdWaitEvents, buffer, 1, &event, VK_PIPELINE_STAGE_HOST_BIT, 1, 0, NULL, 0, NULL,
+              0, NULL);
     plain_write(buffer);
 }
 
@@ -322,7 +319,7 @@ static void upload_in(VkCommandBuffer buffer, VkImageLayout layout)
 {
     const VkBufferImageCopy region = {.imageSubresource = {COLOR, 0, 1, 1},
                                       .imageExtent = {64, 64, 1}};
-    FAKE_CALL(vkCmdCopyBufferToImage)(buffer, used.scratch, used.images[PLAIN], layout, 1, &region);
+    FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.scratch, used.images[PLAIN], layout, 1, &region);
 }
 
 static void upload_first(VkCommandBuffer buffer)

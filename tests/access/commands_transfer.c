@@ -11,12 +11,12 @@ static const VkBufferCopy copies[] = {{256, 0, 64}, {512, 64, 16}};
 
 static void copy_from(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyBuffer)(buffer, used.buffer, used.other, 2, copies);
+    FAKE_CALL(vkCmdCopyBuffer, buffer, used.buffer, used.other, 2, copies);
 }
 
 static void copy_to(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyBuffer)(buffer, used.other, used.buffer, 2, copies);
+    FAKE_CALL(vkCmdCopyBuffer, buffer, used.other, used.buffer, 2, copies);
 }
 
 static void copy2(VkCommandBuffer buffer, VkBuffer src, VkBuffer dst)
@@ -41,24 +41,24 @@ static void copy2_to(VkCommandBuffer buffer)
 static void update(VkCommandBuffer buffer)
 {
     static const uint32_t data[4];
-    FAKE_CALL(vkCmdUpdateBuffer)(buffer, used.buffer, 128, 16, data);
+    FAKE_CALL(vkCmdUpdateBuffer, buffer, used.buffer, 128, 16, data);
 }
 
 static void fill_to_the_end(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdFillBuffer)(buffer, used.buffer, 4000, VK_WHOLE_SIZE, 0);
+    FAKE_CALL(vkCmdFillBuffer, buffer, used.buffer, 4000, VK_WHOLE_SIZE, 0);
 }
 
 static void query(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyQueryPoolResults)
-    (buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 32, VK_QUERY_RESULT_64_BIT);
+    FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 32,
+              VK_QUERY_RESULT_64_BIT);
 }
 
 static void queries_with_availability(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyQueryPoolResults)
-    (buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 8, VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 8,
+              VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
 }
 
 TEST(test_copies_of_buffers)
@@ -89,20 +89,20 @@ TEST(test_other_writes_to_buffers)
 
 static void bind_vertices(VkCommandBuffer buffer, VkDeviceSize offset)
 {
-    FAKE_CALL(vkCmdBindVertexBuffers)(buffer, 2, 1, &used.buffer, &offset);
+    FAKE_CALL(vkCmdBindVertexBuffers, buffer, 2, 1, &used.buffer, &offset);
 }
 
 static void draw(VkCommandBuffer buffer)
 {
     bind_vertices(buffer, 1024);
-    FAKE_CALL(vkCmdDraw)(buffer, 3, 1, 0, 0);
-    FAKE_CALL(vkCmdDraw)(buffer, 3, 1, 0, 0);
+    FAKE_CALL(vkCmdDraw, buffer, 3, 1, 0, 0);
+    FAKE_CALL(vkCmdDraw, buffer, 3, 1, 0, 0);
 }
 
 static void draw_nothing(VkCommandBuffer buffer)
 {
     bind_vertices(buffer, 1024);
-    FAKE_CALL(vkCmdDraw)(buffer, 0, 1, 0, 0);
+    FAKE_CALL(vkCmdDraw, buffer, 0, 1, 0, 0);
 }
 
 static void draw_sized(VkCommandBuffer buffer)
@@ -111,30 +111,30 @@ static void draw_sized(VkCommandBuffer buffer)
     PFN_vkCmdBindVertexBuffers2 bind =
         (PFN_vkCmdBindVertexBuffers2)find_command2("vkCmdBindVertexBuffers2", "EXT");
     bind(buffer, 0, 1, &used.buffer, &offset, &size, NULL);
-    FAKE_CALL(vkCmdDraw)(buffer, 3, 1, 0, 0);
+    FAKE_CALL(vkCmdDraw, buffer, 3, 1, 0, 0);
 }
 
 static void draw_indexed(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdBindIndexBuffer)(buffer, used.buffer, 100, VK_INDEX_TYPE_UINT16);
-    FAKE_CALL(vkCmdDrawIndexed)(buffer, 6, 1, 10, 0, 0);
+    FAKE_CALL(vkCmdBindIndexBuffer, buffer, used.buffer, 100, VK_INDEX_TYPE_UINT16);
+    FAKE_CALL(vkCmdDrawIndexed, buffer, 6, 1, 10, 0, 0);
 }
 
 static void draw_indexed32(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdBindIndexBuffer)(buffer, used.buffer, 100, VK_INDEX_TYPE_UINT32);
-    FAKE_CALL(vkCmdDrawIndexed)(buffer, 6, 1, 10, 0, 0);
+    FAKE_CALL(vkCmdBindIndexBuffer, buffer, used.buffer, 100, VK_INDEX_TYPE_UINT32);
+    FAKE_CALL(vkCmdDrawIndexed, buffer, 6, 1, 10, 0, 0);
 }
 
 static void draw_indirect(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdDrawIndirect)(buffer, used.buffer, 64, 3, 32);
+    FAKE_CALL(vkCmdDrawIndirect, buffer, used.buffer, 64, 3, 32);
 }
 
 static void draw_indexed_indirect(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdBindIndexBuffer)(buffer, used.buffer, 2048, VK_INDEX_TYPE_UINT16);
-    FAKE_CALL(vkCmdDrawIndexedIndirect)(buffer, used.buffer, 64, 3, 32);
+    FAKE_CALL(vkCmdBindIndexBuffer, buffer, used.buffer, 2048, VK_INDEX_TYPE_UINT16);
+    FAKE_CALL(vkCmdDrawIndexedIndirect, buffer, used.buffer, 64, 3, 32);
 }
 
 static void draw_counted(VkCommandBuffer buffer)
@@ -151,7 +151,7 @@ static void draw_indexed_counted(VkCommandBuffer buffer)
 
 static void dispatch_indirect(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdDispatchIndirect)(buffer, used.buffer, 36);
+    FAKE_CALL(vkCmdDispatchIndirect, buffer, used.buffer, 36);
 }
 
 TEST(test_what_draws_read)
@@ -180,14 +180,14 @@ static uint32_t texel_image;
 
 static void upload(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyBufferToImage)
-    (buffer, used.buffer, used.images[texel_image], VK_IMAGE_LAYOUT_GENERAL, 1, &texels);
+    FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.buffer, used.images[texel_image],
+              VK_IMAGE_LAYOUT_GENERAL, 1, &texels);
 }
 
 static void download(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdCopyImageToBuffer)
-    (buffer, used.images[texel_image], VK_IMAGE_LAYOUT_GENERAL, used.buffer, 1, &texels);
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[texel_image], VK_IMAGE_LAYOUT_GENERAL,
+              used.buffer, 1, &texels);
 }
 
 static VkBufferImageCopy2 texels2(void)
@@ -299,9 +299,8 @@ static const VkImageSubresourceLayers base = {COLOR, 0, 0, 1};
 static void image_copy(VkCommandBuffer buffer)
 {
     const VkImageCopy region = {base, {0, 0, 0}, base, {16, 0, 0}, {8, 8, 1}};
-    FAKE_CALL(vkCmdCopyImage)
-    (buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL, used.images[PLAIN],
-     VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    FAKE_CALL(vkCmdCopyImage, buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL,
+              used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, 1, &region);
 }
 
 static void image_copy2(VkCommandBuffer buffer)
@@ -322,9 +321,8 @@ static void image_copy2(VkCommandBuffer buffer)
 static void resolve(VkCommandBuffer buffer)
 {
     const VkImageResolve region = {base, {0, 0, 0}, base, {16, 0, 0}, {8, 8, 1}};
-    FAKE_CALL(vkCmdResolveImage)
-    (buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL, used.images[PLAIN],
-     VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    FAKE_CALL(vkCmdResolveImage, buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL,
+              used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, 1, &region);
 }
 
 static void resolve2(VkCommandBuffer buffer)
@@ -346,9 +344,8 @@ static void resolve2(VkCommandBuffer buffer)
 static void blit(VkCommandBuffer buffer)
 {
     const VkImageBlit region = {base, {{0, 0, 0}, {8, 8, 1}}, base, {{24, 8, 0}, {16, 0, 1}}};
-    FAKE_CALL(vkCmdBlitImage)
-    (buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL, used.images[PLAIN],
-     VK_IMAGE_LAYOUT_GENERAL, 1, &region, VK_FILTER_NEAREST);
+    FAKE_CALL(vkCmdBlitImage, buffer, used.images[OTHER], VK_IMAGE_LAYOUT_GENERAL,
+              used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, 1, &region, VK_FILTER_NEAREST);
 }
 
 static void blit2(VkCommandBuffer buffer)
@@ -370,8 +367,8 @@ static void clear(VkCommandBuffer buffer)
 {
     const VkClearColorValue value = {.float32 = {0}};
     const VkImageSubresourceRange range = {COLOR, 2, VK_REMAINING_MIP_LEVELS, 1, 2};
-    FAKE_CALL(vkCmdClearColorImage)
-    (buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, &value, 1, &range);
+    FAKE_CALL(vkCmdClearColorImage, buffer, used.images[PLAIN], VK_IMAGE_LAYOUT_GENERAL, &value, 1,
+              &range);
 }
 
 TEST(test_images_beside_images)
@@ -395,7 +392,7 @@ static VkCommandBuffer make_secondary(record_fn what)
 {
     VkCommandBuffer buffer = allocate_commands(GRAPHICS, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(FAKE_CALL(vkBeginCommandBuffer)(buffer, &info), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     what(buffer);
     end_commands(buffer);
     return buffer;
@@ -404,8 +401,8 @@ static VkCommandBuffer make_secondary(record_fn what)
 static void secondaries(VkCommandBuffer buffer)
 {
     const VkCommandBuffer list[] = {make_secondary(update), make_secondary(copy_from)};
-    FAKE_CALL(vkCmdExecuteCommands)(buffer, 2, list);
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, used.pools[GRAPHICS], 2, list);
+    FAKE_CALL(vkCmdExecuteCommands, buffer, 2, list);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, used.pools[GRAPHICS], 2, list);
 }
 
 TEST(test_secondary_command_buffers)
@@ -431,18 +428,18 @@ TEST(test_recording_anew)
     bind_vertices(b, 0);
     writing(0, 64)(b);
     end_commands(b);
-    FAKE_CALL(vkBeginCommandBuffer)(b, &info); /* forgets, bindings too */
-    FAKE_CALL(vkCmdDraw)(b, 3, 1, 0, 0);
+    FAKE_CALL(vkBeginCommandBuffer, b, &info); /* forgets, bindings too */
+    FAKE_CALL(vkCmdDraw, b, 3, 1, 0, 0);
     end_commands(b);
     lines_begin();
     submit_one(COPY, VK_NULL_HANDLE, 0, a, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     submit_one(GRAPHICS, VK_NULL_HANDLE, 0, b, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     assert_int_equal(lines_end(line, sizeof(line)), 0);
     /* What was submitted stays, whatever becomes of the command buffer. */
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, used.pools[COPY], 1, &a);
-    FAKE_CALL(vkDestroyCommandPool)(fake.device, used.pools[GRAPHICS], NULL);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, used.pools[COPY], 1, &a);
+    FAKE_CALL(vkDestroyCommandPool, fake.device, used.pools[GRAPHICS], NULL);
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    FAKE_CALL(vkCreateCommandPool)(fake.device, &pool, NULL, &used.pools[GRAPHICS]);
+    FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &used.pools[GRAPHICS]);
     b = begin_commands(GRAPHICS);
     reading(0, 64)(b);
     end_commands(b);

@@ -142,7 +142,7 @@ WORLD_TEST(test_sizes_to_the_end_and_beyond)
     bf_access_buffer_add(w->check.access, CHECK_BUFFER(1), BYTES_OF_BUFFER);
     const BfResourceUse whole = {
         .buffer = CHECK_BUFFER(1), .offset = 128, .size = VK_WHOLE_SIZE, .write = true};
-    assert_int_equal(bf_access_queue_uses(w->copy, 1, &whole), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(w->copy, 1, &whole));
     bf_access_queue_execute(w->copy, 0, NULL);
     check_use(w->graphics, 1, 0, 128, false);
     expect_reports(w, 0);
@@ -157,12 +157,12 @@ WORLD_TEST(test_several_uses_of_one_execution_are_put_together)
     for (uint32_t i = 0; i < 8; i++) /* 0 to 15, 32 to 47, ...; backwards */
         uses[i] = (BfResourceUse){
             .buffer = CHECK_BUFFER(1), .offset = 32 * (7 - i), .size = 16, .write = true};
-    assert_int_equal(bf_access_queue_uses(w->copy, 5, uses), VK_SUCCESS);
-    assert_int_equal(bf_access_queue_uses(w->copy, 3, uses + 5), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(w->copy, 5, uses));
+    assert_success(bf_access_queue_uses(w->copy, 3, uses + 5));
     bf_access_queue_execute(w->copy, 0, NULL);
     for (uint32_t i = 0; i < 8; i++)
         uses[i].offset += 16, uses[i].write = false;
-    assert_int_equal(bf_access_queue_uses(w->graphics, 8, uses), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(w->graphics, 8, uses));
     bf_access_queue_execute(w->graphics, 0, NULL);
     expect_reports(w, 0);
     check_use(w->compute, 1, 16 * 9, 16 * 10 + 1, false);
@@ -174,7 +174,7 @@ WORLD_TEST(test_several_uses_of_one_execution_are_put_together)
 WORLD_TEST(test_uses_are_of_the_next_execution)
 {
     const BfResourceUse use = {.buffer = CHECK_BUFFER(1), .size = 64, .write = true};
-    assert_int_equal(bf_access_queue_uses(w->copy, 1, &use), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(w->copy, 1, &use));
     bf_access_queue_signal(w->copy, w->a, 1); /* not an execution */
     bf_access_queue_execute(w->copy, 0, NULL);
     bf_access_queue_signal(w->copy, w->a, 2);
@@ -345,6 +345,6 @@ WORLD_TEST(test_off_is_off)
     bf_access_fence_signal(NULL, 1);
     bf_access_fence_read(NULL, 1);
     bf_access_idle(NULL);
-    assert_int_equal(bf_access_queue_uses(NULL, 1, NULL), VK_SUCCESS);
+    assert_success(bf_access_queue_uses(NULL, 1, NULL));
     bf_access_destroy(NULL);
 }

@@ -86,7 +86,6 @@ void set_mode(struct bf_background *b, BfBackgroundProcessingMode mode,
 /* Is it set? If so it no longer is. */
 bool take_event(BfEvent event);
 
-#define assert_success(call_)   assert_int_equal(call_, VK_SUCCESS)
 #define assert_bad_input(call_) assert_int_equal(call_, VK_ERROR_VALIDATION_FAILED_EXT)
 
 #define ALLOWED   BF_BACKGROUND_PROCESSING_MODE_ALLOWED

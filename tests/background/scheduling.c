@@ -219,7 +219,7 @@ TEST(whoever_waits_for_a_commit_has_it_boosted)
             assert_int_equal(pthread_create(&waiter, NULL, wait_for_event, &t), 0);
         assert_boosted(&t);
         pthread_join(waiter, &result);
-        assert_int_equal((uintptr_t)result, VK_SUCCESS);
+        assert_success((uintptr_t)result);
         boost_close(&t);
     }
 }

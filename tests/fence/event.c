@@ -113,7 +113,7 @@ static int teardown(void **state)
 static BfEvent make(BfEventFlags flags)
 {
     BfEvent event = NULL;
-    assert_int_equal(bfCreateEvent(flags, &event), VK_SUCCESS);
+    assert_success(bfCreateEvent(flags, &event));
     assert_non_null(event);
     return event;
 }
@@ -230,8 +230,8 @@ TEST_WITH(create_without_descriptors, setup, teardown)
     assert_ptr_equal(other, (void *)(uintptr_t)0x5a5a);
     /* What was there is as it was. */
     assert_int_equal(look(event), VK_TIMEOUT);
-    assert_int_equal(bfSetEvent(event), VK_SUCCESS);
-    assert_int_equal(look(event), VK_SUCCESS);
+    assert_success(bfSetEvent(event));
+    assert_success(look(event));
     bfDestroyEvent(event);
 }
 
@@ -248,10 +248,10 @@ TEST_WITH(dead_and_foreign_handles_are_refused, setup, teardown)
         BfEvent two[] = {alive, bad[i]};
         for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
             uint32_t index = 77;
-            assert_int_equal(bfSetEvent(alive), VK_SUCCESS);
+            assert_success(bfSetEvent(alive));
             COMPLAINS("bfWaitForEvents", bfWaitForEvents(2, two, all, UINT64_MAX, &index), INVALID);
             assert_int_equal(index, 77);
-            assert_int_equal(look(alive), VK_SUCCESS); /* nothing was consumed */
+            assert_success(look(alive)); /* nothing was consumed */
         }
         if (bad[i]) {
             capture_begin();
@@ -268,9 +268,9 @@ TEST_WITH(dead_and_foreign_handles_are_refused, setup, teardown)
 TEST_WITH(auto_reset_is_consumed_by_one_wait, setup, teardown)
 {
     a = make(AUTO);
-    assert_int_equal(bfSetEvent(a), VK_SUCCESS);
-    assert_int_equal(bfSetEvent(a), VK_SUCCESS); /* set is set: there is no counting */
-    assert_int_equal(look(a), VK_SUCCESS);
+    assert_success(bfSetEvent(a));
+    assert_success(bfSetEvent(a)); /* set is set: there is no counting */
+    assert_success(look(a));
     assert_int_equal(look(a), VK_TIMEOUT);
     bfDestroyEvent(a);
 }
@@ -278,13 +278,13 @@ TEST_WITH(auto_reset_is_consumed_by_one_wait, setup, teardown)
 TEST_WITH(manual_reset_stays_until_reset, setup, teardown)
 {
     a = make(MANUAL);
-    assert_int_equal(bfSetEvent(a), VK_SUCCESS);
+    assert_success(bfSetEvent(a));
     for (int i = 0; i < 3; i++)
-        assert_int_equal(look(a), VK_SUCCESS);
-    assert_int_equal(bfWaitForEvents(1, &a, VK_TRUE, 0, NULL), VK_SUCCESS);
-    assert_int_equal(bfResetEvent(a), VK_SUCCESS);
+        assert_success(look(a));
+    assert_success(bfWaitForEvents(1, &a, VK_TRUE, 0, NULL));
+    assert_success(bfResetEvent(a));
     assert_int_equal(look(a), VK_TIMEOUT);
-    assert_int_equal(bfResetEvent(a), VK_SUCCESS); /* not set: nothing to do */
+    assert_success(bfResetEvent(a)); /* not set: nothing to do */
     assert_int_equal(look(a), VK_TIMEOUT);
     bfDestroyEvent(a);
 }
@@ -294,8 +294,8 @@ TEST_WITH(reset_takes_all_that_was_set, setup, teardown)
     for (BfEventFlags flags = AUTO; flags <= MANUAL; flags++) {
         a = make(flags | SET);
         for (int i = 0; i < 3; i++)
-            assert_int_equal(bfSetEvent(a), VK_SUCCESS);
-        assert_int_equal(bfResetEvent(a), VK_SUCCESS);
+            assert_success(bfSetEvent(a));
+        assert_success(bfResetEvent(a));
         assert_false(readable(a));
         assert_int_equal(look(a), VK_TIMEOUT);
         bfDestroyEvent(a);
@@ -309,11 +309,11 @@ TEST_WITH(a_full_counter_is_just_set, setup, teardown)
         struct bf_event *inner = bf_event_of(a, "test");
         uint64_t most = UINT64_MAX - 1;
         assert_int_equal(write(bfGetEventFd(a), &most, sizeof(most)), sizeof(most));
-        assert_int_equal(bfSetEvent(a), VK_SUCCESS);
+        assert_success(bfSetEvent(a));
         assert_true(bf_event_set(inner));
-        assert_int_equal(look(a), VK_SUCCESS);
+        assert_success(look(a));
         assert_int_equal(readable(a), flags == MANUAL);
-        assert_int_equal(bfResetEvent(a), VK_SUCCESS);
+        assert_success(bfResetEvent(a));
         assert_false(readable(a));
         bf_event_release(inner);
         bfDestroyEvent(a);
@@ -350,7 +350,7 @@ TEST_WITH(poll_sees_it_while_it_is_set, setup, teardown)
         bfResetEvent(a);
         assert_false(readable(a));
         bfSetEvent(a);
-        assert_int_equal(look(a), VK_SUCCESS); /* "bfWaitForEvents with a timeout of 0" */
+        assert_success(look(a)); /* "bfWaitForEvents with a timeout of 0" */
         assert_int_equal(readable(a), flags == MANUAL);
         bfDestroyEvent(a);
     }
@@ -371,7 +371,7 @@ TEST_WITH(epoll_sees_it_level_and_edge_triggered, setup, teardown)
         assert_int_equal(epoll_wait(epoll, seen, 2, 0), 1);
         assert_int_equal(seen[0].data.u32, 1);
     }
-    assert_int_equal(look(a), VK_SUCCESS);
+    assert_success(look(a));
     assert_int_equal(epoll_wait(epoll, seen, 2, 0), 0);
     for (int i = 0; i < 2; i++) { /* each setting is an edge, also of one that is set */
         bfSetEvent(b);
@@ -391,16 +391,16 @@ TEST_WITH(one_takes_the_lowest_alone, setup, teardown)
 {
     BfEvent events[] = {make(AUTO), make(AUTO | SET), make(MANUAL | SET), make(AUTO | SET)};
     uint32_t index = 77;
-    assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, UINT64_MAX, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(4, events, VK_FALSE, UINT64_MAX, &index));
     assert_int_equal(index, 1);
     assert_false(readable(events[1]));
     assert_true(readable(events[2]) && readable(events[3]));
-    assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, 0, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(4, events, VK_FALSE, 0, &index));
     assert_int_equal(index, 2); /* it stays */
-    assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, 0, NULL), VK_SUCCESS);
+    assert_success(bfWaitForEvents(4, events, VK_FALSE, 0, NULL));
     assert_true(readable(events[2]) && readable(events[3]));
     bfResetEvent(events[2]);
-    assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, 0, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(4, events, VK_FALSE, 0, &index));
     assert_int_equal(index, 3);
     index = 77;
     assert_int_equal(bfWaitForEvents(4, events, VK_FALSE, 0, &index), VK_TIMEOUT);
@@ -414,7 +414,7 @@ TEST_WITH(one_may_name_an_event_twice, setup, teardown)
     a = make(AUTO | SET), b = make(AUTO);
     BfEvent events[] = {b, a, a};
     uint32_t index;
-    assert_int_equal(bfWaitForEvents(3, events, VK_FALSE, 0, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(3, events, VK_FALSE, 0, &index));
     assert_int_equal(index, 1);
     assert_int_equal(bfWaitForEvents(3, events, VK_FALSE, 0, &index), VK_TIMEOUT);
     bfDestroyEvent(a);
@@ -424,7 +424,7 @@ TEST_WITH(one_may_name_an_event_twice, setup, teardown)
 static void steal(uint32_t call)
 {
     if (call == 1)
-        assert_int_equal(look(a), VK_SUCCESS);
+        assert_success(look(a));
 }
 
 static void set_other(uint32_t call)
@@ -440,7 +440,7 @@ TEST_WITH(one_goes_on_when_somebody_was_faster, setup, teardown)
     polled.after = steal;
     polled.before = set_other;
     uint32_t index;
-    assert_int_equal(bfWaitForEvents(2, events, VK_FALSE, UINT64_MAX, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(2, events, VK_FALSE, UINT64_MAX, &index));
     assert_int_equal(index, 1);
     bfDestroyEvent(a);
     bfDestroyEvent(b);
@@ -456,7 +456,7 @@ TEST_WITH(all_resets_none_before_all_are_set, setup, teardown)
     assert_int_equal(bfWaitForEvents(4, events, VK_TRUE, 1000, &index), VK_TIMEOUT);
     assert_true(readable(events[0]) && readable(events[2]) && readable(events[3]));
     bfSetEvent(events[1]);
-    assert_int_equal(bfWaitForEvents(4, events, VK_TRUE, 0, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(4, events, VK_TRUE, 0, &index));
     assert_int_equal(index, 77);
     assert_false(readable(events[0]) || readable(events[1]) || readable(events[3]));
     assert_true(readable(events[2]));
@@ -492,7 +492,7 @@ TEST_WITH(all_asks_that_they_be_set_together, setup, teardown)
     a = make(AUTO), b = make(AUTO);
     BfEvent events[] = {a, b};
     polled.before = set_in_turn;
-    assert_int_equal(bfWaitForEvents(2, events, VK_TRUE, UINT64_MAX, NULL), VK_SUCCESS);
+    assert_success(bfWaitForEvents(2, events, VK_TRUE, UINT64_MAX, NULL));
     assert_int_equal(polled.calls, 6); /* and nothing was done in vain */
     polled.before = NULL;
     assert_false(readable(a) || readable(b));
@@ -519,7 +519,7 @@ TEST_WITH(all_puts_back_when_one_is_stolen, setup, teardown)
     assert_true(readable(a) && readable(manual));
     assert_false(readable(b));
     bfSetEvent(b);
-    assert_int_equal(bfWaitForEvents(3, events, VK_TRUE, 0, NULL), VK_SUCCESS);
+    assert_success(bfWaitForEvents(3, events, VK_TRUE, 0, NULL));
     assert_false(readable(a));
     bfDestroyEvent(a);
     bfDestroyEvent(b);
@@ -534,7 +534,7 @@ TEST_WITH(all_refuses_the_same_twice, setup, teardown)
         COMPLAINS("bfWaitForEvents", bfWaitForEvents(4, events, VK_TRUE, UINT64_MAX, NULL),
                   INVALID);
     }
-    assert_int_equal(bfWaitForEvents(3, events, VK_TRUE, 0, NULL), VK_SUCCESS);
+    assert_success(bfWaitForEvents(3, events, VK_TRUE, 0, NULL));
     for (int i = 0; i < 3; i++)
         bfDestroyEvent(events[i]);
 }
@@ -550,14 +550,14 @@ TEST_WITH(from_one_to_sixty_four, setup, teardown)
         events[i] = make(AUTO);
     uint32_t index = 0;
     bfSetEvent(events[most - 1]);
-    assert_int_equal(bfWaitForEvents(most, events, VK_FALSE, 0, &index), VK_SUCCESS);
+    assert_success(bfWaitForEvents(most, events, VK_FALSE, 0, &index));
     assert_int_equal(index, most - 1);
     for (uint32_t i = 0; i < most; i++) {
         assert_int_equal(bfWaitForEvents(most, events, VK_TRUE, 0, NULL), VK_TIMEOUT);
         bfSetEvent(events[(i * 37) % most]); /* in a scattered order, each once */
     }
     bfSetEvent(events[most]);
-    assert_int_equal(bfWaitForEvents(most, events, VK_TRUE, 0, NULL), VK_SUCCESS);
+    assert_success(bfWaitForEvents(most, events, VK_TRUE, 0, NULL));
     for (uint32_t i = 0; i < most; i++)
         assert_false(readable(events[i]));
     for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
@@ -592,7 +592,7 @@ TEST_WITH(timeouts_count_from_the_call, setup, teardown)
         for (uint64_t less = 0; less < 2; less++) {
             polled.calls = 0;
             polled.before = set_first;
-            assert_int_equal(bfWaitForEvents(1, &a, all, UINT64_MAX - less, NULL), VK_SUCCESS);
+            assert_success(bfWaitForEvents(1, &a, all, UINT64_MAX - less, NULL));
             polled.before = NULL;
             assert_true(polled.endless || all); /* 'all' has looked first, and found it */
         }
@@ -624,7 +624,7 @@ TEST_WITH(signals_interrupt_nothing, setup, teardown)
         polled.calls = 0;
         polled.errors = 10;
         polled.before = set_at_last;
-        assert_int_equal(bfWaitForEvents(1, &a, all, UINT64_MAX, NULL), VK_SUCCESS);
+        assert_success(bfWaitForEvents(1, &a, all, UINT64_MAX, NULL));
         assert_int_equal(polled.errors, 0);
         /* Each time only what is left of the timeout is waited for. */
         polled.before = let_time_pass;
@@ -653,7 +653,7 @@ TEST_WITH(a_poll_that_fails_is_an_error, setup, teardown)
         COMPLAINS("bfWaitForEvents", bfWaitForEvents(1, &a, all, UINT64_MAX, NULL),
                   VK_ERROR_OUT_OF_HOST_MEMORY);
     }
-    assert_int_equal(look(a), VK_SUCCESS);
+    assert_success(look(a));
     bfDestroyEvent(a);
 }
 
@@ -687,7 +687,7 @@ TEST_WITH(destroyed_while_registered, setup, teardown)
     assert_non_null(first);
     assert_ptr_equal(first, second);
     assert_true(bf_event_set(first));
-    assert_int_equal(look(a), VK_SUCCESS);
+    assert_success(look(a));
     bf_event_release(first);
     assert_true(bf_event_set(second));
     bfDestroyEvent(a);

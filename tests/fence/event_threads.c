@@ -18,7 +18,7 @@
 static BfEvent make(BfEventFlags flags)
 {
     BfEvent event = NULL;
-    assert_int_equal(bfCreateEvent(flags, &event), VK_SUCCESS);
+    assert_success(bfCreateEvent(flags, &event));
     return event;
 }
 
@@ -65,8 +65,8 @@ TEST(each_setting_wakes_one_waiter)
     for (int i = 0; i < CONSUMERS; i++)
         threads[i] = start(relay_consume, &r);
     for (uint32_t i = 1; i <= r.rounds; i++) {
-        assert_int_equal(bfSetEvent(r.full), VK_SUCCESS);
-        assert_int_equal(bfWaitForEvents(1, &r.empty, VK_TRUE, UINT64_MAX, NULL), VK_SUCCESS);
+        assert_success(bfSetEvent(r.full));
+        assert_success(bfWaitForEvents(1, &r.empty, VK_TRUE, UINT64_MAX, NULL));
         uint32_t consumed = atomic_load(&r.consumed);
         if (i < r.rounds)
             assert_int_equal(consumed, i);
@@ -96,7 +96,7 @@ TEST(a_manual_one_wakes_all)
         for (int i = 0; i < 4; i++) {
             void *result;
             pthread_join(threads[i], &result);
-            assert_int_equal((uintptr_t)result, VK_SUCCESS);
+            assert_success((uintptr_t)result);
         }
         bfDestroyEvent(event);
     }
@@ -164,7 +164,7 @@ TEST(nothing_is_consumed_twice)
     assert_int_equal(atomic_load(&t.wrong), 0);
     assert_true(t.meals[0] >= 3 * t.rounds && t.meals[1] >= 4 * t.rounds);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(bfWaitForEvents(1, &t.forks[i], VK_FALSE, 0, NULL), VK_SUCCESS);
+        assert_success(bfWaitForEvents(1, &t.forks[i], VK_FALSE, 0, NULL));
         bfDestroyEvent(t.forks[i]);
     }
 }
@@ -204,7 +204,7 @@ TEST(all_or_nothing_for_whoever_looks)
     pthread_t thread = start(take_both, &p);
     uint32_t halves = 0, undone = 0;
     for (uint32_t stolen = 0; stolen < 5000; stolen++) {
-        assert_int_equal(bfWaitForEvents(1, &p.both[1], VK_FALSE, UINT64_MAX, NULL), VK_SUCCESS);
+        assert_success(bfWaitForEvents(1, &p.both[1], VK_FALSE, UINT64_MAX, NULL));
         halves += !readable(p.both[0]);
         bfResetEvent(p.both[0]);
         for (int i = 0; i < 3; i++)
@@ -254,7 +254,7 @@ TEST(a_late_signal_hits_no_other_file)
         l.event = bf_event_of(event, "test");
         assert_non_null(l.event);
         pthread_barrier_wait(&l.begin);
-        assert_int_equal(bfWaitForEvents(1, &event, VK_FALSE, UINT64_MAX, NULL), VK_SUCCESS);
+        assert_success(bfWaitForEvents(1, &event, VK_FALSE, UINT64_MAX, NULL));
         bfDestroyEvent(event);
         int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         reused += other == fd;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static inline BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type,
                                            uint32_t entries)
 {

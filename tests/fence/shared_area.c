@@ -22,11 +22,11 @@ struct opener {
 static void open_all(struct opener *openers, int count)
 {
     int area = -1, page = -1;
-    assert_int_equal(bf_peer_memory_create(&area), VK_SUCCESS);
-    assert_int_equal(bf_shared_page_create(0, &page), VK_SUCCESS);
+    assert_success(bf_peer_memory_create(&area));
+    assert_success(bf_shared_page_create(0, &page));
     for (int i = 0; i < count; i++) {
-        assert_int_equal(bf_peer_memory_join(&openers[i].area, area, "join"), VK_SUCCESS);
-        assert_int_equal(bf_shared_page_join(&openers[i].page, page, "join"), VK_SUCCESS);
+        assert_success(bf_peer_memory_join(&openers[i].area, area, "join"));
+        assert_success(bf_shared_page_join(&openers[i].page, page, "join"));
     }
     close(area);
     close(page);
@@ -194,10 +194,10 @@ TEST(what_is_no_area_is_refused)
 {
     struct bf_peer_memory_view view;
     int page = -1, area = -1;
-    assert_int_equal(bf_shared_page_create(0, &page), VK_SUCCESS);
+    assert_success(bf_shared_page_create(0, &page));
     assert_int_equal(bf_peer_memory_join(&view, page, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(bf_peer_memory_join(&view, -1, "join"), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(bf_peer_memory_create(&area), VK_SUCCESS);
+    assert_success(bf_peer_memory_create(&area));
     uint32_t *words = mmap(NULL, BF_PEER_MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, area, 0);
     assert_ptr_not_equal(words, MAP_FAILED);
     words[2] = BF_PEER_MEMORY_VERSION + 1;

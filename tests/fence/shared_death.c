@@ -241,7 +241,7 @@ FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
         int fd = -1; /* who isn't trusted gets no other */
         assert_success(bfExportFenceFd(fence, 0, &fd));
         peer_tell(&peer, (struct order){.op = PEER_SCRIBBLE, .value = round + 1}, fd);
-        assert_int_equal(peer_answer(&peer).result, VK_SUCCESS);
+        assert_success(peer_answer(&peer).result);
         lines_begin();
         for (uint64_t i = 1; i <= TURNS; i++) {
             const uint64_t value = i % 1000;

@@ -20,14 +20,14 @@
 static int create(uint64_t value)
 {
     int fd = -1;
-    assert_int_equal(bf_shared_page_create(value, &fd), VK_SUCCESS);
+    assert_success(bf_shared_page_create(value, &fd));
     return fd;
 }
 
 static struct bf_shared_view join(int fd)
 {
     struct bf_shared_view view;
-    assert_int_equal(bf_shared_page_join(&view, fd, "join"), VK_SUCCESS);
+    assert_success(bf_shared_page_join(&view, fd, "join"));
     return view;
 }
 

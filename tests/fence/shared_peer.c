@@ -122,7 +122,7 @@ uint64_t peer_do(struct peer *peer, enum peer_op op, uint32_t fence, uint64_t va
 {
     peer_tell(peer, (struct order){.op = op, .fence = fence, .value = value}, -1);
     struct answer answer = peer_answer(peer);
-    assert_int_equal(answer.result, VK_SUCCESS);
+    assert_success(answer.result);
     return answer.value;
 }
 
@@ -151,14 +151,14 @@ void peer_give(struct peer *peer, BfFence fence)
     int fd = export_fence(fence);
     peer_tell(peer, (struct order){.op = PEER_OPEN}, fd);
     close(fd);
-    assert_int_equal(peer_answer(peer).result, VK_SUCCESS);
+    assert_success(peer_answer(peer).result);
 }
 
 BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfFenceFlags flags)
 {
     peer_tell(peer, (struct order){.op = PEER_CREATE, .value = value, .flags = flags}, -1);
     struct answer answer = peer_answer(peer);
-    assert_int_equal(answer.result, VK_SUCCESS);
+    assert_success(answer.result);
     assert_int_not_equal(answer.fd, -1);
     BfFence fence = open_fence(f, answer.fd);
     close(answer.fd);
@@ -168,7 +168,7 @@ BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfFenceF
 void peer_arm(struct peer *peer, uint32_t event, uint64_t value)
 {
     peer_tell(peer, (struct order){.op = PEER_SET_EVENT, .event = event, .value = value}, -1);
-    assert_int_equal(peer_answer(peer).result, VK_SUCCESS);
+    assert_success(peer_answer(peer).result);
 }
 
 bool peer_took(struct peer *peer, uint32_t event)
@@ -180,7 +180,7 @@ bool peer_took(struct peer *peer, uint32_t event)
 void peer_await(struct peer *peer, uint32_t event)
 {
     peer_tell(peer, (struct order){.op = PEER_AWAIT_EVENT, .event = event}, -1);
-    assert_int_equal(peer_answer(peer).result, VK_SUCCESS);
+    assert_success(peer_answer(peer).result);
 }
 
 BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags)

@@ -66,7 +66,7 @@ PEER_TEST(waits_are_satisfied_from_the_other_side)
             } else {
                 cpu_signal(fence, value);
             }
-            assert_int_equal(peer_answer(peer).result, VK_SUCCESS);
+            assert_success(peer_answer(peer).result);
             peer_await(peer, 0);
             peer_do(peer, PEER_AWAIT_PASSED, 0, round - 7);
             await_idle(queue);
@@ -251,11 +251,11 @@ FIXTURE_TEST(a_fence_is_passed_on_by_who_has_opened_it)
     peer_give(&second, fence);
     peer_tell(&second, (struct order){.op = PEER_EXPORT}, -1);
     struct answer answer = peer_answer(&second);
-    assert_int_equal(answer.result, VK_SUCCESS);
+    assert_success(answer.result);
     drop_fence(f, fence);
     peer_tell(&third, (struct order){.op = PEER_OPEN}, answer.fd); /* the owner has gone in order */
     close(answer.fd);
-    assert_int_equal(peer_answer(&third).result, VK_SUCCESS);
+    assert_success(peer_answer(&third).result);
     assert_int_equal(peer_do(&third, PEER_VALUE, 0, 0), 1);
     peer_arm(&third, 0, 2);
     peer_do(&second, PEER_WORK_SIGNAL, 0, 2);

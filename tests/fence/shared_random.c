@@ -67,10 +67,10 @@ static void program_begin(struct program *p, uint64_t seed)
     p->model.value = next_random(&p->random) % VALUES;
     peer_tell(&p->peers[0], (struct order){.op = PEER_CREATE, .value = p->model.value}, -1);
     struct answer answer = peer_answer(&p->peers[0]);
-    assert_int_equal(answer.result, VK_SUCCESS);
+    assert_success(answer.result);
     for (uint32_t i = 1; i < p->count; i++) {
         peer_tell(&p->peers[i], (struct order){.op = PEER_OPEN}, answer.fd);
-        assert_int_equal(peer_answer(&p->peers[i]).result, VK_SUCCESS);
+        assert_success(peer_answer(&p->peers[i]).result);
     }
     close(answer.fd);
 }
@@ -210,7 +210,7 @@ static void a_random_storm(uint64_t seed)
                       -1);
         for (uint32_t who = 0; who < p.count; who++) {
             struct answer answer = peer_answer(&p.peers[who]);
-            assert_int_equal(answer.result, VK_SUCCESS);
+            assert_success(answer.result);
             largest = answer.value > largest ? answer.value : largest;
         }
         model_set(&p.model, largest);

@@ -76,30 +76,18 @@ static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool pool, uint32_t co
 static void open_driver(const struct fake_driver *driver, const uint32_t *counts)
 {
     next_pool = recycled_count = freed = 0;
-    fake_load(driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(driver);
     FAKE_OVERRIDE(vkCreateCommandPool, drv_create_pool);
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
     FAKE_OVERRIDE(vkFreeCommandBuffers, drv_free);
-    static const float priorities[FAKE_QUEUES];
-    VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
-    uint32_t n = 0;
-    for (; counts[n]; n++)
-        queues[n] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = n,
-                                              .queueCount = counts[n],
-                                              .pQueuePriorities = priorities};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = n,
-                                     .pQueueCreateInfos = queues};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device(counts);
 }
 
 /* The runtime's device, by way of a queue. */
 static struct bf_gpu *runtime(void)
 {
     VkQueue queue = VK_NULL_HANDLE;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     assert_ptr_not_equal(queue, fake_queue(0, 0, 0));
     return &((struct bf_queue *)queue)->scheduler->gpu;
 }
@@ -108,13 +96,13 @@ static VkResult try_pool(uint32_t family, VkCommandPool *pool)
 {
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = family};
-    return FAKE_CALL(vkCreateCommandPool)(fake.device, &info, NULL, pool);
+    return FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, pool);
 }
 
 static VkCommandPool make_pool(uint32_t family)
 {
     VkCommandPool pool;
-    assert_int_equal(try_pool(family, &pool), VK_SUCCESS);
+    assert_success(try_pool(family, &pool));
     return pool;
 }
 
@@ -126,17 +114,17 @@ static VkResult try_allocate(VkCommandPool pool, VkCommandBufferLevel level, uin
                                               .commandPool = pool,
                                               .level = level,
                                               .commandBufferCount = count};
-    return FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &info, buffers);
+    return FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, buffers);
 }
 
 static void free_buffers(VkCommandPool pool, uint32_t count, const VkCommandBuffer *buffers)
 {
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, pool, count, buffers);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, pool, count, buffers);
 }
 
 static void destroy_pool(VkCommandPool pool)
 {
-    FAKE_CALL(vkDestroyCommandPool)(fake.device, pool, NULL);
+    FAKE_CALL(vkDestroyCommandPool, fake.device, pool, NULL);
 }
 
 #define PRIMARY   VK_COMMAND_BUFFER_LEVEL_PRIMARY
@@ -186,8 +174,8 @@ TEST(test_family_as_shown_and_level_until_freed)
         VkCommandPool pools[3];
         for (uint32_t f = 0; f < 3; f++) {
             pools[f] = make_pool(f);
-            assert_int_equal(try_allocate(pools[f], PRIMARY, 2, buffers[f]), VK_SUCCESS);
-            assert_int_equal(try_allocate(pools[f], SECONDARY, 2, buffers[f] + 2), VK_SUCCESS);
+            assert_success(try_allocate(pools[f], PRIMARY, 2, buffers[f]));
+            assert_success(try_allocate(pools[f], SECONDARY, 2, buffers[f] + 2));
         }
         for (uint32_t f = 0; f < 3; f++) {
             for (uint32_t i = 0; i < 4; i++)
@@ -202,7 +190,7 @@ TEST(test_family_as_shown_and_level_until_freed)
         assert_known(buffers[1][2], 1, SECONDARY);
         /* The driver gives the handles out again, for another family and level. */
         VkCommandBuffer again[2];
-        assert_int_equal(try_allocate(pools[2], SECONDARY, 2, again), VK_SUCCESS);
+        assert_success(try_allocate(pools[2], SECONDARY, 2, again));
         assert_ptr_equal(again[0], buffers[1][3]);
         assert_known(again[0], 2, SECONDARY);
         assert_known(again[1], 2, SECONDARY);
@@ -225,7 +213,7 @@ TEST(test_ends_with_the_device)
 {
     open_driver(&complete, one_each);
     VkCommandBuffer buffers[2];
-    assert_int_equal(try_allocate(make_pool(1), PRIMARY, 2, buffers), VK_SUCCESS);
+    assert_success(try_allocate(make_pool(1), PRIMARY, 2, buffers));
     assert_known(buffers[0], 1, PRIMARY);
     fake_close(); /* the address sanitizer sees what is left */
 
@@ -235,7 +223,7 @@ TEST(test_ends_with_the_device)
     open_driver(&incapable, one_each);
     assert_int_equal(lines_end(NULL, 0), 1);
     VkCommandPool pool = make_pool(1);
-    assert_int_equal(try_allocate(pool, PRIMARY, 2, buffers), VK_SUCCESS);
+    assert_success(try_allocate(pool, PRIMARY, 2, buffers));
     free_buffers(pool, 2, buffers);
     assert_int_equal(freed, 2);
     destroy_pool(pool);

@@ -33,8 +33,7 @@ TEST(test_negotiation)
         assert_int_equal(negotiate(version, LAYER_NEGOTIATE_INTERFACE_STRUCT, &interface),
                          VK_ERROR_INITIALIZATION_FAILED);
     for (uint32_t version = 2; version < 10; version++) {
-        assert_int_equal(negotiate(version, LAYER_NEGOTIATE_INTERFACE_STRUCT, &interface),
-                         VK_SUCCESS);
+        assert_success(negotiate(version, LAYER_NEGOTIATE_INTERFACE_STRUCT, &interface));
         assert_int_equal(interface.loaderLayerInterfaceVersion, 2);
         assert_non_null(interface.pfnGetInstanceProcAddr);
         assert_non_null(interface.pfnGetDeviceProcAddr);
@@ -252,14 +251,7 @@ static void submit_through_instance(bool scheduled)
     FAKE_OVERRIDE(vkQueueSubmit2, note_submit2);
     /* The functions were looked up before they were replaced: make the device anew. */
     fake_close_device();
-    static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo request = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                             .queueCount = 1,
-                                             .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &request};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device((const uint32_t[]){1, 0});
     PFN_vkGetDeviceQueue get = (PFN_vkGetDeviceQueue)fake.gipa(fake.instance, "vkGetDeviceQueue");
     PFN_vkQueueSubmit submit = (PFN_vkQueueSubmit)fake.gipa(fake.instance, "vkQueueSubmit");
     PFN_vkQueueSubmit2 submit2 = (PFN_vkQueueSubmit2)fake.gipa(fake.instance, "vkQueueSubmit2");
@@ -268,10 +260,10 @@ static void submit_through_instance(bool scheduled)
     assert_non_null(queue);
     assert_int_equal(queue == fake_queue(0, 0, 0), !scheduled);
     submitted_to = VK_NULL_HANDLE;
-    assert_int_equal(submit(queue, 0, NULL, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(submit(queue, 0, NULL, VK_NULL_HANDLE));
     assert_ptr_equal(submitted_to, fake_queue(0, 0, 0));
     submitted_to = VK_NULL_HANDLE;
-    assert_int_equal(submit2(queue, 0, NULL, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(submit2(queue, 0, NULL, VK_NULL_HANDLE));
     assert_ptr_equal(submitted_to, fake_queue(0, 0, 0));
     fake_close();
 }
@@ -316,22 +308,22 @@ TEST(test_instance_enumeration)
     uint32_t n = 0;
     assert_int_equal(extensions(NULL, &n, NULL), VK_ERROR_LAYER_NOT_PRESENT);
     assert_int_equal(extensions("VK_LAYER_SOME_other", &n, NULL), VK_ERROR_LAYER_NOT_PRESENT);
-    assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, NULL), VK_SUCCESS);
+    assert_success(extensions("VK_LAYER_BELFRY_multi_engine", &n, NULL));
     assert_int_equal(n, 1);
     VkExtensionProperties extension = {0};
     n = 0;
     assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, &extension), VK_INCOMPLETE);
     assert_int_equal(n, 0);
     n = 5;
-    assert_int_equal(extensions("VK_LAYER_BELFRY_multi_engine", &n, &extension), VK_SUCCESS);
+    assert_success(extensions("VK_LAYER_BELFRY_multi_engine", &n, &extension));
     assert_int_equal(n, 1);
     assert_string_equal(extension.extensionName, "VK_EXT_layer_settings");
 
     VkLayerProperties layer = {0};
     n = 0;
-    assert_int_equal(layers(&n, NULL), VK_SUCCESS);
+    assert_success(layers(&n, NULL));
     assert_int_equal(n, 1);
-    assert_int_equal(layers(&n, &layer), VK_SUCCESS);
+    assert_success(layers(&n, &layer));
     assert_string_equal(layer.layerName, "VK_LAYER_BELFRY_multi_engine");
     n = 0;
     assert_int_equal(layers(&n, &layer), VK_INCOMPLETE);
@@ -348,8 +340,7 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
 {
     if (native)
         setenv("VK_BELFRY_MULTI_ENGINE_QUEUES", "native", 1);
-    fake_load(&(struct fake_driver){.extensions = offered, .no_sync2 = !capable});
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&(struct fake_driver){.extensions = offered, .no_sync2 = !capable});
     unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES");
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
         (PFN_vkEnumerateDeviceExtensionProperties)fake.gipa(fake.instance,
@@ -357,7 +348,7 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
     uint32_t n = 0;
     if (!capable)
         lines_begin();
-    assert_int_equal(enumerate(fake.physical, NULL, &n, NULL), VK_SUCCESS);
+    assert_success(enumerate(fake.physical, NULL, &n, NULL));
     if (!capable)
         assert_int_equal(lines_end(NULL, 0), 1);
     assert_int_equal(n, expected);
@@ -373,8 +364,7 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
     for (uint32_t i = 0; i < n; i++)
         assert_true(!capable || strcmp(list[i].extensionName, "VK_NV_low_latency2") != 0);
     n = 9;
-    assert_int_equal(enumerate(fake.physical, "VK_LAYER_BELFRY_multi_engine", &n, list),
-                     VK_SUCCESS);
+    assert_success(enumerate(fake.physical, "VK_LAYER_BELFRY_multi_engine", &n, list));
     assert_int_equal(n, 0);
     assert_int_equal(enumerate(fake.physical, "VK_LAYER_SOME_other", &n, list),
                      VK_ERROR_LAYER_NOT_PRESENT);
@@ -411,12 +401,12 @@ TEST(test_tools)
     for (tools_below = 0; tools_below < 3; tools_below++) {
         fake_load(NULL);
         FAKE_OVERRIDE(vkGetPhysicalDeviceToolProperties, other_tools);
-        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+        assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
         PFN_vkGetPhysicalDeviceToolProperties tools =
             (PFN_vkGetPhysicalDeviceToolProperties)fake.gipa(fake.instance,
                                                              "vkGetPhysicalDeviceToolProperties");
         uint32_t n = 0, all = tools_below + 1;
-        assert_int_equal(tools(fake.physical, &n, NULL), VK_SUCCESS);
+        assert_success(tools(fake.physical, &n, NULL));
         assert_int_equal(n, all);
         for (uint32_t room = 0; room < 5; room++) {
             VkPhysicalDeviceToolProperties list[5] = {0};
@@ -449,7 +439,7 @@ TEST(test_instance_extension)
     for (size_t v = 0; v < 4; v++) {
         for (uint32_t n = 0; n <= 2; n++) {
             fake_load(NULL);
-            assert_int_equal(fake_instance(versions[v], n, with), VK_SUCCESS);
+            assert_success(fake_instance(versions[v], n, with));
             assert_int_equal(fake.instance_tries, 1);
             uint32_t added = n < 2;
             assert_int_equal(fake.instance_extension_count, n + added);
@@ -461,7 +451,7 @@ TEST(test_instance_extension)
     /* Nobody has it: made without, and the device is passed through. */
     lines_begin();
     fake_load(&(struct fake_driver){.no_properties2 = true});
-    assert_int_equal(fake_instance(VK_API_VERSION_1_0, 1, with), VK_SUCCESS);
+    assert_success(fake_instance(VK_API_VERSION_1_0, 1, with));
     assert_int_equal(fake.instance_tries, 2);
     assert_int_equal(fake.instance_extension_count, 1);
     uint32_t n = 0;
@@ -485,8 +475,7 @@ TEST(test_no_instance_extension)
             fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, device, 0),
                                             .extensions = extensions,
                                             .no_properties2_extension = true});
-            assert_int_equal(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL),
-                             VK_SUCCESS);
+            assert_success(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL));
             assert_int_equal(fake.instance_tries, 2);
             assert_int_equal(fake.instance_extension_count, 0);
             uint32_t n = 0;
@@ -519,12 +508,12 @@ TEST(test_null_handles)
         (PFN_vkDestroyInstance)fake.gipa(fake.instance, "vkDestroyInstance");
     destroy_instance(VK_NULL_HANDLE, NULL);
     assert_int_equal(fake.instances_destroyed, 0);
-    FAKE_CALL(vkDestroyDevice)(VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyDevice, VK_NULL_HANDLE, NULL);
     assert_int_equal(fake.devices_destroyed, 0);
-    FAKE_CALL(vkDestroySemaphore)(fake.device, VK_NULL_HANDLE, NULL);
-    FAKE_CALL(vkDestroyFence)(fake.device, VK_NULL_HANDLE, NULL);
-    FAKE_CALL(vkDestroyCommandPool)(fake.device, VK_NULL_HANDLE, NULL);
-    FAKE_CALL(vkDestroyPrivateDataSlot)(fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroySemaphore, fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyFence, fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyCommandPool, fake.device, VK_NULL_HANDLE, NULL);
+    FAKE_CALL(vkDestroyPrivateDataSlot, fake.device, VK_NULL_HANDLE, NULL);
     fake_close();
 }
 
@@ -569,8 +558,7 @@ static void call_what_is_absent(void)
     static const struct fake_driver driver = {.lacks = lacks_extensions};
     PFN_vkVoidFunction functions[32];
     uint32_t n = 0;
-    fake_load(&driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&driver);
 #define FIND(name) functions[n++] = fake.gipa(fake.instance, #name);
     ABSENT_COMMANDS(FIND)
 #undef FIND
@@ -581,13 +569,11 @@ static void call_what_is_absent(void)
     const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                             .queueCount = 1,
                                             .pQueuePriorities = &priority};
-    assert_int_equal(
-        fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                          .queueCreateInfoCount = 1,
-                                          .pQueueCreateInfos = &queues}),
-        VK_SUCCESS);
+    assert_success(fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                                     .queueCreateInfoCount = 1,
+                                                     .pQueueCreateInfos = &queues}));
     VkQueue queue;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     /* A command buffer is known by its device's dispatch key. */
     void *buffer_object[2] = {*(void **)fake.device};
     VkCommandBuffer buffer = (VkCommandBuffer)buffer_object;

@@ -110,21 +110,13 @@ static VkResult VKAPI_CALL drv_create_semaphore(VkDevice device, const VkSemapho
 /* The first of so many queues that share the driver's one. */
 static VkQueue open_queues(uint32_t count)
 {
-    fake_load(NULL);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(NULL);
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
     FAKE_OVERRIDE(vkQueueBindSparse, drv_bind);
     FAKE_OVERRIDE(vkCreateSemaphore, drv_create_semaphore);
-    static const float priorities[2] = {1.0f, 1.0f};
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = count,
-                                           .pQueuePriorities = priorities};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device((const uint32_t[]){count, 0});
     VkQueue handle = VK_NULL_HANDLE;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &handle);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &handle);
     calls = 0;
     memset(&chains, 0, sizeof(chains));
     return handle;
@@ -143,8 +135,7 @@ static VkSemaphore make(uint64_t value, bool timeline)
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = timeline ? &type : NULL};
     VkSemaphore semaphore;
-    assert_int_equal(FAKE_CALL(vkCreateSemaphore)(fake.device, &info, NULL, &semaphore),
-                     VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
     return semaphore;
 }
 
@@ -181,12 +172,12 @@ static void everything(bool held)
                                     .commandBufferCount = 1,
                                     .pCommandBuffers = commands}};
     const VkFence fence = (VkFence)(uintptr_t)0x900;
-    assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 2, infos, fence), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkQueueSubmit, queue, 2, infos, fence));
     if (held) {
         assert_int_equal(calls, 0);
         const VkSemaphoreSignalInfo signal = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = 5};
-        assert_int_equal(FAKE_CALL(vkSignalSemaphore)(fake.device, &signal), VK_SUCCESS);
+        assert_success(FAKE_CALL(vkSignalSemaphore, fake.device, &signal));
     }
     assert_int_equal(calls, 1);
     assert_ptr_equal(queue_seen, fake_queue(0, 0, 0));
@@ -301,9 +292,9 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
                                  .waitSemaphoreCount = 1,
                                  .pWaitSemaphores = &m->t};
     VkResult result =
-        command == SUBMIT    ? FAKE_CALL(vkQueueSubmit)(queue, 1, &m->old, VK_NULL_HANDLE)
-        : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2)(queue, 1, &m->info, VK_NULL_HANDLE)
-                             : FAKE_CALL(vkQueueBindSparse)(queue, 1, &m->bind, VK_NULL_HANDLE);
+        command == SUBMIT    ? FAKE_CALL(vkQueueSubmit, queue, 1, &m->old, VK_NULL_HANDLE)
+        : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2, queue, 1, &m->info, VK_NULL_HANDLE)
+                             : FAKE_CALL(vkQueueBindSparse, queue, 1, &m->bind, VK_NULL_HANDLE);
     memset(m, 0xdd, sizeof(*m));
     free(m);
     return result;
@@ -319,12 +310,12 @@ TEST(test_frame_boundary)
             continue; /* a bind counts no performance */
         VkQueue queue = open_queue();
         VkSemaphore t = make(held ? 0 : 5, true);
-        assert_int_equal(submit_boundary(queue, command, t, empty, beside), VK_SUCCESS);
+        assert_success(submit_boundary(queue, command, t, empty, beside));
         assert_int_equal(calls, !held);
         if (held) {
             const VkSemaphoreSignalInfo signal = {
                 .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = 5};
-            assert_int_equal(FAKE_CALL(vkSignalSemaphore)(fake.device, &signal), VK_SUCCESS);
+            assert_success(FAKE_CALL(vkSignalSemaphore, fake.device, &signal));
         }
         assert_int_equal(calls, 1);
         assert_int_equal(chains.boundaries, 1);
@@ -380,9 +371,9 @@ TEST(test_stranger_behind_a_frame_boundary)
         char line[512];
         lines_begin();
         VkResult result =
-            command == SUBMIT    ? FAKE_CALL(vkQueueSubmit)(queue, 1, &old, VK_NULL_HANDLE)
-            : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2)(queue, 1, &info, VK_NULL_HANDLE)
-                                 : FAKE_CALL(vkQueueBindSparse)(queue, 1, &bind, VK_NULL_HANDLE);
+            command == SUBMIT    ? FAKE_CALL(vkQueueSubmit, queue, 1, &old, VK_NULL_HANDLE)
+            : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2, queue, 1, &info, VK_NULL_HANDLE)
+                                 : FAKE_CALL(vkQueueBindSparse, queue, 1, &bind, VK_NULL_HANDLE);
         assert_int_equal(lines_end(line, sizeof(line)), 1);
         assert_int_equal(result, VK_ERROR_UNKNOWN);
         assert_non_null(strstr(line, "1000999777"));
@@ -401,7 +392,7 @@ TEST(test_empty_group)
                                .pNext = &group,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
-    assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkQueueSubmit, queue, 1, &info, VK_NULL_HANDLE));
     assert_int_equal(calls, 1);
     assert_int_equal(buffers[0].deviceMask, 0);
     assert_ptr_equal(buffers[0].commandBuffer, commands);

@@ -40,11 +40,6 @@ static void *page_put(struct page *page, const void *data, size_t size)
     return at;
 }
 
-static void page_free(struct page *page)
-{
-    munmap(page->memory, 65536);
-}
-
 /* A program's request in read-only memory. Chained structs are put in by the caller, last first. */
 struct program {
     struct page page;
@@ -53,11 +48,10 @@ struct program {
 
 static const float priorities[FAKE_QUEUES] = {0.5f};
 
-static void program_init(struct program *p, const uint32_t *counts)
+static struct program program_of(const uint32_t *counts)
 {
-    p->page = page_new();
-    p->info = (VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-    const float *own = page_put(&p->page, priorities, sizeof(priorities));
+    struct program p = {page_new(), {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO}};
+    const float *own = page_put(&p.page, priorities, sizeof(priorities));
     VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
     uint32_t n = 0;
     for (uint32_t f = 0; counts[f] != UINT32_MAX; f++) {
@@ -69,8 +63,16 @@ static void program_init(struct program *p, const uint32_t *counts)
                 .pQueuePriorities = own,
             };
     }
-    p->info.queueCreateInfoCount = n;
-    p->info.pQueueCreateInfos = page_put(&p->page, queues, n * sizeof(*queues));
+    p.info.queueCreateInfoCount = n;
+    p.info.pQueueCreateInfos = page_put(&p.page, queues, n * sizeof(*queues));
+    return p;
+}
+
+/* And what was opened for it. */
+static void close_program(struct program *p)
+{
+    munmap(p->page.memory, 65536);
+    fake_close();
 }
 
 static void *program_chain(struct program *p, const void *s, size_t size)
@@ -128,7 +130,7 @@ static const uint32_t three[] = {1, 1, 1, UINT32_MAX};
 static bool is_scheduled(void)
 {
     VkQueue queue = VK_NULL_HANDLE;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     assert_non_null(queue);
     return queue != fake_queue(0, 0, 0);
 }
@@ -142,15 +144,13 @@ TEST(test_versions)
             for (uint32_t named = 0; named < 2; named++) {
                 fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, device, 0),
                                                 .extensions = both});
-                assert_int_equal(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL),
-                                 VK_SUCCESS);
-                struct program p;
-                program_init(&p, three);
+                assert_success(fake_instance(VK_MAKE_API_VERSION(0, 1, instance, 0), 0, NULL));
+                struct program p = program_of(three);
                 /* Whoever named one of them already gets it once. */
                 static const char *const names[] = {"VK_KHR_swapchain", SYNC2, NULL};
                 if (named)
                     program_extensions(&p, names);
-                assert_int_equal(create(&p), VK_SUCCESS);
+                assert_success(create(&p));
                 uint32_t minor = device < instance ? device : instance;
                 const struct fake_request *r = &fake.requests[0];
                 assert_int_equal(fake.device_tries, 1);
@@ -175,8 +175,7 @@ TEST(test_versions)
                 for (uint32_t i = 0; i < 3; i++)
                     assert_int_equal(fake.gdpa(fake.device, timeline_commands[i]) != NULL,
                                      minor >= 2);
-                page_free(&p.page);
-                fake_close();
+                close_program(&p);
             }
         }
     }
@@ -199,13 +198,11 @@ TEST(test_calibrated)
                 if (asked & 1u << i)
                     wanted[k++] = names[i];
             }
-            fake_load(&(struct fake_driver){.extensions = offered});
-            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
-            struct program p;
-            program_init(&p, one);
+            fake_start(&(struct fake_driver){.extensions = offered});
+            struct program p = program_of(one);
             if (asked)
                 program_extensions(&p, wanted);
-            assert_int_equal(create(&p), VK_SUCCESS);
+            assert_success(create(&p));
             assert_true(is_scheduled());
             const struct fake_request *r = &fake.requests[0];
             uint32_t enabled = 0;
@@ -223,8 +220,7 @@ TEST(test_calibrated)
                 else if (there && !asked)
                     assert_null(fake.gdpa(fake.device, commands[i]));
             }
-            page_free(&p.page);
-            fake_close();
+            close_program(&p);
         }
     }
 }
@@ -235,14 +231,12 @@ TEST(test_traced)
     for (uint32_t minor = 1; minor < 4; minor++) {
         for (uint32_t without = 0; without < 2; without++) {
             setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
-            fake_load(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, minor, 0),
-                                            .extensions = both,
-                                            .no_host_reset = without});
-            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+            fake_start(&(struct fake_driver){.api_version = VK_MAKE_API_VERSION(0, 1, minor, 0),
+                                             .extensions = both,
+                                             .no_host_reset = without});
             unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
-            struct program p;
-            program_init(&p, one);
-            assert_int_equal(create(&p), VK_SUCCESS);
+            struct program p = program_of(one);
+            assert_success(create(&p));
             const struct fake_request *r = &fake.requests[0];
             assert_int_equal(has_extension(r, RESET), minor < 2 && !without);
             assert_int_equal(has_extension(r, STAMPS), 1);
@@ -250,19 +244,12 @@ TEST(test_traced)
             assert_int_equal(fake.gdpa(fake.device, "vkResetQueryPoolEXT") != NULL,
                              minor >= 2 || without);
             assert_null(fake.gdpa(fake.device, "vkGetCalibratedTimestampsEXT"));
-            page_free(&p.page);
-            fake_close();
+            close_program(&p);
         }
     }
 }
 
 /* Features ---------------------------------------------------------------------------------- */
-
-static void open_instance(const struct fake_driver *driver)
-{
-    fake_load(driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
-}
 
 static const VkPhysicalDeviceVulkan12Features v12_off = {
     .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .bufferDeviceAddress = VK_TRUE};
@@ -282,9 +269,8 @@ TEST(test_features)
     for (uint32_t t = 0; t < 6; t++) {
         for (uint32_t s = 0; s < 6; s++) {
             for (uint32_t f2 = 0; f2 < 2; f2++) {
-                open_instance(NULL);
-                struct program p;
-                program_init(&p, three);
+                fake_start(NULL);
+                struct program p = program_of(three);
                 VkPhysicalDeviceVulkan12Features v12 = v12_off;
                 VkPhysicalDeviceVulkan13Features v13 = v13_off;
                 VkPhysicalDeviceTimelineSemaphoreFeatures timeline = timeline_off;
@@ -305,7 +291,7 @@ TEST(test_features)
                 if (!f2)
                     p.info.pEnabledFeatures =
                         page_put(&p.page, &features2.features, sizeof(features2.features));
-                assert_int_equal(create(&p), VK_SUCCESS);
+                assert_success(create(&p));
                 const struct fake_request *r = &fake.requests[0];
                 assert_int_equal(fake.device_tries, 1);
                 assert_int_equal(r->timeline, 1);
@@ -325,8 +311,7 @@ TEST(test_features)
                     if (!changes)
                         assert_int_equal(found, kept[k] != NULL);
                 }
-                page_free(&p.page);
-                fake_close();
+                close_program(&p);
             }
         }
     }
@@ -336,9 +321,8 @@ TEST(test_features)
 TEST(test_chain_order)
 {
     for (uint32_t order = 0; order < 6; order++) {
-        open_instance(NULL);
-        struct program p;
-        program_init(&p, one);
+        fake_start(NULL);
+        struct program p = program_of(one);
         static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                              {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
         for (uint32_t i = 0; i < 3; i++) {
@@ -349,7 +333,7 @@ TEST(test_chain_order)
             else
                 CHAIN(&p, features2);
         }
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         const struct fake_request *r = &fake.requests[0];
         assert_int_equal(r->timeline, 1);
         assert_int_equal(r->sync2, 1);
@@ -361,8 +345,7 @@ TEST(test_chain_order)
             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
         for (uint32_t i = 0; i < 3; i++)
             assert_int_equal(r->chain[i], types[orders[order][2 - i]]);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -389,14 +372,12 @@ TEST(test_native_fences)
         for (uint32_t unknown_struct = 0; unknown_struct < 2; unknown_struct++) {
             unsetenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES");
             unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
-            fake_load(&(struct fake_driver){.extensions = with ? host_memory : NULL,
-                                            .no_host_reset = !with,
-                                            .writes_values = with});
-            assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+            fake_start(&(struct fake_driver){.extensions = with ? host_memory : NULL,
+                                             .no_host_reset = !with,
+                                             .writes_values = with});
             setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
             setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
-            struct program p;
-            program_init(&p, one);
+            struct program p = program_of(one);
             /* Off in the program's own struct, behind one that can't be copied. */
             VkPhysicalDeviceVulkan12Features v12 = v12_off;
             v12.timelineSemaphore = VK_TRUE;
@@ -405,7 +386,7 @@ TEST(test_native_fences)
                 CHAIN(&p, v12);
                 CHAIN(&p, unknown);
             }
-            assert_int_equal(create(&p), VK_SUCCESS);
+            assert_success(create(&p));
             const struct fake_request *r = &fake.requests[0];
             bool enabled = with && !unknown_struct;
             assert_int_equal(has_extension(r, host_memory[0]), with);
@@ -415,8 +396,7 @@ TEST(test_native_fences)
             if (with) /* the program didn't ask for it */
                 assert_null(fake.gdpa(fake.device, "vkGetMemoryHostPointerPropertiesEXT"));
             assert_true(is_scheduled());
-            page_free(&p.page);
-            fake_close();
+            close_program(&p);
         }
     }
 }
@@ -430,15 +410,13 @@ TEST(test_sharing)
         bool offered = cases & 1, shares = cases & 2, asked = cases & 4, old = cases & 8;
         if (asked && !offered)
             continue;
-        fake_load(&(struct fake_driver){.extensions = offered ? semaphore_fd : NULL,
-                                        .shares = shares,
-                                        .lacks = old ? lacks_external_semaphores : NULL});
-        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
-        struct program p;
-        program_init(&p, one);
+        fake_start(&(struct fake_driver){.extensions = offered ? semaphore_fd : NULL,
+                                         .shares = shares,
+                                         .lacks = old ? lacks_external_semaphores : NULL});
+        struct program p = program_of(one);
         if (asked)
             program_extensions(&p, semaphore_fd);
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         assert_true(is_scheduled());
         bool enabled = offered && shares && !old;
         assert_int_equal(has_extension(&fake.requests[0], semaphore_fd[0]), asked || enabled);
@@ -450,8 +428,7 @@ TEST(test_sharing)
             assert_non_null(fake.gdpa(fake.device, "vkGetSemaphoreFdKHR"));
             assert_non_null(fake.gdpa(fake.device, "vkImportSemaphoreFdKHR"));
         }
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -460,15 +437,14 @@ TEST(test_unknown_struct)
     char line[512];
     /* Nothing has to be changed: it goes down where it is. */
     for (uint32_t on = 0; on < 2; on++) {
-        open_instance(NULL);
-        struct program p;
-        program_init(&p, three);
+        fake_start(NULL);
+        struct program p = program_of(three);
         VkPhysicalDeviceVulkan12Features v12 = v12_off;
         v12.timelineSemaphore = VK_TRUE;
         if (on)
             CHAIN(&p, v12);
         const void *own = CHAIN(&p, unknown);
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         const struct fake_request *r = &fake.requests[0];
         assert_int_equal(r->timeline, 1);
         assert_int_equal(r->sync2, 1);
@@ -477,17 +453,15 @@ TEST(test_unknown_struct)
             found |= r->chain_at[i] == own;
         assert_true(found);
         assert_true(is_scheduled());
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
     /* In front of the one that has the feature off: passed through, and said so. */
-    open_instance(NULL);
-    struct program p;
-    program_init(&p, one);
+    fake_start(NULL);
+    struct program p = program_of(one);
     const void *off = CHAIN(&p, v12_off);
     const void *own = CHAIN(&p, unknown);
     lines_begin();
-    assert_int_equal(create(&p), VK_SUCCESS);
+    assert_success(create(&p));
     uint32_t lines = lines_end(line, sizeof(line));
     assert_true(lines >= 1 && lines <= 2);
     assert_non_null(strstr(line, "passed through"));
@@ -498,20 +472,18 @@ TEST(test_unknown_struct)
     assert_int_equal(r->timeline, 0);
     assert_int_equal(r->extension_count, 0);
     assert_false(is_scheduled());
-    page_free(&p.page);
-    fake_close();
+    close_program(&p);
 
     /* The same for queues that only Belfry can give: an error, and a line that says why. */
-    open_instance(NULL);
-    program_init(&p, three);
+    fake_start(NULL);
+    p = program_of(three);
     CHAIN(&p, v12_off);
     CHAIN(&p, unknown);
     lines_begin();
     assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
     assert_true(lines_end(line, sizeof(line)) >= 1);
     assert_int_equal(fake.device_tries, 0);
-    page_free(&p.page);
-    fake_close();
+    close_program(&p);
 }
 
 /* VkPhysicalDeviceMaintenance11FeaturesKHR: newer than the oldest headers. Its size is known all the
@@ -523,12 +495,11 @@ TEST(test_newer_struct)
         const void *pNext;
         VkBool32 maintenance11;
     } newer = {.sType = (VkStructureType)1000657000, .maintenance11 = VK_TRUE};
-    open_instance(NULL);
-    struct program p;
-    program_init(&p, one);
+    fake_start(NULL);
+    struct program p = program_of(one);
     CHAIN(&p, v12_off);
     const struct newer *own = CHAIN(&p, newer);
-    assert_int_equal(create(&p), VK_SUCCESS);
+    assert_success(create(&p));
     const struct fake_request *r = &fake.requests[0];
     assert_int_equal(r->timeline, 1);
     assert_true(is_scheduled());
@@ -540,8 +511,7 @@ TEST(test_newer_struct)
         assert_ptr_not_equal(r->chain_at[i], own);
     }
     assert_true(found);
-    page_free(&p.page);
-    fake_close();
+    close_program(&p);
 }
 
 /* Drivers that can't, and those that won't -------------------------------------------------- */
@@ -558,7 +528,7 @@ TEST(test_incapable)
     for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
         char line[512];
         lines_begin();
-        open_instance(&drivers[i]);
+        fake_start(&drivers[i]);
         PFN_vkGetPhysicalDeviceQueueFamilyProperties families =
             (PFN_vkGetPhysicalDeviceQueueFamilyProperties)fake.gipa(
                 fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties");
@@ -567,11 +537,10 @@ TEST(test_incapable)
         families(fake.physical, &n, shown);
         assert_int_equal(n, 1);
         assert_int_equal(shown[0].queueCount, 1);
-        struct program p;
-        program_init(&p, one);
+        struct program p = program_of(one);
         const void *off = CHAIN(&p, features2);
         for (int again = 0; again < 2; again++) {
-            assert_int_equal(create(&p), VK_SUCCESS);
+            assert_success(create(&p));
             const struct fake_request *r = &fake.requests[0];
             assert_int_equal(r->chain_count, 1);
             assert_ptr_equal(r->chain_at[0], off);
@@ -582,8 +551,7 @@ TEST(test_incapable)
         /* Said once, however often devices are made. */
         assert_int_equal(lines_end(line, sizeof(line)), 1);
         assert_non_null(strstr(line, "passed through"));
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -593,12 +561,11 @@ TEST(test_retry)
     static const VkResult refusals[] = {VK_ERROR_FEATURE_NOT_PRESENT,
                                         VK_ERROR_EXTENSION_NOT_PRESENT};
     for (size_t i = 0; i < 2; i++) {
-        open_instance(&(struct fake_driver){.create_results = {refusals[i]}});
-        struct program p;
-        program_init(&p, one);
+        fake_start(&(struct fake_driver){.create_results = {refusals[i]}});
+        struct program p = program_of(one);
         const void *own = CHAIN(&p, features2);
         lines_begin();
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         assert_int_equal(lines_end(line, sizeof(line)), 1);
         assert_non_null(strstr(line, "passed through"));
         assert_int_equal(fake.device_tries, 2);
@@ -606,22 +573,19 @@ TEST(test_retry)
         assert_int_equal(fake.requests[1].chain_count, 1);
         assert_ptr_equal(fake.requests[1].chain_at[0], own);
         assert_false(is_scheduled());
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
     /* The program's own fault: its error, and no talk of passing anything through. */
     for (size_t i = 0; i < 2; i++) {
         for (uint32_t appended = 0; appended < 2; appended++) {
-            open_instance(&(struct fake_driver){.create_results = {refusals[i], refusals[i]}});
-            struct program p;
-            program_init(&p, appended ? three : one);
+            fake_start(&(struct fake_driver){.create_results = {refusals[i], refusals[i]}});
+            struct program p = program_of(appended ? three : one);
             lines_begin();
             assert_int_equal(create(&p), refusals[i]);
             lines_end(line, sizeof(line));
             assert_null(strstr(line, "passed through"));
             assert_int_equal(fake.device_tries, appended ? 1 : 2);
-            page_free(&p.page);
-            fake_close();
+            close_program(&p);
         }
     }
     /* Other errors are the program's to hear, at once. */
@@ -629,13 +593,11 @@ TEST(test_retry)
                                       VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_DEVICE_LOST,
                                       VK_ERROR_TOO_MANY_OBJECTS,      VK_ERROR_NOT_PERMITTED_KHR};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        open_instance(&(struct fake_driver){.create_results = {others[i]}});
-        struct program p;
-        program_init(&p, one);
+        fake_start(&(struct fake_driver){.create_results = {others[i]}});
+        struct program p = program_of(one);
         assert_int_equal(create(&p), others[i]);
         assert_int_equal(fake.device_tries, 1);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -645,9 +607,8 @@ TEST(test_groups)
 {
     char line[512];
     for (uint32_t members = 1; members <= 2; members++) {
-        open_instance(NULL);
-        struct program p;
-        program_init(&p, one);
+        fake_start(NULL);
+        struct program p = program_of(one);
         const VkPhysicalDevice devices[2] = {fake.physical, fake.physical};
         VkDeviceGroupDeviceCreateInfo group = {
             .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO,
@@ -656,15 +617,14 @@ TEST(test_groups)
         };
         CHAIN(&p, group);
         lines_begin();
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         uint32_t lines = lines_end(line, sizeof(line));
         assert_int_equal(fake.device_tries, 1);
         assert_true(
             has_struct(&fake.requests[0], VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO));
         assert_int_equal(lines, members == 2);
         assert_int_equal(is_scheduled(), members == 1);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -676,7 +636,7 @@ TEST(test_groups)
 
 TEST(test_merged_requests)
 {
-    open_instance(
+    fake_start(
         &(struct fake_driver){.family_count = 2,
                               .families = {{G | C | T | VK_QUEUE_PROTECTED_BIT, 4, 64, {1, 1, 1}},
                                            {C | T, 2, 64, {1, 1, 1}}}});
@@ -695,7 +655,7 @@ TEST(test_merged_requests)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = 4,
                                      .pQueueCreateInfos = asked};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    assert_success(fake_device(&info));
     const struct fake_request *r = &fake.requests[0];
     assert_int_equal(r->queue_count, 3);
     assert_int_equal(r->queues[0].family, 0);
@@ -712,31 +672,31 @@ TEST(test_merged_requests)
 
     /* By flags: the older command knows queues without flags alone. */
     VkQueue plain = VK_NULL_HANDLE, flagged = VK_NULL_HANDLE, again = VK_NULL_HANDLE;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &plain);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &plain);
     VkDeviceQueueInfo2 query = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
                                 .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
-    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &flagged);
+    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &flagged);
     assert_non_null(plain);
     assert_non_null(flagged);
     assert_ptr_not_equal(plain, flagged);
     query.flags = 0;
-    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
     assert_ptr_equal(again, plain);
     query.flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
     query.queueIndex = 1;
-    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
     assert_null(again);
     query = (VkDeviceQueueInfo2){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
                                  .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT,
                                  .queueFamilyIndex = 1};
-    FAKE_CALL(vkGetDeviceQueue2)(fake.device, &query, &again);
+    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
     assert_null(again);
     /* The same object for the same index, and one of its own for each. */
     VkQueue all[5];
     static const uint32_t indices[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}};
     for (uint32_t i = 0; i < 5; i++) {
-        FAKE_CALL(vkGetDeviceQueue)(fake.device, indices[i][0], indices[i][1], &all[i]);
-        FAKE_CALL(vkGetDeviceQueue)(fake.device, indices[i][0], indices[i][1], &again);
+        FAKE_CALL(vkGetDeviceQueue, fake.device, indices[i][0], indices[i][1], &all[i]);
+        FAKE_CALL(vkGetDeviceQueue, fake.device, indices[i][0], indices[i][1], &again);
         assert_ptr_equal(all[i], again);
         for (uint32_t k = 0; k < i; k++)
             assert_ptr_not_equal(all[i], all[k]);
@@ -795,7 +755,7 @@ static void open_realtime(const struct fake_driver *driver, const char *const *e
     FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties2, families_with_priorities);
     FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyProperties2KHR, families_with_priorities);
     setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", setting, 1);
-    assert_int_equal(fake_instance(version, 0, NULL), VK_SUCCESS);
+    assert_success(fake_instance(version, 0, NULL));
     unsetenv("VK_BELFRY_MULTI_ENGINE_REALTIME");
 }
 
@@ -843,11 +803,10 @@ TEST(test_realtime)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         open_realtime(&machine, cases[i].extensions, cases[i].mask, VK_API_VERSION_1_3,
                       cases[i].setting);
-        struct program p;
-        program_init(&p, cases[i].counts);
+        struct program p = program_of(cases[i].counts);
         char line[512];
         lines_begin();
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         bool on = strcmp(cases[i].setting, "on") == 0, got = cases[i].family != UINT32_MAX;
         assert_int_equal(lines_end(line, sizeof(line)), on && !got);
         if (on && !got)
@@ -864,15 +823,14 @@ TEST(test_realtime)
         assert_int_equal(has_extension(r, EXT_PRIORITY), got && !khr);
         /* The program's queues are what they would be without. */
         VkQueue queue = VK_NULL_HANDLE;
-        FAKE_CALL(vkGetDeviceQueue)
-        (fake.device, p.info.pQueueCreateInfos[0].queueFamilyIndex, 0, &queue);
+        FAKE_CALL(vkGetDeviceQueue, fake.device, p.info.pQueueCreateInfos[0].queueFamilyIndex, 0,
+                  &queue);
         assert_non_null(queue);
         if (got) {
-            FAKE_CALL(vkGetDeviceQueue)(fake.device, cases[i].family, 0, &queue);
+            FAKE_CALL(vkGetDeviceQueue, fake.device, cases[i].family, 0, &queue);
             assert_null(queue);
         }
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
     /* Older programs on older drivers have it by the same road; 1.4 needs no extension. */
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_3,
@@ -882,13 +840,11 @@ TEST(test_realtime)
         struct fake_driver old = machine;
         old.api_version = versions[v];
         open_realtime(&old, v < 3 ? with : none, 0x8, versions[v], "on");
-        struct program p;
-        program_init(&p, one);
-        assert_int_equal(create(&p), VK_SUCCESS);
+        struct program p = program_of(one);
+        assert_success(create(&p));
         assert_int_equal(realtime_family(&fake.requests[0]), 3);
         assert_int_equal(has_extension(&fake.requests[0], EXT_PRIORITY), v < 3);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -898,22 +854,20 @@ TEST(test_realtime_beside_the_programs_own)
     static const char *const both_names[] = {KHR_PRIORITY, EXT_PRIORITY, NULL};
     for (uint32_t n = 0; n < 2; n++) {
         open_realtime(&machine, both_names, 0xf, VK_API_VERSION_1_3, "on");
-        struct program p;
-        program_init(&p, one);
+        struct program p = program_of(one);
         program_extensions(&p, (const char *const[]){both_names[n], NULL});
         const VkDeviceQueueGlobalPriorityCreateInfoKHR own = {
             .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
             .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR};
         VkDeviceQueueCreateInfo *request = (void *)p.info.pQueueCreateInfos;
         request->pNext = page_put(&p.page, &own, sizeof(own));
-        assert_int_equal(create(&p), VK_SUCCESS);
+        assert_success(create(&p));
         const struct fake_request *r = &fake.requests[0];
         assert_int_equal(has_extension(r, both_names[n]), 1);
         assert_int_equal(has_extension(r, both_names[!n]), 0);
         assert_ptr_equal(r->queues[0].next, request->pNext);
         assert_int_equal(realtime_family(r), 2);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -928,8 +882,7 @@ TEST(test_realtime_refused)
             driver.create_results[0] = refusals[i];
             driver.create_results[1] = twice ? refusals[i] : VK_SUCCESS;
             open_realtime(&driver, khr_priority, 0xf, VK_API_VERSION_1_3, "on");
-            struct program p;
-            program_init(&p, one);
+            struct program p = program_of(one);
             lines_begin();
             assert_int_equal(create(&p), twice ? refusals[i] : VK_SUCCESS);
             assert_int_equal(lines_end(line, sizeof(line)), !twice);
@@ -946,32 +899,29 @@ TEST(test_realtime_refused)
             assert_int_equal(r->sync2, 1);
             if (!twice)
                 assert_true(is_scheduled());
-            page_free(&p.page);
-            fake_close();
+            close_program(&p);
         }
     }
     /* What nobody refused for its sake isn't tried again. */
     struct fake_driver driver = machine;
     driver.create_results[0] = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     open_realtime(&driver, khr_priority, 0xf, VK_API_VERSION_1_3, "on");
-    struct program p;
-    program_init(&p, one);
+    struct program p = program_of(one);
     assert_int_equal(create(&p), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(fake.device_tries, 1);
-    page_free(&p.page);
-    fake_close();
+    close_program(&p);
 }
 
 TEST(test_no_queues)
 {
-    open_instance(NULL);
+    fake_start(NULL);
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    assert_success(fake_device(&info));
     assert_int_equal(fake.requests[0].queue_count, 0);
     VkQueue queue = (VkQueue)&queue;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     assert_null(queue);
-    assert_int_equal(FAKE_CALL(vkDeviceWaitIdle)(fake.device), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkDeviceWaitIdle, fake.device));
     fake_close();
 }
 
@@ -979,15 +929,13 @@ TEST(test_never_shown)
 {
     static const uint32_t requests[][5] = {{17, UINT32_MAX}, {0, 0, 0, 1, UINT32_MAX}};
     for (size_t i = 0; i < 2; i++) {
-        open_instance(NULL);
-        struct program p;
-        program_init(&p, requests[i]);
+        fake_start(NULL);
+        struct program p = program_of(requests[i]);
         lines_begin();
         assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
         assert_int_equal(lines_end(NULL, 0), 1);
         assert_int_equal(fake.device_tries, 0);
-        page_free(&p.page);
-        fake_close();
+        close_program(&p);
     }
 }
 
@@ -1004,16 +952,14 @@ TEST(test_null_queue)
 {
     fake_load(NULL);
     FAKE_OVERRIDE(vkGetDeviceQueue, no_queue);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
-    struct program p;
-    program_init(&p, one);
+    assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
+    struct program p = program_of(one);
     lines_begin();
     assert_int_equal(create(&p), VK_ERROR_INITIALIZATION_FAILED);
     assert_int_equal(lines_end(NULL, 0), 1);
     assert_int_equal(fake.device_tries, 1);
     assert_int_equal(fake.devices_destroyed, 1);
-    page_free(&p.page);
-    fake_close();
+    close_program(&p);
 }
 
 int main(void)

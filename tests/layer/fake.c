@@ -496,7 +496,7 @@ void fake_load(const struct fake_driver *driver)
     assert_non_null(negotiate);
     VkNegotiateLayerInterface interface = {.sType = LAYER_NEGOTIATE_INTERFACE_STRUCT,
                                            .loaderLayerInterfaceVersion = 2};
-    assert_int_equal(negotiate(&interface), VK_SUCCESS);
+    assert_success(negotiate(&interface));
     fake.gipa = interface.pfnGetInstanceProcAddr;
     fake.gdpa = interface.pfnGetDeviceProcAddr;
     fake.gpdpa = interface.pfnGetPhysicalDeviceProcAddr;
@@ -530,7 +530,7 @@ VkResult fake_instance(uint32_t version, uint32_t extension_count, const char *c
     uint32_t n = 1;
     PFN_vkEnumeratePhysicalDevices enumerate =
         (PFN_vkEnumeratePhysicalDevices)fake.gipa(instance, "vkEnumeratePhysicalDevices");
-    assert_int_equal(enumerate(instance, &n, &fake.physical), VK_SUCCESS);
+    assert_success(enumerate(instance, &n, &fake.physical));
     return VK_SUCCESS;
 }
 
@@ -565,10 +565,20 @@ VkResult fake_device(const VkDeviceCreateInfo *program)
     return result;
 }
 
-void fake_open(const struct fake_driver *driver, const uint32_t *counts)
+void fake_start(const struct fake_driver *driver)
 {
     fake_load(driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
+}
+
+void fake_open(const struct fake_driver *driver, const uint32_t *counts)
+{
+    fake_start(driver);
+    fake_open_device(counts);
+}
+
+void fake_open_device(const uint32_t *counts)
+{
     static const float priorities[FAKE_QUEUES];
     VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
     uint32_t n = 0;
@@ -582,7 +592,7 @@ void fake_open(const struct fake_driver *driver, const uint32_t *counts)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = n,
                                      .pQueueCreateInfos = queues};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    assert_success(fake_device(&info));
 }
 
 PFN_vkVoidFunction fake_command(const char *name)
@@ -598,7 +608,7 @@ void fake_close_device(void)
     if (!fake.device)
         return;
     uint32_t destroyed = fake.devices_destroyed;
-    FAKE_CALL(vkDestroyDevice)(fake.device, NULL);
+    FAKE_CALL(vkDestroyDevice, fake.device, NULL);
     assert_int_equal(fake.devices_destroyed, destroyed + 1);
     fake.device = VK_NULL_HANDLE;
 }

@@ -82,10 +82,13 @@ extern struct fake fake;
 void fake_load(const struct fake_driver *driver);
 /* The program's instance, of that version (0: none named). Returns what the layer returned. */
 VkResult fake_instance(uint32_t version, uint32_t extension_count, const char *const *extensions);
+/* Both, for a program of Vulkan 1.3; what it overrides comes next. */
+void fake_start(const struct fake_driver *driver);
 /* The program's device: chain and rest as in 'info', to which the loader's structs are put in
  * front. */
 VkResult fake_device(const VkDeviceCreateInfo *info);
-/* All of the above: 'counts' queues of the first families, ended by 0. */
+/* One with 'counts' queues of the first families, ended by 0; and with all of the above. */
+void fake_open_device(const uint32_t *counts);
 void fake_open(const struct fake_driver *driver, const uint32_t *counts);
 void fake_close_device(void);
 void fake_close(void);
@@ -97,7 +100,7 @@ void fake_override(const char *name, PFN_vkVoidFunction function);
 
 /* The layer's answer for a command of the open device. */
 PFN_vkVoidFunction fake_command(const char *name);
-#define FAKE_CALL(name) ((PFN_##name)fake_command(#name))
+#define FAKE_CALL(name, ...) ((PFN_##name)fake_command(#name))(__VA_ARGS__)
 
 /* What every command does that nobody cares about: returns 0. */
 PFN_vkVoidFunction fake_stub(void);

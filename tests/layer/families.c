@@ -207,20 +207,9 @@ static void open_with(const char *core, PFN_vkVoidFunction function, bool alias)
     snprintf(lacked, sizeof(lacked), "%s", core);
     lacks = alias ? lacks_one : NULL;
     d.lacks = lacks;
-    fake_load(&d);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&d);
     fake_override(name, function);
-    static const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queues[5];
-    for (uint32_t i = 0; i < 5; i++)
-        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = i,
-                                              .queueCount = 1,
-                                              .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 5,
-                                     .pQueueCreateInfos = queues};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device((const uint32_t[]){1, 1, 1, 1, 1, 0});
     seen_calls = 0;
 }
 #define OPEN_WITH(core, function, alias)                                                           \
@@ -239,7 +228,7 @@ TEST(test_buffers)
     for (size_t i = 0; i < N_LISTS; i++) {
         const VkBufferCreateInfo info = buffer_of(&lists[i]);
         VkBuffer buffer;
-        assert_int_equal(FAKE_CALL(vkCreateBuffer)(fake.device, &info, NULL, &buffer), VK_SUCCESS);
+        assert_success(FAKE_CALL(vkCreateBuffer, fake.device, &info, NULL, &buffer));
         check(&lists[i], 1);
     }
     fake_close();
@@ -264,7 +253,7 @@ TEST(test_images)
     for (size_t i = 0; i < N_LISTS; i++) {
         const VkImageCreateInfo info = image_of(&lists[i]);
         VkImage image;
-        assert_int_equal(FAKE_CALL(vkCreateImage)(fake.device, &info, NULL, &image), VK_SUCCESS);
+        assert_success(FAKE_CALL(vkCreateImage, fake.device, &info, NULL, &image));
         check(&lists[i], 1);
     }
     fake_close();
@@ -310,16 +299,14 @@ TEST(test_swapchains)
                                               .queueFamilyIndexCount = lists[i].count,
                                               .pQueueFamilyIndices = list_of(&lists[i])};
         VkSwapchainKHR swapchain;
-        assert_int_equal(FAKE_CALL(vkCreateSwapchainKHR)(fake.device, &infos[i], NULL, &swapchain),
-                         VK_SUCCESS);
+        assert_success(FAKE_CALL(vkCreateSwapchainKHR, fake.device, &infos[i], NULL, &swapchain));
         check(&lists[i], 1);
     }
     fake_close();
     OPEN_WITH(vkCreateSharedSwapchainsKHR, create_shared, false);
     VkSwapchainKHR swapchains[N_LISTS];
-    assert_int_equal(
-        FAKE_CALL(vkCreateSharedSwapchainsKHR)(fake.device, N_LISTS, infos, NULL, swapchains),
-        VK_SUCCESS);
+    assert_success(
+        FAKE_CALL(vkCreateSharedSwapchainsKHR, fake.device, N_LISTS, infos, NULL, swapchains));
     assert_int_equal(shared_count, N_LISTS);
     for (size_t i = 0; i < N_LISTS; i++) {
         assert_int_equal(shared_seen[i].minImageCount, i);
@@ -358,7 +345,7 @@ TEST(test_drm_modifiers)
         fake_override(alias ? "vkGetPhysicalDeviceImageFormatProperties2KHR"
                             : "vkGetPhysicalDeviceImageFormatProperties2",
                       (PFN_vkVoidFunction)image_format);
-        assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+        assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
         PFN_vkGetPhysicalDeviceImageFormatProperties2 ask =
             (PFN_vkGetPhysicalDeviceImageFormatProperties2)fake.gipa(
                 fake.instance, alias ? "vkGetPhysicalDeviceImageFormatProperties2KHR"
@@ -379,7 +366,7 @@ TEST(test_drm_modifiers)
                 .format = VK_FORMAT_R8_UNORM};
             VkImageFormatProperties2 out = {.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2};
             seen_calls = 0;
-            assert_int_equal(ask(fake.physical, &info, &out), VK_SUCCESS);
+            assert_success(ask(fake.physical, &info, &out));
             assert_int_equal(seen_mode, lists[i].mode_below);
             if (seen_mode == VK_SHARING_MODE_CONCURRENT) {
                 assert_int_equal(seen_count, lists[i].count_below);
@@ -433,10 +420,9 @@ TEST(test_device_commands)
         const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                               .queueFamilyIndex = shown};
         VkCommandPool pool_handle;
-        assert_int_equal(FAKE_CALL(vkCreateCommandPool)(fake.device, &pool, NULL, &pool_handle),
-                         VK_SUCCESS);
+        assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &pool_handle));
         assert_int_equal(seen_family, real);
-        FAKE_CALL(vkDestroyCommandPool)(fake.device, pool_handle, NULL);
+        FAKE_CALL(vkDestroyCommandPool, fake.device, pool_handle, NULL);
         fake_close();
 
         OPEN_WITH(vkCreateQueryPool, create_queries, false);
@@ -448,10 +434,10 @@ TEST(test_device_commands)
                                          .pNext = &performance,
                                          .queryCount = 3};
         VkQueryPool query_handle;
-        FAKE_CALL(vkCreateQueryPool)(fake.device, &queries, NULL, &query_handle);
+        FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);
         assert_int_equal(seen_family, real);
         queries.pNext = NULL;
-        FAKE_CALL(vkCreateQueryPool)(fake.device, &queries, NULL, &query_handle);
+        FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);
         assert_int_equal(seen_family, UINT32_MAX);
         fake_close();
 
@@ -459,7 +445,7 @@ TEST(test_device_commands)
         const VkVideoSessionCreateInfoKHR session = {
             .sType = VK_STRUCTURE_TYPE_VIDEO_SESSION_CREATE_INFO_KHR, .queueFamilyIndex = shown};
         VkVideoSessionKHR session_handle;
-        FAKE_CALL(vkCreateVideoSessionKHR)(fake.device, &session, NULL, &session_handle);
+        FAKE_CALL(vkCreateVideoSessionKHR, fake.device, &session, NULL, &session_handle);
         assert_int_equal(seen_family, real);
         fake_close();
     }
@@ -517,14 +503,13 @@ TEST(test_physical_device_commands)
         fake_override(systems[s], (PFN_vkVoidFunction)presentation_support);
     FAKE_OVERRIDE(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR, counters);
     FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR, passes);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
     for (size_t i = 0; i < 5; i++) {
         uint32_t shown = real_of[i][0], real = real_of[i][1], n = 0;
         VkBool32 supported = VK_FALSE;
-        assert_int_equal(((PFN_vkGetPhysicalDeviceSurfaceSupportKHR)fake.gipa(
-                             fake.instance, "vkGetPhysicalDeviceSurfaceSupportKHR"))(
-                             fake.physical, shown, VK_NULL_HANDLE, &supported),
-                         VK_SUCCESS);
+        assert_success(((PFN_vkGetPhysicalDeviceSurfaceSupportKHR)fake.gipa(
+            fake.instance, "vkGetPhysicalDeviceSurfaceSupportKHR"))(fake.physical, shown,
+                                                                    VK_NULL_HANDLE, &supported));
         assert_true(supported);
         assert_int_equal(seen_family, real);
         for (size_t s = 0; s < 4; s++) {
@@ -537,11 +522,10 @@ TEST(test_physical_device_commands)
             assert_ptr_equal(seen_display, &fake);
             assert_int_equal(seen_visual, 0x1234);
         }
-        assert_int_equal(
+        assert_success(
             ((PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR)fake.gipa(
                 fake.instance, "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR"))(
-                fake.physical, shown, &n, NULL, NULL),
-            VK_SUCCESS);
+                fake.physical, shown, &n, NULL, NULL));
         assert_int_equal(n, 4);
         assert_int_equal(seen_family, real);
         const VkQueryPoolPerformanceCreateInfoKHR info = {
@@ -568,8 +552,7 @@ static const VkQueueFamilyProperties shown_families[] = {
 /* The three commands agree, for any room, and leave what lies behind it alone. */
 TEST(test_properties)
 {
-    fake_load(&driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&driver);
     PFN_vkGetPhysicalDeviceQueueFamilyProperties ask =
         (PFN_vkGetPhysicalDeviceQueueFamilyProperties)fake.gipa(
             fake.instance, "vkGetPhysicalDeviceQueueFamilyProperties");
@@ -652,7 +635,7 @@ TEST(test_native)
     const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                        .queueCreateInfoCount = 1,
                                        .pQueueCreateInfos = &queue};
-    assert_int_equal(fake_device(&device), VK_SUCCESS);
+    assert_success(fake_device(&device));
     const struct list list = {VK_SHARING_MODE_CONCURRENT, 2, {0, 2},
                               VK_SHARING_MODE_CONCURRENT, 2, {0, 2}};
     const VkBufferCreateInfo info = buffer_of(&list);

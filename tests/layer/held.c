@@ -108,7 +108,7 @@ DEVICE_TEST(test_fence_timeouts, "SHAPE=q1", two)
         assert_success(vkWaitForFences(w->device, 3, last, VK_FALSE, timeout));
         assert_int_equal(vkWaitForFences(w->device, 2, waiting, VK_FALSE, timeout), VK_TIMEOUT);
         assert_int_equal(vkGetFenceStatus(w->device, a), VK_NOT_READY);
-        assert_int_equal(vkGetFenceStatus(w->device, on), VK_SUCCESS);
+        assert_success(vkGetFenceStatus(w->device, on));
     }
     const VkFence mixed[] = {a, on};
     assert_success(vkWaitForFences(w->device, 2, mixed, VK_FALSE, UINT64_MAX));

@@ -159,8 +159,7 @@ static VkResult VKAPI_CALL drv_allocate(VkDevice device, const VkCommandBufferAl
 
 static void open_driver(bool only_khr)
 {
-    fake_load(&driver);
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
+    fake_start(&driver);
     FAKE_OVERRIDE(vkCmdPipelineBarrier, drv_barrier);
     FAKE_OVERRIDE(vkCmdWaitEvents, drv_wait_events);
     const char *suffix = only_khr ? "KHR" : "";
@@ -173,17 +172,7 @@ static void open_driver(bool only_khr)
     fake_override(names[2], (PFN_vkVoidFunction)drv_wait_events2);
     FAKE_OVERRIDE(vkCreateCommandPool, drv_create_pool);
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
-    static const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queues[4];
-    for (uint32_t i = 0; i < 4; i++)
-        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = i,
-                                              .queueCount = 1,
-                                              .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 4,
-                                     .pQueueCreateInfos = queues};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    fake_open_device((const uint32_t[]){1, 1, 1, 1, 0});
 }
 
 static bool lacks_core2(const char *name)
@@ -197,7 +186,7 @@ static VkCommandPool make_pool(uint32_t family)
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = family};
     VkCommandPool pool;
-    assert_int_equal(FAKE_CALL(vkCreateCommandPool)(fake.device, &info, NULL, &pool), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, &pool));
     return pool;
 }
 
@@ -209,7 +198,7 @@ static VkCommandBuffer make_buffer(VkCommandPool pool, bool secondary)
         .level = secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1};
     VkCommandBuffer buffer;
-    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &info, &buffer), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, &buffer));
     return buffer;
 }
 
@@ -304,13 +293,12 @@ static void record(VkCommandBuffer commands, enum carrier carrier, bool khr, uin
     memset(&seen, 0, sizeof(seen));
     switch (carrier) {
     case BARRIER:
-        FAKE_CALL(vkCmdPipelineBarrier)
-        (commands, SRC_STAGE, DST_STAGE, VK_DEPENDENCY_BY_REGION_BIT, 1, &memory, n, buffers, n,
-         images);
+        FAKE_CALL(vkCmdPipelineBarrier, commands, SRC_STAGE, DST_STAGE, VK_DEPENDENCY_BY_REGION_BIT,
+                  1, &memory, n, buffers, n, images);
         break;
     case WAIT_EVENTS:
-        FAKE_CALL(vkCmdWaitEvents)
-        (commands, 1, &event, SRC_STAGE, DST_STAGE, 1, &memory, n, buffers, n, images);
+        FAKE_CALL(vkCmdWaitEvents, commands, 1, &event, SRC_STAGE, DST_STAGE, 1, &memory, n,
+                  buffers, n, images);
         break;
     case BARRIER2:
         ((PFN_vkCmdPipelineBarrier2)fake_command(khr ? "vkCmdPipelineBarrier2KHR"
@@ -432,15 +420,7 @@ TEST(test_transfers)
                 fake.driver.lacks = lacks_core2;
             if (khr) { /* functions were looked up already: once more without the core names */
                 fake_close_device();
-                static const float priority = 1.0f;
-                VkDeviceQueueCreateInfo queue = {.sType =
-                                                     VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                                 .queueCount = 1,
-                                                 .pQueuePriorities = &priority};
-                const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                                 .queueCreateInfoCount = 1,
-                                                 .pQueueCreateInfos = &queue};
-                assert_int_equal(fake_device(&info), VK_SUCCESS);
+                fake_open_device((const uint32_t[]){1, 0});
             }
             VkCommandBuffer buffers[4];
             VkCommandPool pools[4];
@@ -465,7 +445,7 @@ TEST(test_transfers)
                 }
             }
             for (uint32_t f = 0; f < 4; f++)
-                FAKE_CALL(vkDestroyCommandPool)(fake.device, pools[f], NULL);
+                FAKE_CALL(vkDestroyCommandPool, fake.device, pools[f], NULL);
             fake_close();
         }
     }
@@ -491,7 +471,7 @@ TEST(test_mixed)
                                    .imageMemoryBarrierCount = 4,
                                    .pImageMemoryBarriers = images};
     memset(&seen, 0, sizeof(seen));
-    FAKE_CALL(vkCmdPipelineBarrier2)(commands, &info);
+    FAKE_CALL(vkCmdPipelineBarrier2, commands, &info);
     assert_int_equal(seen.memory_count, 1);
     assert_int_equal(seen.memory[0].dstAccessMask, 203); /* of the acquire */
     assert_int_equal(seen.image_count, 3);
@@ -515,15 +495,15 @@ TEST(test_pools_and_buffers_that_end)
         record(commands, BARRIER2, false, 1, 2, 0);
         expect_barriers(1, NONE, NONE, 0);
         /* Resetting changes nothing about whose it is. */
-        FAKE_CALL(vkResetCommandPool)(fake.device, compute, 0);
-        FAKE_CALL(vkResetCommandBuffer)(commands, 0);
+        FAKE_CALL(vkResetCommandPool, fake.device, compute, 0);
+        FAKE_CALL(vkResetCommandBuffer, commands, 0);
         record(commands, BARRIER2, false, 1, 2, 0);
         expect_barriers(1, NONE, NONE, 0);
         if (way == 0) {
             const VkCommandBuffer freed[] = {VK_NULL_HANDLE, commands};
-            FAKE_CALL(vkFreeCommandBuffers)(fake.device, compute, 2, freed);
+            FAKE_CALL(vkFreeCommandBuffers, fake.device, compute, 2, freed);
         } else {
-            FAKE_CALL(vkDestroyCommandPool)(fake.device, compute, NULL);
+            FAKE_CALL(vkDestroyCommandPool, fake.device, compute, NULL);
         }
         recycled[recycled_count++] = commands;
         VkCommandBuffer again = make_buffer(graphics, false);
@@ -532,9 +512,9 @@ TEST(test_pools_and_buffers_that_end)
         expect_acquire(1, BARRIER2);
         record(again, BARRIER2, false, 1, 0, 2);
         expect_barriers(1, NONE, NONE, 0);
-        FAKE_CALL(vkDestroyCommandPool)(fake.device, graphics, NULL);
+        FAKE_CALL(vkDestroyCommandPool, fake.device, graphics, NULL);
         if (way == 0)
-            FAKE_CALL(vkDestroyCommandPool)(fake.device, compute, NULL);
+            FAKE_CALL(vkDestroyCommandPool, fake.device, compute, NULL);
     }
     /* What a program leaves behind ends with the device. */
     VkCommandPool left = make_pool(3);
@@ -558,13 +538,13 @@ TEST(test_allocation_that_fails)
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate_none);
     fake_close_device();
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-    assert_int_equal(fake_device(&info), VK_SUCCESS);
+    assert_success(fake_device(&info));
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = make_pool(2),
         .commandBufferCount = 3};
     VkCommandBuffer buffers[3];
-    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &allocate, buffers),
+    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &allocate, buffers),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     for (uint32_t i = 0; i < 3; i++)
         assert_null(buffers[i]);

@@ -27,7 +27,7 @@ static void check_work(size_t i)
     assert_bound(recording_do(buffer, i), GENERAL(point));
     recording_push(buffer, recording_right);
     assert_bound(recording_do(buffer, i), VARIANT(point));
-    FAKE_CALL(vkCmdBindPipeline)(buffer, point, OTHER);
+    FAKE_CALL(vkCmdBindPipeline, buffer, point, OTHER);
     recording_push(buffer, recording_wrong);
     assert_bound(recording_do(buffer, i), OTHER);
     recording_push(buffer, recording_right);
@@ -37,7 +37,7 @@ static void check_work(size_t i)
     assert_bound(recording_do(buffer, i), VARIANT(point));
     assert_int_equal(atomic_load(&recording.variants[point]->state), 1);
     assert_int_equal(atomic_load(&recording.variants[!point]->state), 0);
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &buffer);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &buffer);
 }
 
 TEST(test_all_work)
@@ -123,11 +123,11 @@ TEST(test_pushes)
         recording_push(buffer, recording_right);
     }
     /* Through a layout with other ranges, and back: what was pushed before is unknown. */
-    FAKE_CALL(vkCmdPushConstants)
-    (buffer, recording.layouts[1], VK_SHADER_STAGE_ALL, 4, 8, recording_right);
+    FAKE_CALL(vkCmdPushConstants, buffer, recording.layouts[1], VK_SHADER_STAGE_ALL, 4, 8,
+              recording_right);
     assert_bound(recording_dispatch(buffer), GENERAL(COMPUTE));
-    FAKE_CALL(vkCmdPushConstants)
-    (buffer, recording.layouts[0], VK_SHADER_STAGE_ALL, 4, 4, recording_right);
+    FAKE_CALL(vkCmdPushConstants, buffer, recording.layouts[0], VK_SHADER_STAGE_ALL, 4, 4,
+              recording_right);
     assert_bound(recording_dispatch(buffer), GENERAL(COMPUTE));
     recording_push(buffer, recording_right);
     assert_bound(recording_dispatch(buffer), VARIANT(COMPUTE));
@@ -148,10 +148,10 @@ TEST(test_secondaries)
     assert_bound(recording_dispatch(secondary), GENERAL(COMPUTE)); /* nothing is inherited */
     recording_push(secondary, recording_right);
     assert_bound(recording_dispatch(secondary), VARIANT(COMPUTE));
-    FAKE_CALL(vkEndCommandBuffer)(secondary);
+    FAKE_CALL(vkEndCommandBuffer, secondary);
     recording.bound[COMPUTE] = GENERAL(COMPUTE);
     recording_bind(buffer, COMPUTE);
-    FAKE_CALL(vkCmdExecuteCommands)(buffer, 1, &secondary);
+    FAKE_CALL(vkCmdExecuteCommands, buffer, 1, &secondary);
     recording_bind(buffer, COMPUTE);
     assert_bound(recording_dispatch(buffer), GENERAL(COMPUTE));
     recording_push(buffer, recording_right);
@@ -174,7 +174,7 @@ static VkQueryPool query_pool(VkQueryType type)
     VkQueryPool made;
     const VkQueryPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = type, .queryCount = 4};
-    assert_int_equal(FAKE_CALL(vkCreateQueryPool)(fake.device, &info, NULL, &made), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateQueryPool, fake.device, &info, NULL, &made));
     return made;
 }
 
@@ -185,19 +185,19 @@ TEST(test_queries)
     VkQueryPool occlusion = query_pool(VK_QUERY_TYPE_OCCLUSION),
                 statistics = query_pool(VK_QUERY_TYPE_PIPELINE_STATISTICS),
                 performance = query_pool(VK_QUERY_TYPE_PERFORMANCE_QUERY_KHR);
-    FAKE_CALL(vkCmdBeginQuery)(buffer, occlusion, 0, 0);
+    FAKE_CALL(vkCmdBeginQuery, buffer, occlusion, 0, 0);
     assert_bound(recording_draw(buffer), VARIANT(GRAPHICS));
-    FAKE_CALL(vkCmdBeginQuery)(buffer, statistics, 0, 0);
+    FAKE_CALL(vkCmdBeginQuery, buffer, statistics, 0, 0);
     assert_bound(recording_draw(buffer), GENERAL(GRAPHICS));
-    FAKE_CALL(vkCmdBeginQueryIndexedEXT)(buffer, performance, 0, 0, 0);
-    FAKE_CALL(vkCmdEndQuery)(buffer, statistics, 0);
-    FAKE_CALL(vkCmdEndQuery)(buffer, occlusion, 0);
+    FAKE_CALL(vkCmdBeginQueryIndexedEXT, buffer, performance, 0, 0, 0);
+    FAKE_CALL(vkCmdEndQuery, buffer, statistics, 0);
+    FAKE_CALL(vkCmdEndQuery, buffer, occlusion, 0);
     assert_bound(recording_draw(buffer), GENERAL(GRAPHICS));
-    FAKE_CALL(vkCmdEndQueryIndexedEXT)(buffer, performance, 0, 0);
+    FAKE_CALL(vkCmdEndQueryIndexedEXT, buffer, performance, 0, 0);
     assert_bound(recording_draw(buffer), VARIANT(GRAPHICS));
-    FAKE_CALL(vkDestroyQueryPool)(fake.device, statistics, NULL);
-    FAKE_CALL(vkDestroyQueryPool)(fake.device, performance, NULL);
-    FAKE_CALL(vkDestroyQueryPool)(fake.device, occlusion, NULL);
+    FAKE_CALL(vkDestroyQueryPool, fake.device, statistics, NULL);
+    FAKE_CALL(vkDestroyQueryPool, fake.device, performance, NULL);
+    FAKE_CALL(vkDestroyQueryPool, fake.device, occlusion, NULL);
     recording_close();
 }
 
@@ -206,11 +206,11 @@ TEST(test_feedback)
     recording_open();
     VkCommandBuffer buffer = recording_ready();
     assert_bound(recording_draw(buffer), VARIANT(GRAPHICS));
-    FAKE_CALL(vkCmdBeginTransformFeedbackEXT)(buffer, 0, 0, NULL, NULL);
+    FAKE_CALL(vkCmdBeginTransformFeedbackEXT, buffer, 0, 0, NULL, NULL);
     assert_bound(recording.bound[GRAPHICS], GENERAL(GRAPHICS)); /* behind it nothing may be bound */
     recording_push(buffer, recording_right);
     assert_bound(recording_draw(buffer), GENERAL(GRAPHICS));
-    FAKE_CALL(vkCmdEndTransformFeedbackEXT)(buffer, 0, 0, NULL, NULL);
+    FAKE_CALL(vkCmdEndTransformFeedbackEXT, buffer, 0, 0, NULL, NULL);
     assert_bound(recording_draw(buffer), VARIANT(GRAPHICS));
     recording_close();
 }
@@ -239,15 +239,15 @@ TEST(test_generated)
     assert_bound(recording.bound[COMPUTE],
                  GENERAL(COMPUTE)); /* the other one's state is what is taken */
     assert_bound(recording_dispatch(other), VARIANT(COMPUTE));
-    FAKE_CALL(vkCmdPreprocessGeneratedCommandsNV)(other, &info);
+    FAKE_CALL(vkCmdPreprocessGeneratedCommandsNV, other, &info);
     assert_bound(recording.bound[COMPUTE], GENERAL(COMPUTE));
     /* From then on its handle is a matter of generated commands. */
     const VkGeneratedCommandsInfoNV named = {.pipeline = GENERAL(GRAPHICS)};
     assert_bound(recording_draw(other), VARIANT(GRAPHICS));
-    FAKE_CALL(vkCmdPreprocessGeneratedCommandsNV)(other, &named);
+    FAKE_CALL(vkCmdPreprocessGeneratedCommandsNV, other, &named);
     assert_bound(recording_draw(other), GENERAL(GRAPHICS));
     recording.specializer.pipelines.ended = NULL; /* the variant is the test's */
-    FAKE_CALL(vkCmdBindPipelineShaderGroupNV)(other, COMPUTE, OTHER, 0);
+    FAKE_CALL(vkCmdBindPipelineShaderGroupNV, other, COMPUTE, OTHER, 0);
     recording.bound[COMPUTE] = OTHER;
     assert_bound(recording_dispatch(other), OTHER);
     recording_close();
@@ -284,11 +284,11 @@ TEST(test_references)
     for (int i = 0; i < 3; i++) {
         assert_bound(recording_dispatch(buffer), VARIANT(COMPUTE));
         assert_int_equal(references(), 1);
-        assert_int_equal(FAKE_CALL(vkEndCommandBuffer)(buffer), VK_SUCCESS);
+        assert_success(FAKE_CALL(vkEndCommandBuffer, buffer));
         if (i == 0)
-            FAKE_CALL(vkResetCommandBuffer)(buffer, 0);
+            FAKE_CALL(vkResetCommandBuffer, buffer, 0);
         else if (i == 1)
-            FAKE_CALL(vkResetCommandPool)(fake.device, recording.pool, 0);
+            FAKE_CALL(vkResetCommandPool, fake.device, recording.pool, 0);
         else
             recording_begin(buffer, 0);
         assert_int_equal(references(), 0);
@@ -298,18 +298,17 @@ TEST(test_references)
         recording_push(buffer, recording_right);
     }
     assert_bound(recording_dispatch(buffer), VARIANT(COMPUTE));
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &buffer);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &buffer);
     assert_int_equal(references(), 0);
     recording_ready();
     buffer = recording_ready();
     assert_bound(recording_dispatch(buffer), VARIANT(COMPUTE));
-    FAKE_CALL(vkDestroyCommandPool)(fake.device, recording.pool, NULL);
+    FAKE_CALL(vkDestroyCommandPool, fake.device, recording.pool, NULL);
     assert_int_equal(references(), 0);
     /* Never picked for protected work. */
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
-    assert_int_equal(FAKE_CALL(vkCreateCommandPool)(fake.device, &info, NULL, &recording.pool),
-                     VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, &recording.pool));
     buffer = recording_ready();
     assert_bound(recording_dispatch(buffer), GENERAL(COMPUTE));
     recording_close(); /* with all that is left */
@@ -343,7 +342,7 @@ TEST(test_handles_come_back)
     assert_int_equal(pthread_create(&thread, NULL, use_twice, NULL), 0);
     pthread_barrier_wait(&relay.turn);
     VkCommandBuffer before = relay.buffer;
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &before);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &before);
     assert_int_equal(references(), 0);
     relay.buffer = recording_allocate(recording.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     assert_ptr_equal(relay.buffer, before);
@@ -351,7 +350,7 @@ TEST(test_handles_come_back)
     assert_int_equal(pthread_join(thread, NULL), 0);
     pthread_barrier_destroy(&relay.turn);
     assert_int_equal(references(), 1);
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &relay.buffer);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &relay.buffer);
     assert_int_equal(references(), 0);
     recording_close();
 }
@@ -367,7 +366,7 @@ static VkFence make_fence(void)
 {
     VkFence fence;
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    assert_int_equal(FAKE_CALL(vkCreateFence)(fake.device, &info, NULL, &fence), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateFence, fake.device, &info, NULL, &fence));
     return fence;
 }
 
@@ -378,8 +377,7 @@ static VkSemaphore make_timeline(void)
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = &type};
-    assert_int_equal(FAKE_CALL(vkCreateSemaphore)(fake.device, &info, NULL, &semaphore),
-                     VK_SUCCESS);
+    assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
     return semaphore;
 }
 
@@ -397,7 +395,7 @@ static VkResult submit(VkQueue queue, VkCommandBuffer buffer, VkFence fence, VkS
                                 .pCommandBufferInfos = &buffers,
                                 .signalSemaphoreInfoCount = signal ? 1 : 0,
                                 .pSignalSemaphoreInfos = &signals};
-    return FAKE_CALL(vkQueueSubmit2)(queue, 1, &info, fence);
+    return FAKE_CALL(vkQueueSubmit2, queue, 1, &info, fence);
 }
 
 static void submit1(VkQueue queue, VkCommandBuffer buffer, VkSemaphore signal, uint64_t value)
@@ -412,7 +410,7 @@ static void submit1(VkQueue queue, VkCommandBuffer buffer, VkSemaphore signal, u
                                .pCommandBuffers = &buffer,
                                .signalSemaphoreCount = 1,
                                .pSignalSemaphores = &signal};
-    assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkQueueSubmit, queue, 1, &info, VK_NULL_HANDLE));
 }
 
 TEST(test_finished)
@@ -425,57 +423,55 @@ TEST(test_finished)
     VkCommandBuffer buffer = recording_ready();
     recording_dispatch(buffer);
     recording_dispatch(buffer);
-    FAKE_CALL(vkEndCommandBuffer)(buffer);
+    FAKE_CALL(vkEndCommandBuffer, buffer);
     uint64_t expected = 0;
     /* By a fence, waited for or asked. */
-    assert_int_equal(submit(queue, buffer, fence, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
+    assert_success(submit(queue, buffer, fence, VK_NULL_HANDLE, 0, 0));
     assert_int_equal(counted(), expected);
-    assert_int_equal(FAKE_CALL(vkWaitForFences)(fake.device, 1, &fence, VK_FALSE, 0), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkWaitForFences, fake.device, 1, &fence, VK_FALSE, 0));
     assert_int_equal(counted(), expected += 2);
-    assert_int_equal(FAKE_CALL(vkGetFenceStatus)(fake.device, fence), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkGetFenceStatus, fake.device, fence));
     assert_int_equal(counted(), expected);
-    assert_int_equal(FAKE_CALL(vkResetFences)(fake.device, 1, &fence), VK_SUCCESS);
-    assert_int_equal(submit(queue, buffer, fence, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkResetFences, fake.device, 1, &fence));
+    assert_success(submit(queue, buffer, fence, VK_NULL_HANDLE, 0, 0));
     const VkFence several[] = {make_fence(), fence};
-    assert_int_equal(FAKE_CALL(vkWaitForFences)(fake.device, 2, several, VK_FALSE, 0), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkWaitForFences, fake.device, 2, several, VK_FALSE, 0));
     assert_int_equal(counted(), expected); /* which of them isn't said */
-    assert_int_equal(FAKE_CALL(vkGetFenceStatus)(fake.device, fence), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkGetFenceStatus, fake.device, fence));
     assert_int_equal(counted(), expected += 2);
     /* By a later submission's, which has nothing to do but that. */
-    assert_int_equal(FAKE_CALL(vkResetFences)(fake.device, 1, &fence), VK_SUCCESS);
-    assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkQueueSubmit2)(queue, 0, NULL, fence), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkWaitForFences)(fake.device, 2, several, VK_TRUE, 0), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkResetFences, fake.device, 1, &fence));
+    assert_success(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0));
+    assert_success(FAKE_CALL(vkQueueSubmit2, queue, 0, NULL, fence));
+    assert_success(FAKE_CALL(vkWaitForFences, fake.device, 2, several, VK_TRUE, 0));
     assert_int_equal(counted(), expected += 2);
-    assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkResetFences)(fake.device, 1, &fence), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkQueueSubmit)(queue, 0, NULL, fence), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkGetFenceStatus)(fake.device, fence), VK_SUCCESS);
+    assert_success(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0));
+    assert_success(FAKE_CALL(vkResetFences, fake.device, 1, &fence));
+    assert_success(FAKE_CALL(vkQueueSubmit, queue, 0, NULL, fence));
+    assert_success(FAKE_CALL(vkGetFenceStatus, fake.device, fence));
     assert_int_equal(counted(), expected += 2);
     /* By a timeline value, in both forms of vkQueueSubmit, unless it waits for some stages alone. */
-    assert_int_equal(submit(queue, buffer, none, timeline, 1, all), VK_SUCCESS);
+    assert_success(submit(queue, buffer, none, timeline, 1, all));
     submit1(queue, buffer, timeline, 2);
-    assert_int_equal(
-        submit(queue, buffer, none, timeline, 3, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT),
-        VK_SUCCESS);
+    assert_success(
+        submit(queue, buffer, none, timeline, 3, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT));
     const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                       .semaphoreCount = 1,
                                       .pSemaphores = &timeline,
                                       .pValues = &(uint64_t){1}};
-    assert_int_equal(FAKE_CALL(vkWaitSemaphores)(fake.device, &wait, 0), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkWaitSemaphores, fake.device, &wait, 0));
     assert_int_equal(counted(), expected += 2);
     uint64_t value;
     recording.counter = 3;
-    assert_int_equal(FAKE_CALL(vkGetSemaphoreCounterValue)(fake.device, timeline, &value),
-                     VK_SUCCESS);
+    assert_success(FAKE_CALL(vkGetSemaphoreCounterValue, fake.device, timeline, &value));
     assert_int_equal(counted(), expected += 2);
-    assert_int_equal(FAKE_CALL(vkQueueWaitIdle)(queue), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkQueueWaitIdle, queue));
     assert_int_equal(counted(), expected += 2);
     /* By a wait for the device, or by being recorded anew. */
-    assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
-    assert_int_equal(FAKE_CALL(vkDeviceWaitIdle)(fake.device), VK_SUCCESS);
+    assert_success(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0));
+    assert_success(FAKE_CALL(vkDeviceWaitIdle, fake.device));
     assert_int_equal(counted(), expected += 2);
-    assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0), VK_SUCCESS);
+    assert_success(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0));
     recording_begin(buffer, 0);
     assert_int_equal(counted(), expected += 2);
     assert_int_equal(recording.specializer.submissions.open, 0);
@@ -483,7 +479,7 @@ TEST(test_finished)
     recording_bind(buffer, COMPUTE);
     recording_push(buffer, recording_wrong);
     recording_dispatch(buffer);
-    FAKE_CALL(vkEndCommandBuffer)(buffer);
+    FAKE_CALL(vkEndCommandBuffer, buffer);
     recording.submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
     assert_int_equal(submit(queue, buffer, none, VK_NULL_HANDLE, 0, 0),
                      VK_ERROR_OUT_OF_HOST_MEMORY);
@@ -491,9 +487,9 @@ TEST(test_finished)
     assert_int_equal(recording.specializer.submissions.open, 0);
     recording_begin(buffer, 0);
     assert_int_equal(counted(), expected);
-    FAKE_CALL(vkDestroyFence)(fake.device, fence, NULL);
-    FAKE_CALL(vkDestroyFence)(fake.device, several[0], NULL);
-    FAKE_CALL(vkDestroySemaphore)(fake.device, timeline, NULL);
+    FAKE_CALL(vkDestroyFence, fake.device, fence, NULL);
+    FAKE_CALL(vkDestroyFence, fake.device, several[0], NULL);
+    FAKE_CALL(vkDestroySemaphore, fake.device, timeline, NULL);
     recording_close();
 }
 
@@ -508,7 +504,7 @@ TEST(test_many_buffers)
     for (int i = 0; i < 150; i++) {
         buffers[i] = recording_ready();
         recording_dispatch(buffers[i]);
-        FAKE_CALL(vkEndCommandBuffer)(buffers[i]);
+        FAKE_CALL(vkEndCommandBuffer, buffers[i]);
         infos[i] = (VkCommandBufferSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffers[i]};
     }
@@ -521,13 +517,13 @@ TEST(test_many_buffers)
                                 .pCommandBufferInfos = infos,
                                 .signalSemaphoreInfoCount = 1,
                                 .pSignalSemaphoreInfos = &signal};
-    assert_int_equal(FAKE_CALL(vkQueueSubmit2)(queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkQueueSubmit2, queue, 1, &info, VK_NULL_HANDLE));
     uint64_t value;
     recording.counter = 1;
     assert_int_equal(counted(), 0);
-    FAKE_CALL(vkGetSemaphoreCounterValue)(fake.device, timeline, &value);
+    FAKE_CALL(vkGetSemaphoreCounterValue, fake.device, timeline, &value);
     assert_int_equal(counted(), 150);
     assert_int_equal(recording.specializer.submissions.open, 0);
-    FAKE_CALL(vkDestroySemaphore)(fake.device, timeline, NULL);
+    FAKE_CALL(vkDestroySemaphore, fake.device, timeline, NULL);
     recording_close();
 }

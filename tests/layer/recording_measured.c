@@ -35,9 +35,9 @@ static uint32_t stamps_of_rendering(VkCommandBuffer buffer, VkRenderingFlags fla
 {
     const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .flags = flags};
     recording.stamps = 0;
-    FAKE_CALL(vkCmdBeginRendering)(buffer, &info);
+    FAKE_CALL(vkCmdBeginRendering, buffer, &info);
     assert_true(recording.stamps <= 1);
-    FAKE_CALL(vkCmdEndRendering)(buffer);
+    FAKE_CALL(vkCmdEndRendering, buffer);
     return recording.stamps;
 }
 
@@ -48,13 +48,13 @@ static uint32_t stamps_of_pass(VkCommandBuffer buffer, VkSubpassContents content
                                         .contents = contents};
     const VkSubpassEndInfo end = {.sType = VK_STRUCTURE_TYPE_SUBPASS_END_INFO};
     recording.stamps = 0;
-    FAKE_CALL(vkCmdBeginRenderPass)(buffer, &info, contents);
+    FAKE_CALL(vkCmdBeginRenderPass, buffer, &info, contents);
     assert_true(recording.stamps <= 1);
-    FAKE_CALL(vkCmdEndRenderPass)(buffer);
+    FAKE_CALL(vkCmdEndRenderPass, buffer);
     uint32_t first = recording.stamps;
     recording.stamps = 0;
-    FAKE_CALL(vkCmdBeginRenderPass2)(buffer, &info, &subpass);
-    FAKE_CALL(vkCmdEndRenderPass2)(buffer, &end);
+    FAKE_CALL(vkCmdBeginRenderPass2, buffer, &info, &subpass);
+    FAKE_CALL(vkCmdEndRenderPass2, buffer, &end);
     assert_int_equal(recording.stamps, first);
     return first;
 }
@@ -96,9 +96,9 @@ static uint32_t picks_of(VkCommandBufferUsageFlags flags, VkPipelineBindPoint po
             point == GRAPHICS ? recording_draw(secondary) : recording_dispatch(secondary);
         picks += got == VARIANT(point);
         for (int k = 0; k < BF_RECORDING_SHARED; k++)
-            assert_int_equal(FAKE_CALL(vkQueueSubmit2)(queue, 0, NULL, VK_NULL_HANDLE), VK_SUCCESS);
+            assert_success(FAKE_CALL(vkQueueSubmit2, queue, 0, NULL, VK_NULL_HANDLE));
     }
-    FAKE_CALL(vkFreeCommandBuffers)(fake.device, recording.pool, 1, &secondary);
+    FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &secondary);
     return picks;
 }
 

@@ -194,9 +194,8 @@ void recording_open(void)
     recording.submit_result = VK_SUCCESS;
     memset(recording.bound, 0, sizeof(recording.bound));
     setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
-    fake_load(
+    fake_start(
         &(struct fake_driver){.layer = "libbelfry_test_layer_open.so", .lacks = recording_lacks});
-    assert_int_equal(fake_instance(VK_API_VERSION_1_3, 0, NULL), VK_SUCCESS);
     FAKE_OVERRIDE(vkCmdBindPipeline, drv_bind);
     for (size_t i = 0; i < RECORDING_WORKS; i++)
         fake_override(recording_works[i].name, (PFN_vkVoidFunction)drv_use);
@@ -210,39 +209,28 @@ void recording_open(void)
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
     FAKE_OVERRIDE(vkCmdWriteTimestamp, drv_stamp);
     FAKE_OVERRIDE(vkGetSemaphoreCounterValue, drv_counter);
-    static const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    assert_int_equal(
-        fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                          .queueCreateInfoCount = 1,
-                                          .pQueueCreateInfos = &queue}),
-        VK_SUCCESS);
+    fake_open_device((const uint32_t[]){1, 0});
     for (uint32_t i = 0; i < 2; i++) {
         const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, 32 + 16 * i};
         const VkPipelineLayoutCreateInfo info = {.sType =
                                                      VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                  .pushConstantRangeCount = 1,
                                                  .pPushConstantRanges = &range};
-        assert_int_equal(
-            FAKE_CALL(vkCreatePipelineLayout)(fake.device, &info, NULL, &recording.layouts[i]),
-            VK_SUCCESS);
+        assert_success(
+            FAKE_CALL(vkCreatePipelineLayout, fake.device, &info, NULL, &recording.layouts[i]));
     }
     make_record(0);
     make_record(1);
-    assert_int_equal(
-        FAKE_CALL(vkCreateCommandPool)(
-            fake.device,
-            &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO}, NULL,
-            &recording.pool),
-        VK_SUCCESS);
+    assert_success(
+        FAKE_CALL(vkCreateCommandPool, fake.device,
+                  &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO},
+                  NULL, &recording.pool));
 }
 
 void recording_close(void)
 {
     for (int i = 0; i < 2; i++)
-        FAKE_CALL(vkDestroyPipelineLayout)(fake.device, recording.layouts[i], NULL);
+        FAKE_CALL(vkDestroyPipelineLayout, fake.device, recording.layouts[i], NULL);
     fake_close();
 }
 
@@ -254,7 +242,7 @@ VkCommandBuffer recording_allocate(VkCommandPool from, VkCommandBufferLevel leve
                                               .commandPool = from,
                                               .level = level,
                                               .commandBufferCount = 1};
-    assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers)(fake.device, &info, &buffer), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, &buffer));
     return buffer;
 }
 
@@ -267,7 +255,7 @@ void recording_begin_with(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags 
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                            .flags = flags,
                                            .pInheritanceInfo = &inheritance};
-    assert_int_equal(FAKE_CALL(vkBeginCommandBuffer)(buffer, &info), VK_SUCCESS);
+    assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     recording.bound[0] = recording.bound[1] = VK_NULL_HANDLE;
 }
 
@@ -278,12 +266,12 @@ void recording_begin(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inher
 
 void recording_bind(VkCommandBuffer buffer, VkPipelineBindPoint point)
 {
-    FAKE_CALL(vkCmdBindPipeline)(buffer, point, GENERAL(point));
+    FAKE_CALL(vkCmdBindPipeline, buffer, point, GENERAL(point));
 }
 
 void recording_push(VkCommandBuffer buffer, const uint32_t words[2])
 {
-    FAKE_CALL(vkCmdPushConstants)(buffer, recording.layouts[0], VK_SHADER_STAGE_ALL, 4, 8, words);
+    FAKE_CALL(vkCmdPushConstants, buffer, recording.layouts[0], VK_SHADER_STAGE_ALL, 4, 8, words);
 }
 
 /* The command, with arguments of no meaning. */
@@ -299,13 +287,13 @@ VkPipeline recording_do(VkCommandBuffer buffer, size_t i)
 
 VkPipeline recording_dispatch(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdDispatch)(buffer, 1, 1, 1);
+    FAKE_CALL(vkCmdDispatch, buffer, 1, 1, 1);
     return recording.used[COMPUTE];
 }
 
 VkPipeline recording_draw(VkCommandBuffer buffer)
 {
-    FAKE_CALL(vkCmdDraw)(buffer, 3, 1, 0, 0);
+    FAKE_CALL(vkCmdDraw, buffer, 3, 1, 0, 0);
     return recording.used[GRAPHICS];
 }
 
@@ -323,6 +311,6 @@ VkCommandBuffer recording_ready(void)
 VkQueue recording_queue(void)
 {
     VkQueue queue;
-    FAKE_CALL(vkGetDeviceQueue)(fake.device, 0, 0, &queue);
+    FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     return queue;
 }

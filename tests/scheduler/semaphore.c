@@ -99,8 +99,7 @@ static void world_init(struct world *w)
 
 static struct bf_semaphore *make(struct world *w, bool timeline, bool external, uint64_t value)
 {
-    assert_int_equal(bf_semaphore_register(&w->scheduler, HANDLE, timeline, external, value),
-                     VK_SUCCESS);
+    assert_success(bf_semaphore_register(&w->scheduler, HANDLE, timeline, external, value));
     struct bf_semaphore *sem = bf_semaphore_find(&w->scheduler, HANDLE);
     assert_non_null(sem);
     return sem;

@@ -33,6 +33,8 @@
     }                                                                                              \
     static void name_##_on(made_)
 
+#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
+
 void test_enlist(const struct CMUnitTest *test, int line);
 
 /* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main returns. */

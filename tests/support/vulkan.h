@@ -13,8 +13,6 @@
 
 #include "icd/icd_client.h"
 
-#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
-
 /* ---------------------------------------------------------------------------------- Environment --
  */
 

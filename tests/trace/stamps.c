@@ -269,7 +269,7 @@ static struct bf_stamps_info info_make(uint32_t bits, double ticks_per_ns)
 static struct bf_stamps *stamps_make(const struct bf_stamps_info *info)
 {
     struct bf_stamps *s;
-    assert_int_equal(bf_stamps_create(info, &s), VK_SUCCESS);
+    assert_success(bf_stamps_create(info, &s));
     assert_non_null(s);
     return s;
 }
@@ -346,11 +346,11 @@ TEST(who_can_be_timed)
         info.valid_bits = cases[i].bits;
         info.host_query_reset = cases[i].host_reset;
         struct bf_stamps *s = (struct bf_stamps *)&info;
-        assert_int_equal(bf_stamps_create(&info, &s), VK_SUCCESS);
+        assert_success(bf_stamps_create(&info, &s));
         assert_true((s != NULL) == cases[i].expected);
         bf_stamps_destroy(s);
         info.trace = NULL;
-        assert_int_equal(bf_stamps_create(&info, &s), VK_SUCCESS);
+        assert_success(bf_stamps_create(&info, &s));
         assert_null(s);
     }
     struct bf_trace_packet packet = {.timed = true};

@@ -183,7 +183,7 @@ static struct seen submit(struct bf_trace *trace, struct bf_stamps *stamps, uint
         .signalSemaphoreInfoCount = 1,
         .pSignalSemaphoreInfos = &signal,
     };
-    assert_int_equal(gpu.vk.vkQueueSubmit2(gpu.queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_success(gpu.vk.vkQueueSubmit2(gpu.queue, 1, &info, VK_NULL_HANDLE));
     handed_over(trace, &seen.packet, NOTHING, SYNC((uint64_t)gpu.epoch, gpu.last_epoch));
     bf_stamps_accepted(stamps, slot, gpu.last_epoch, seen.packet.handed_over_ns);
     return seen;
@@ -195,7 +195,7 @@ static void wait_for_all(void)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &gpu.epoch,
                                       .pValues = &gpu.last_epoch};
-    assert_int_equal(gpu.vk.vkWaitSemaphores(gpu.device, &wait, UINT64_MAX), VK_SUCCESS);
+    assert_success(gpu.vk.vkWaitSemaphores(gpu.device, &wait, UINT64_MAX));
 }
 
 /* Every way to reset, to stamp and to place, with as many valid bits as a device may have. */
@@ -218,7 +218,7 @@ static void inside_the_bracket(bool calibrated, bool host_reset, bool second_for
         .trace = trace,
     };
     struct bf_stamps *stamps;
-    assert_int_equal(bf_stamps_create(&info, &stamps), VK_SUCCESS);
+    assert_success(bf_stamps_create(&info, &stamps));
     assert_non_null(stamps);
 
     struct seen seen[2 * PACKETS];

@@ -154,7 +154,7 @@ TEST(table)
     const struct bf_trace_info info = {
         .program = "synthetic", .device = "Paper GPU", .driver = "pencil 1.0"};
     struct bf_trace *trace;
-    assert_int_equal(bf_trace_create(&info, &trace), VK_SUCCESS);
+    assert_success(bf_trace_create(&info, &trace));
     uint32_t graphics = bf_trace_add_engine(trace, "graphics 0");
     uint32_t copy = bf_trace_add_engine(trace, "copy 0");
     uint32_t direct = bf_trace_add_queue(trace, graphics, "direct");
@@ -206,7 +206,7 @@ TEST(untimed)
 {
     struct bf_trace *trace;
     const struct bf_trace_info info = {.program = "p", .device = "d", .driver = ""};
-    assert_int_equal(bf_trace_create(&info, &trace), VK_SUCCESS);
+    assert_success(bf_trace_create(&info, &trace));
     uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "copy"), "upload");
     struct bf_trace_packet p;
     bf_trace_packet_queued(trace, &p, queue, BF_TRACE_EXECUTE, 1);
