@@ -243,9 +243,11 @@ static _Noreturn void fail_entry(struct run *run, int op, int q, const struct lo
     dump_list(&run->logs[q], reader);
     run_fail(run, op,
              "Q%d, log of %s, record %" PRIu64 " (%" PRIu64 " lost before): fence %" PRIu32
-             ", value %" PRIu64 ": %s",
+             ", value %" PRIu64 ", observed %" PRIu64 ", end %" PRIu64 ", flags %#" PRIx64 ": %s",
              q, reader->side ? "signals" : "waits", record->sequence, record->lostBefore,
-             record->entry.hNativeFence, record->entry.fenceValue, why);
+             record->entry.hNativeFence, record->entry.fenceValue,
+             record->entry.fenceObservedGpuTimestamp, record->entry.fenceEndGpuTimestamp,
+             record->entry.reserved0, why);
 }
 
 /* The record's place in the list, if it is certain; else -1. */
