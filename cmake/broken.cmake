@@ -66,10 +66,10 @@ endfunction()
 # Nothing is broken: tests may step in where races are decided.
 belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 
-# Deliberately broken schedulers, for the tests that must catch them. Under sanitizers they would fail
+# Deliberately broken ones, for the tests that must catch them. Under sanitizers they would fail
 # of themselves.
 if(NOT BELFRY_SANITIZE)
-  foreach(name rule_m binary_wait recheck ticket elision causal_order)
+  foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

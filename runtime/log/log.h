@@ -38,13 +38,18 @@
  *        fence, an event, an idle queue) finds its entry when reading the log. Batches to which
  *        nothing can be added are logged without the help of another one. LG-2 and LG-3 apply to
  *        the other logs only, R-1 and R-2 to both kinds.
+ *  LG-7  Where the GPU may write timestamps but not copy them (transfer-only families), the host
+ *        fills an entry's times in once its epoch has been reached, and no reader is given it
+ *        before. As the GPU writes it, the entry is marked as untimed and has no times. It stays so
+ *        where the GPU has been given the next entry for the same place by then: the host doesn't
+ *        write where the GPU may be writing. So an entry has the times that it should have, or says
+ *        that it has none.
  *
  * Times. The end of a wait, and of a signal in its own batch, are timestamps of the GPU. A wait is
  * observed when the packet before it has ended or when it was handed to the queue, whichever is
  * later. If the queue had work in flight when its log was created, one submission of the log's own
  * behind that work keeps the time at which it ended (together with whatever else the engine had
- * been given by then). Transfer-only families may write timestamps but not copy them: there the
- * host fills the times in before anybody reads the log. Engines without timestamps log zeros.
+ * been given by then). Engines without timestamps log zeros.
  *
  * A queue without a reader or trace has no log: a submission then only tests one pointer.
  *

@@ -16,7 +16,7 @@
 struct bf_log_payload {
     BfFenceLogEntry entry;
     uint64_t word;
-    uint64_t unused;
+    uint64_t given; /* the time that the host knows, where it fills the times in (LG-7) */
 };
 
 #define ENTRY_END      offsetof(BfFenceLogEntry, fenceEndGpuTimestamp)
@@ -176,7 +176,7 @@ static VkCommandBuffer writer_use_slot(struct bf_log_writer *writer, struct bf_l
         slot->commands[timing] = writer_record_slot(writer, slot, timing);
     if (!slot->commands[timing])
         return NULL;
-    if (!writer->copies_stamps && (timing & BF_LOG_STAMP))
+    if (bf_log_writer_fills_in_times(writer) && (timing & BF_LOG_STAMP))
         gpu->vk.vkResetQueryPool(gpu->handle, writer->queries, slot->query, 1);
     slot->timing = timing;
     return slot->commands[timing];
@@ -216,6 +216,11 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
         flags |= BF_FENCE_LOG_UNTIMED_BIT;
     else if (given)
         flags |= wait ? BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT : BF_FENCE_LOG_END_FROM_HOST_BIT;
+    uint64_t time = given;
+    if (bf_log_writer_fills_in_times(writer)) {
+        flags |= BF_FENCE_LOG_UNTIMED_BIT;
+        time = 0;
+    }
     *writer_payload(writer, slot) = (struct bf_log_payload){
         .entry =
             {
@@ -224,10 +229,11 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
                 .operationType = wait ? BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
                                       : BF_FENCE_LOG_OPERATION_SIGNAL_EXECUTED,
                 .reserved0 = flags,
-                .fenceObservedGpuTimestamp = wait ? given : 0,
-                .fenceEndGpuTimestamp = wait ? 0 : given,
+                .fenceObservedGpuTimestamp = wait ? time : 0,
+                .fenceEndGpuTimestamp = wait ? 0 : time,
             },
         .word = bfFenceLogWord(number + 1, writer->count),
+        .given = given,
     };
     writer->has_end = writer->has_end || (!wait && (timing & BF_LOG_STAMP));
     slot->number = number;
@@ -305,23 +311,25 @@ static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_
     return stamp;
 }
 
-/* Fills in the times of a completed slot's entry. Slots complete in order of submission, so the end
- * that was read last is that of the packet before. An entry that has been overwritten meanwhile is
- * left alone. */
+/* LG-7: fills in the times of a completed slot's entry. Slots complete in order of submission, so
+ * the end that was read last is that of the packet before. An entry whose place the GPU has been
+ * given for another one, which it may be writing, is left alone. */
 static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
-    bool stamped = slot->timing & BF_LOG_STAMP;
+    bool stamped = slot->timing & BF_LOG_STAMP, wait = slot->side == BF_LOG_WAITS;
     uint64_t stamp = stamped ? writer_read_stamp(writer, slot) : 0;
-    if (slot->side >= 0 && slot->number + writer->count >= writer->next[slot->side]) {
+    if (slot->side >= 0 && slot->number + writer->count >= writer->next[slot->side] &&
+        (stamp || !stamped)) {
         BfFenceLogEntry *entry =
             &bf_log_writer_memory(writer, slot->side)->entries[slot->number % writer->count];
-        bool wait = slot->side == BF_LOG_WAITS;
-        if (stamped)
-            __atomic_store_n(&entry->fenceEndGpuTimestamp, stamp, __ATOMIC_RELEASE);
-        if (slot->timing & BF_LOG_KEPT)
-            __atomic_store_n(wait ? &entry->fenceObservedGpuTimestamp
-                                  : &entry->fenceEndGpuTimestamp,
-                             writer->last_end, __ATOMIC_RELEASE);
+        const struct bf_log_payload *payload = writer_payload(writer, slot);
+        uint64_t known = slot->timing & BF_LOG_KEPT ? writer->last_end : payload->given;
+        if (wait)
+            __atomic_store_n(&entry->fenceObservedGpuTimestamp, known, __ATOMIC_RELEASE);
+        __atomic_store_n(&entry->fenceEndGpuTimestamp, stamped ? stamp : known, __ATOMIC_RELEASE);
+        __atomic_store_n(&entry->reserved0,
+                         payload->entry.reserved0 & ~(uint64_t)BF_FENCE_LOG_UNTIMED_BIT,
+                         __ATOMIC_RELEASE);
     }
     if (stamped && slot->side != BF_LOG_WAITS)
         writer->last_end = stamp;
@@ -344,7 +352,7 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
     while ((slot = writer->first) != NULL && slot->epoch <= completed) {
         if (writer->by_host)
             writer_write_entry(writer, slot);
-        else if (writer->timed && !writer->copies_stamps)
+        else if (bf_log_writer_fills_in_times(writer))
             writer_fill_in_times(writer, slot);
         writer->first = slot->next;
         slot->epoch = 0;

@@ -69,6 +69,12 @@ VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_lo
 /* Nothing of it is in flight. NULL is allowed. */
 void bf_log_writer_destroy(struct bf_log_writer *writer);
 
+/* Does the host fill the entries' times in (LG-7)? */
+static inline bool bf_log_writer_fills_in_times(const struct bf_log_writer *writer)
+{
+    return writer->timed && !writer->copies_stamps;
+}
+
 /* One of the two logs. */
 BfFenceLogBuffer *bf_log_writer_memory(const struct bf_log_writer *writer, enum bf_log_side side);
 

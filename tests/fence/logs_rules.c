@@ -203,6 +203,51 @@ FIXTURE_TEST(what_finds_no_slot_is_counted_as_lost)
     }
 }
 
+/* Where the host fills times in, it may find that the GPU has been given the next entry for the same
+ * place by then. Times are there in full, or the entry says that there are none. */
+TYPE_TEST(an_entry_has_its_times_or_says_that_it_has_none)
+{
+    if (!fixture_is_icd() || is_untimed())
+        return;
+    enum { EACH = 5 };
+    BfQueue other = make_queue(f, type);
+    uint32_t family = bfGetQueueFamilyIndex(queue);
+    BfFence fence = make_native_fence(f, 0), gate = make_native_fence(f, 0);
+    BfFenceLogReader readers[] = {make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 2),
+                                  make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2)};
+    struct records r;
+    uint64_t got[2] = {0};
+    f->icd.pause();
+    for (uint64_t i = 1; i <= EACH; i++) {
+        queue_signal(other, gate, i);
+        queue_wait(queue, gate, i);
+        queue_signal(queue, fence, i);
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t q = 0; q < 16 * DEVICE_FAMILIES; q++)
+            more |= f->icd.step(q / 16, q % 16);
+        f->icd.quiesce();
+        for (int side = 0; side < 2; side++) {
+            read_all(readers[side], &r);
+            got[side] += r.count + r.lost;
+            for (uint32_t i = 0; i < r.count && f->families[family].timestampValidBits; i++) {
+                const BfFenceLogEntry *entry = &r.at[i].entry;
+                if (entry->reserved0 & BF_FENCE_LOG_UNTIMED_BIT)
+                    assert_int_equal(entry->fenceEndGpuTimestamp, 0);
+                else
+                    assert_int_not_equal(entry->fenceEndGpuTimestamp, 0);
+                assert_true(entry->fenceObservedGpuTimestamp <= entry->fenceEndGpuTimestamp);
+            }
+        }
+    }
+    assert_int_equal(got[0], EACH);
+    assert_int_equal(got[1], EACH);
+    f->icd.resume();
+    bfDestroyFenceLogReader(readers[0]);
+    bfDestroyFenceLogReader(readers[1]);
+}
+
 FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);

@@ -245,7 +245,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer buffer)
 
 #define ENTRY(name_, function_)                                                                    \
     {                                                                                              \
-        #name_, (PFN_vkVoidFunction)(1 ? function_ : (PFN_##name_)0),                              \
+#name_, (PFN_vkVoidFunction)(1 ? function_ : (PFN_##name_)0),                              \
             offsetof(struct VolkDeviceTable, name_)                                                \
     }
 #define ENTRIES(name_)                                                                             \

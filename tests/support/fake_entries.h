@@ -25,22 +25,24 @@
 
 /* What a handle points to. A type but no count: kept for the next one of it. */
 struct fake_object {
-    const void *key; /* &fake_key: the word by which layers find what belongs to a dispatchable one */
+    const void
+        *key; /* &fake_key: the word by which layers find what belongs to a dispatchable one */
     VkObjectType type;
     uint32_t count; /* how often it was made; 0: it is free */
     VkDevice device;
     const VkAllocationCallbacks *allocator;
-    VkCommandPool pool; /* of a command buffer */
-    bool recorded;      /* it was ended */
-    uint64_t own[2];    /* the test's; 0 at first */
+    VkCommandPool pool;       /* of a command buffer */
+    bool recorded;            /* it was ended */
+    uint64_t own[2];          /* the test's; 0 at first */
     struct fake_object *next; /* of the freed command buffers */
 };
 
 struct fake_entries {
-    uint32_t made;      /* calls that made something, or would have */
-    uint32_t fail_at;   /* the so-many-th of them from now on fails, once; 0: none does */
-    VkResult failure;   /* so; VK_ERROR_OUT_OF_DEVICE_MEMORY at first */
-    bool equal_handles; /* what is made is the same object as the last of its type; modules aren't */
+    uint32_t made;    /* calls that made something, or would have */
+    uint32_t fail_at; /* the so-many-th of them from now on fails, once; 0: none does */
+    VkResult failure; /* so; VK_ERROR_OUT_OF_DEVICE_MEMORY at first */
+    bool
+        equal_handles; /* what is made is the same object as the last of its type; modules aren't */
 };
 extern struct fake_entries fake_entries;
 extern char fake_key;
