@@ -178,6 +178,11 @@ void plan_dump(const struct plan *plan, FILE *file)
             "%d calls\n",
             plan->seed, plan_shape_name(plan->shape), plan->queue_count, plan->thread_count,
             plan->batch_count, plan->cb_count, plan->op_count);
+    const struct plan_block *block = &plan->block;
+    if (block->first)
+        fprintf(file, "  a test driver blocks in call %u (each %u) of %s, for %u us, %s\n",
+                block->first, block->every, block->command ? block->command : "a queue", block->us,
+                block->late ? "late" : "early");
     static const char *const types[] = {"direct", "bundle", "compute", "copy"};
     static const char *const faces[] = {"VkSemaphore", "BfFence", "imported BfFence",
                                         "exported BfFence"};

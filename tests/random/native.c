@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What native fences add to a program. A program of the same seed makes the same calls with them
- * and without.
+ * What native fences, and a driver that blocks, add to a program. A program of the same seed makes
+ * the same calls with them and without.
  */
 #include "plan.h"
 
@@ -18,12 +18,30 @@ static void queue_choose(struct plan_queue *queue, struct rng *rng, bool logged)
     queue->read = rng_percent(rng, 70) && logged && (is_itself(queue) || !queue->bf);
 }
 
+static void block_choose(struct plan *plan)
+{
+    static const char *const commands[] = {
+        NULL, NULL, "vkQueueSubmit", "vkQueueBindSparse", "vkQueueWaitIdle", "vkDeviceWaitIdle"};
+    struct rng rng = {plan->seed ^ UINT64_C(0x626c6f636b212121)};
+    plan->block = (struct plan_block){0};
+    if (!rng_percent(&rng, 25))
+        return;
+    plan->block = (struct plan_block){
+        .first = (uint32_t)rng_range(&rng, 1, 12),
+        .every = rng_percent(&rng, 30) ? 0 : (uint32_t)rng_range(&rng, 1, 12),
+        .us = (uint32_t)rng_range(&rng, 1, rng_percent(&rng, 20) ? 2000 : 200),
+        .late = rng_percent(&rng, 50),
+        .command = commands[rng_below(&rng, sizeof(commands) / sizeof(commands[0]))],
+    };
+}
+
 void plan_native(struct plan *plan, const struct machine *machine)
 {
     struct rng rng = {plan->seed ^ UINT64_C(0x6e61746976652121)};
     bool any = machine->native && rng_percent(&rng, 60);
     bool logged = machine->native && rng_percent(&rng, 45);
     plan->logged = false;
+    block_choose(plan);
     for (int s = 0; s < plan->semaphore_count; s++) {
         struct plan_semaphore *semaphore = &plan->semaphores[s];
         semaphore->native = rng_percent(&rng, 60) && any &&

@@ -11,8 +11,8 @@
  *               long before its signal. It spreads the calls over threads and puts host waits,
  *               queries, idles and settle points between them, each such that what it waits for
  *               depends on nothing that comes later in I.
- *   native.c    chooses which fences are native, and which queues' logs are read: nothing else in a
- *               program depends on it.
+ *   native.c    chooses which fences are native, which queues' logs are read, and where the driver
+ *               blocks: nothing else in a program depends on it.
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
  *
@@ -310,6 +310,16 @@ struct plan_cb {
     struct plan_see sees[PLAN_SEE];
 };
 
+/* The first-th call of a kind, and each every-th one behind it; before it has any effect, or late:
+ * once the driver has done all. */
+struct plan_block {
+    uint32_t first; /* 0: none */
+    uint32_t every; /* 0: no other */
+    uint32_t us;
+    bool late;
+    const char *command; /* NULL: calls of any kind */
+};
+
 struct plan {
     uint64_t seed;
     enum plan_shape shape;
@@ -318,8 +328,9 @@ struct plan {
     /* Where the driver can be told to: it starts nothing until some thread has to wait for it, so
      * that much is under way at once. */
     bool pause;
-    bool slow;   /* likewise: its submit calls dawdle, so that others run into them */
-    bool logged; /* some queue's logs are read */
+    bool slow;               /* likewise: its submit calls dawdle, so that others run into them */
+    struct plan_block block; /* likewise: some calls on its queues block, for a time */
+    bool logged;             /* some queue's logs are read */
 
     int queue_count, semaphore_count, thread_count, fence_count;
     int event_count, batch_count, cb_count, op_count, use_count, settle_count;
@@ -514,8 +525,8 @@ bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value,
  * be used again. */
 void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
                    const struct plan_limits *limits, struct rng *rng);
-/* native.c: which fences are native, what queues have besides, and whose logs are read. All of it by
- * a die of its own: the calls of a program don't depend on it. */
+/* native.c: which fences are native, what queues have besides, whose logs are read, and where the
+ * driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
 void plan_native(struct plan *plan, const struct machine *machine);
 /* order.c: operations, threads, fences. */
 void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,

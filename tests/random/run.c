@@ -541,6 +541,16 @@ static void driver_dawdle(const struct belfry_icd_record *record, void *user)
         sched_yield();
 }
 
+static void driver_block(struct run *run, const struct plan_block *block)
+{
+    if (run->icd.library)
+        run->icd.set_block(&(struct belfry_icd_block){.command = block->command,
+                                                      .first = block->first,
+                                                      .every = block->every,
+                                                      .ns = block->us * UINT64_C(1000),
+                                                      .late = block->late});
+}
+
 static bool op_may_block(const struct plan_op *op)
 {
     switch (op->kind) {
@@ -812,9 +822,11 @@ bool run_plan(struct run *run, struct plan *plan)
     bool slow = run->icd.library && plan->slow;
     if (slow)
         run->icd.set_callback(driver_dawdle, NULL);
+    driver_block(run, &plan->block);
     driver_pause(run);
     run_threads(run);
     driver_resume(run);
+    driver_block(run, &(struct plan_block){0});
     if (slow)
         run->icd.set_callback(NULL, NULL);
     check_effects(run);
