@@ -56,7 +56,7 @@ static VkResult exported_semaphore_signal(struct bf_fence *fence, uint64_t wante
         .semaphore = fence->exported,
         .value = wanted,
     };
-    VkResult result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
+    VkResult result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
     if (result == VK_SUCCESS)
         fence->exported_signalled = wanted;
     return result;
@@ -88,8 +88,8 @@ VkResult bf_import_observe(struct bf_fence *fence, struct bf_effects *effects)
     struct bf_scheduler *scheduler = fence->scheduler;
     uint64_t value;
     atomic_fetch_add_explicit(&scheduler->gpu.counters.counter_queries, 1, memory_order_relaxed);
-    VkResult result =
-        scheduler->gpu.counter_value(scheduler->gpu.handle, fence->imported->handle, &value);
+    VkResult result = scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle,
+                                                                   fence->imported->handle, &value);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&scheduler->pending.lock);
@@ -164,7 +164,7 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
         };
         bf_fence_announce(fence, value);
         bf_observe_fence_signal(fence->observed, value);
-        result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
+        result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
     }
     if (result == VK_SUCCESS) {
         bf_semaphore_host_signal(scheduler, fence->imported->handle, value);
@@ -257,7 +257,8 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_semaphore *known;
-    VkResult result = scheduler->gpu.counter_value(scheduler->gpu.handle, semaphore, counter);
+    VkResult result =
+        scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, semaphore, counter);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&scheduler->fences->registered_lock);

@@ -119,9 +119,9 @@ static uint64_t peer_timeline_find_start(struct bf_peer_timelines *peer_timeline
 {
     struct bf_scheduler *scheduler = peer_timelines->scheduler;
     uint64_t counter, last = bf_peer_memory_last_point(&peer_timelines->memory, peer_timeline);
-    if (scheduler->gpu.counter_value(scheduler->gpu.handle,
-                                     peer_timelines->timelines[peer_timeline].sem->handle,
-                                     &counter) != VK_SUCCESS)
+    if (scheduler->gpu.vk.vkGetSemaphoreCounterValue(
+            scheduler->gpu.handle, peer_timelines->timelines[peer_timeline].sem->handle,
+            &counter) != VK_SUCCESS)
         return UINT64_MAX;
     return counter > last ? counter : last;
 }
@@ -323,9 +323,10 @@ static bool peer_timeline_release_waiters(struct bf_peer_timelines *peer_timelin
     uint64_t counter = 0;
     if (!bf_peer_memory_begin_release(&peer_timelines->memory, peer_timeline))
         return false;
-    VkResult result = scheduler->gpu.counter_value(scheduler->gpu.handle, semaphore, &counter);
+    VkResult result =
+        scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, semaphore, &counter);
     if (result == VK_SUCCESS && counter < point)
-        result = scheduler->gpu.signal_semaphore(scheduler->gpu.handle, &info);
+        result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
     bf_peer_memory_end_release(&peer_timelines->memory, peer_timeline);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(scheduler, "releasing what waits for another process");

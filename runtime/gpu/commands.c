@@ -44,5 +44,5 @@ void bf_commands_put_barrier(struct bf_gpu *gpu, VkCommandBuffer commands,
         .memoryBarrierCount = 1,
         .pMemoryBarriers = &barrier,
     };
-    gpu->pipeline_barrier(commands, &info);
+    gpu->vk.vkCmdPipelineBarrier2(commands, &info);
 }

@@ -33,7 +33,7 @@ VkResult bf_gpu_engine_completed_epoch(struct bf_gpu_engine *engine, uint64_t *e
     if (atomic_load(&engine->issued_epoch) == 0) /* there may be no semaphore yet */
         return VK_SUCCESS;
     atomic_fetch_add_explicit(&gpu->counters.counter_queries, 1, memory_order_relaxed);
-    VkResult result = gpu->counter_value(gpu->handle, engine->epoch, epoch);
+    VkResult result = gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, engine->epoch, epoch);
     if (result != VK_SUCCESS)
         return result;
     /* Some drivers return this value for a lost device. */

@@ -8,13 +8,8 @@ static VkResult gpu_load_functions(struct bf_gpu *gpu, PFN_vkGetDeviceProcAddr g
 {
     bf_dispatch_load(&gpu->vk, gpu->handle, get_proc_addr);
     const struct VolkDeviceTable *vk = &gpu->vk;
-    gpu->submit2 = vk->vkQueueSubmit2;
-    gpu->wait_semaphores = vk->vkWaitSemaphores;
-    gpu->counter_value = vk->vkGetSemaphoreCounterValue;
-    gpu->signal_semaphore = vk->vkSignalSemaphore;
-    gpu->pipeline_barrier = vk->vkCmdPipelineBarrier2;
-    if (!gpu->submit2 || !gpu->pipeline_barrier || !gpu->wait_semaphores || !gpu->counter_value ||
-        !gpu->signal_semaphore)
+    if (!vk->vkQueueSubmit2 || !vk->vkCmdPipelineBarrier2 || !vk->vkWaitSemaphores ||
+        !vk->vkGetSemaphoreCounterValue || !vk->vkSignalSemaphore)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     return VK_SUCCESS;
 }
@@ -32,8 +27,8 @@ VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info)
     gpu->host_query_reset = info->host_query_reset;
     gpu->memory = info->memory;
     gpu->native_fences = info->native_fences;
-    gpu->buffer_address = gpu->vk.vkGetBufferDeviceAddress;
-    gpu->writes_values = info->buffer_addresses && info->shader_int64 && gpu->buffer_address;
+    gpu->writes_values =
+        info->buffer_addresses && info->shader_int64 && gpu->vk.vkGetBufferDeviceAddress;
     if (gpu->vk.vkGetMemoryHostPointerPropertiesEXT)
         gpu->host_pointer_alignment = info->host_pointer_alignment;
     gpu->fence_log = info->fence_log;

@@ -36,13 +36,9 @@ struct bf_counters {
 
 struct bf_gpu {
     VkDevice handle;
-    struct VolkDeviceTable vk; /* the functions of the driver, or of the layer below */
-    /* The core's or the extension's function, whichever the device has. */
-    PFN_vkQueueSubmit2 submit2;
-    PFN_vkWaitSemaphores wait_semaphores;
-    PFN_vkGetSemaphoreCounterValue counter_value;
-    PFN_vkSignalSemaphore signal_semaphore;
-    PFN_vkCmdPipelineBarrier2 pipeline_barrier;
+    /* The functions of the driver, or of the next layer. Commands with two names have the function
+     * under both (gpu/dispatch.h). */
+    struct VolkDeviceTable vk;
     PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps; /* NULL: not enabled */
     VkResult (*set_loader_data)(VkDevice device, void *object); /* NULL: not needed */
     bool attached;        /* bfAttachDevice made it, not the layer */
@@ -54,7 +50,6 @@ struct bf_gpu {
     bool native_fences; /* the program may create them (fence/native.h) */
     /* Shaders can store 64 bits through an address: bufferDeviceAddress and shaderInt64. */
     bool writes_values;
-    PFN_vkGetBufferDeviceAddress buffer_address;
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
     enum bf_fence_log_mode fence_log;
     struct bf_sharing sharing;

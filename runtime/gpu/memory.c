@@ -158,7 +158,7 @@ VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_
             buffer->shown = buffer->mapped;
     }
     if (gpu->writes_values)
-        buffer->address = gpu->buffer_address(
+        buffer->address = gpu->vk.vkGetBufferDeviceAddress(
             gpu->handle,
             &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                          .buffer = buffer->handle});

@@ -102,7 +102,7 @@ static VkResult gpu_write_record(struct bf_gpu_engine *engine, struct bf_gpu_wri
     if (!memory) {
         const struct bf_gpu_write_pipeline *p = &gpu->write_pipeline;
         const uint64_t slot =
-            gpu->buffer_address(
+            gpu->vk.vkGetBufferDeviceAddress(
                 gpu->handle,
                 &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                              .buffer = write->slot_buffer}) +

@@ -228,7 +228,7 @@ static bool log_wait_was_satisfied(const struct bf_gpu *gpu, const struct bf_log
 {
     uint64_t value;
     return !batch->was_held &&
-           gpu->counter_value(gpu->handle, sync->semaphore, &value) == VK_SUCCESS &&
+           gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sync->semaphore, &value) == VK_SUCCESS &&
            value >= sync->value;
 }
 

@@ -23,7 +23,7 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     submit_enter(scheduler);
-    VkResult result = scheduler->gpu.submit2(engine->base.handle, count, infos, fence);
+    VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
     submit_leave(scheduler);
     return result;
 }
@@ -59,7 +59,7 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
         result = scheduler->gpu.vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
         break;
     case BF_RAW_SUBMIT2:
-        result = scheduler->gpu.submit2(handle, raw->count, raw->infos, raw->fence);
+        result = scheduler->gpu.vk.vkQueueSubmit2(handle, raw->count, raw->infos, raw->fence);
         break;
     case BF_RAW_BIND:
         result = scheduler->gpu.vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);

@@ -30,7 +30,7 @@ static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaph
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return scheduler->gpu.wait_semaphores(scheduler->gpu.handle, &info, timeout_ns);
+    return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info, timeout_ns);
 }
 
 VkResult bf_last_submission_wait(struct bf_queue *queue)

@@ -461,11 +461,11 @@ static uint64_t engine_drop_backlog(struct bf_engine *engine)
                 struct bf_sync *sync = &packet->signals[s];
                 uint64_t value;
                 if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
-                    scheduler->gpu.counter_value(scheduler->gpu.handle, sync->sem->handle,
-                                                 &value) != VK_SUCCESS ||
+                    scheduler->gpu.vk.vkGetSemaphoreCounterValue(
+                        scheduler->gpu.handle, sync->sem->handle, &value) != VK_SUCCESS ||
                     value >= sync->target)
                     continue;
-                scheduler->gpu.signal_semaphore(
+                scheduler->gpu.vk.vkSignalSemaphore(
                     scheduler->gpu.handle,
                     &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                              .semaphore = sync->sem->handle,

@@ -198,7 +198,8 @@ static void engine_finish(struct bf_engine *engine)
     struct bf_gpu *gpu = engine->base.gpu;
     uint64_t completed = 0;
     bool known = engine->base.epoch &&
-                 gpu->counter_value(gpu->handle, engine->base.epoch, &completed) == VK_SUCCESS;
+                 gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, engine->base.epoch, &completed) ==
+                     VK_SUCCESS;
     if (engine->base.stamps && known)
         bf_stamps_collect(engine->base.stamps, completed);
     bf_queue_logs_finish(engine, completed);

@@ -82,8 +82,8 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem)
         return;
     atomic_store(&sem->external, true);
-    if (sem->timeline &&
-        scheduler->gpu.counter_value(scheduler->gpu.handle, handle, &value) == VK_SUCCESS)
+    if (sem->timeline && scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, handle,
+                                                                      &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);
 }
 
@@ -95,7 +95,8 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
         return false;
     uint64_t value;
-    if (scheduler->gpu.counter_value(scheduler->gpu.handle, sem->handle, &value) != VK_SUCCESS)
+    if (scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sem->handle, &value) !=
+        VK_SUCCESS)
         return false;
     return value >= target;
 }

@@ -86,8 +86,8 @@ static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return scheduler->gpu.wait_semaphores(scheduler->gpu.handle, &info,
-                                          sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
+    return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info,
+                                              sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
 }
 
 static VkResult sleeper_look(struct bf_sleeper *sleeper)

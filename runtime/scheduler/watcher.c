@@ -46,7 +46,7 @@ static void *watcher_run(void *argument)
     struct bf_semaphore *sem = watcher->sem;
     uint64_t value = 0;
     while (!atomic_load(&watcher->stop) && semaphore_wanted_value(sem, &value)) {
-        VkResult result = scheduler->gpu.wait_semaphores(
+        VkResult result = scheduler->gpu.vk.vkWaitSemaphores(
             scheduler->gpu.handle,
             &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                    .semaphoreCount = 1,

@@ -86,7 +86,7 @@ static void world_init(struct world *w)
     memset(w, 0, sizeof(*w));
     pumped = watchers_started = watchers_stopped = driver_value = 0;
     driver_result = VK_SUCCESS;
-    w->scheduler.gpu.counter_value = counter_value;
+    w->scheduler.gpu.vk.vkGetSemaphoreCounterValue = counter_value;
     for (uint32_t i = 0; i < 2; i++) {
         w->engines[i].scheduler = &w->scheduler;
         w->engines[i].base.number = i;

@@ -670,7 +670,7 @@ static void put_image_barrier(const struct bf_test_resources *resources, VkComma
     const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
                                    .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &barrier};
-    resources->place->device->scheduler.gpu.pipeline_barrier(commands, &info);
+    resources->place->device->scheduler.gpu.vk.vkCmdPipelineBarrier2(commands, &info);
 }
 
 static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer commands,
