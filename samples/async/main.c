@@ -35,7 +35,7 @@ enum {
     COMMANDS = CPU_LATENCY + 1,
 };
 
-/* The two halves, by the index of their fence and event. */
+/* The compute half and the graphics half: indices of their fences and events. */
 enum stage { COMPUTE, GRAPHICS };
 
 struct async {
@@ -44,14 +44,14 @@ struct async {
     struct view view;
 
     BfFence fences[2];        /* the last frame of each stage */
-    BfFence graphics_compute; /* the last compute frame that graphics is done with */
+    BfFence graphics_compute; /* the newest compute frame that graphics no longer needs */
     BfEvent events[2];        /* the stage may queue another frame */
-    uint64_t frames[2];       /* queued */
+    uint64_t frames[2];       /* frames queued so far */
     VkCommandPool pools[2];
     VkCommandBuffer commands[2][COMMANDS];
 };
 
-/* Where compute frame `frame`, from 1, is kept. */
+/* The buffer that holds compute frame `frame`; frames count from 1. */
 static uint32_t buffer_index(uint64_t frame)
 {
     return (uint32_t)((frame - 1) % BUFFERS);
@@ -73,8 +73,8 @@ static VkResult compute_frame(struct async *async, uint64_t frame)
     return VK_SUCCESS;
 }
 
-/* Draws graphics frame `frame` from compute frame `from`, which is complete, or is the first one.
- * VK_NOT_READY when the window is closed meanwhile. */
+/* Draws graphics frame `frame` from compute frame `from`, which is complete or the first one.
+ * VK_NOT_READY: the user has closed the window. */
 static VkResult graphics_frame(struct async *async, uint64_t frame, uint64_t from)
 {
     struct sample_show *show = &async->show;
@@ -89,15 +89,15 @@ static VkResult graphics_frame(struct async *async, uint64_t frame, uint64_t fro
                 show->extent);
     PASS(sample_commands_end(commands));
 
-    /* Before the new work: what was queued until now reads this compute frame or an older one, and
-     * with it done, none before this one is needed any more. */
+    /* The signal goes before the new work: all work queued until now reads compute frame `from` or
+     * older ones. When that work is done, no frame older than `from` is needed any more. */
     TRY(bfQueueSignal(show->direct, async->graphics_compute, from - 1));
     TRY(bfQueueExecute(show->direct, 1, &commands));
     TRY(bfQueueSignal(show->direct, async->fences[GRAPHICS], frame));
     return sample_show_end(show, &target);
 }
 
-/* The stage's event is set when it may queue another frame. */
+/* Registers the stage's event to be set when the stage may queue another frame. */
 static VkResult stage_arm(struct async *async, enum stage stage)
 {
     if (async->frames[stage] > CPU_LATENCY)
@@ -108,14 +108,14 @@ static VkResult stage_arm(struct async *async, enum stage stage)
     return VK_SUCCESS;
 }
 
-/* Goes on until compute frame `last` is complete and all but the last graphics frame are queued;
- * the compute queue stops there. */
+/* Runs until compute frame `last` is complete and all graphics frames but the last are queued; the
+ * compute queue stops there. */
 static VkResult async_pipelined_compute_graphics(struct async *async, uint64_t last)
 {
     struct sample_show *show = &async->show;
-    bool armed[2] = {true, true}; /* they are created set */
+    bool armed[2] = {true, true}; /* the events are created set */
 
-    /* There must be something to draw: the only wait that the graphics queue will perform. */
+    /* The graphics queue waits for the first compute frame. It waits for no other. */
     TRY(bfQueueWait(show->direct, async->fences[COMPUTE], 1));
 
     while (sample_show_goes_on(show)) {
@@ -174,7 +174,7 @@ static void objects_destroy(struct async *async)
     struct sample_show *show = &async->show;
     const struct sample_device *device = &show->device;
 
-    /* First, lest a queue wait for a frame that will not come any more. */
+    /* The fences are destroyed first, so that no queue waits for a frame that will never come. */
     bfDestroyFence(async->graphics_compute);
     for (enum stage i = COMPUTE; i <= GRAPHICS; ++i) {
         bfDestroyFence(async->fences[i]);
@@ -195,9 +195,9 @@ static int async_run(struct async *async)
 
     if (async_pipelined_compute_graphics(async, last) < 0)
         return SAMPLE_EXIT_FAILED;
-    /* Which waves a frame has shown depends on how fast the queues are. Not so the last one: it
-     * shows the last compute frame, as seen by the last camera. Without it the window was closed,
-     * with compute frames left behind that wait for graphics frames. */
+    /* How fast the queues are decides which waves a frame has shown. The last frame, however,
+     * always shows the last compute frame from the last camera position. It is not drawn if the
+     * window was closed: compute frames may then still wait for graphics frames. */
     bool whole = bfGetFenceValue(async->fences[COMPUTE]) == last;
     if (whole && (sample_show_idle(show) < 0 || graphics_frame(async, last, last) < 0 ||
                   sample_show_idle(show) < 0))

@@ -10,8 +10,8 @@
 #include "shaders/pool.frag.h"
 #include "shaders/screen.vert.h"
 
-#define FOCAL  1.60f /* of half the height */
-#define PERIOD 3600u /* frames until the camera is back */
+#define FOCAL  1.60f /* focal length, in halves of the picture's height */
+#define PERIOD 3600u /* frames until the camera has gone around once */
 
 struct push {
     struct sample_camera camera;

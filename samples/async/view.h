@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graphics half: the pool, through one version of its waves, from where the user looks.
+ * The graphics half: draws the pool through one version of the waves, as seen by a moving camera.
  */
 #ifndef ASYNC_VIEW_H
 #define ASYNC_VIEW_H
@@ -21,7 +21,8 @@ VkResult view_create(struct view *view, const struct sample_device *device,
                      const struct water *water, VkFormat target);
 void view_destroy(struct view *view, const struct sample_device *device);
 
-/* Records graphics frame `frame`: the camera goes by it, the waves by the version alone. */
+/* Records graphics frame `frame`. The camera depends on the frame, the waves only on the
+ * version. */
 void view_record(const struct view *view, const struct sample_device *device,
                  VkCommandBuffer commands, uint64_t frame, uint32_t version,
                  const struct sample_target *target, VkExtent2D extent);

@@ -8,7 +8,7 @@
 #include "shaders/publish.comp.h"
 #include "shaders/ripple.comp.h"
 
-#define STEPS      8u /* per frame; even, so that the state ends where it began */
+#define STEPS      8u /* steps per frame; even, so that the result is in the buffer's first half */
 #define CELLS      (WATER_SIDE * WATER_SIDE)
 #define GROUP_SIDE 8u /* as in the shaders */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compute half: waves on a pool. Their state is the compute queue's own; what graphics sees of
- * it is published in several versions.
+ * The compute half: waves on a pool. The simulation's state is used by the compute queue alone;
+ * graphics reads copies of it, the published versions.
  */
 #ifndef ASYNC_WATER_H
 #define ASYNC_WATER_H
@@ -26,7 +26,8 @@ VkResult water_create(struct water *water, const struct sample_device *device, u
                       uint32_t seed);
 void water_destroy(struct water *water, const struct sample_device *device);
 
-/* Records the computing of frame `frame` (from 1), after the one before, and its publication. */
+/* Records the computation of frame `frame` (from 1), which continues the one before, and its
+ * publication. */
 void water_record(const struct water *water, const struct sample_device *device,
                   VkCommandBuffer commands, uint64_t frame, uint32_t version);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain side's device, attached to Belfry, with two queues and a fence for each. */
+/* Attaches the plain side's device to Belfry, and creates two queues with a fence each. */
 #include "attached.h"
 
 #include "../common/report.h"
@@ -33,7 +33,7 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
     if (!attached_worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
         return false;
     for (int i = 0; i < 2; ++i) {
-        /* The second of two equal queues lands on the emptier engine. */
+        /* The second of two equal queues is placed on the engine with fewer queues. */
         const BfQueueCreateInfo queue = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                                          .type = BF_QUEUE_TYPE_DIRECT};
         const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};

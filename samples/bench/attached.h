@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Belfry on a device of one's own: the plain side's device, attached, with two queues and a fence
- * for each.
+ * Belfry on a device that the program created: the plain side's device, attached, with two queues
+ * and a fence for each.
  */
 #ifndef BENCH_ATTACHED_H
 #define BENCH_ATTACHED_H
@@ -17,15 +17,15 @@ struct attached {
     BfFence fences[2];
 };
 
-/* Attaches the device with its first `engines` queues. Returns false with a reason in `found`;
- * close it all the same. */
+/* Attaches the device with its first `engines` queues. False: the reason is in `found`;
+ * attached_close must be called all the same. */
 bool attached_open(struct attached *a, struct side *side, uint32_t engines,
                    struct bench_found *found);
 
 /* Waits for the device; accepts a zeroed one. */
 void attached_close(struct attached *a);
 
-/* Whether the call of that name did; else its result is the reason in `found`. */
+/* Did the call succeed? If not, its name and result become the reason in `found`. */
 bool attached_worked(VkResult result, const char *what, struct bench_found *found);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `background`: what background work costs the foreground. 'Plain' is the program alone, 'Belfry'
- * the same program beside two busy items of the pool.
+ * `background`: what background processing costs the foreground. 'Plain' is the program alone,
+ * 'Belfry' is the same program beside two busy items of the worker pool.
  */
 #include <belfry/background.h>
 #include <ctype.h>
@@ -28,22 +28,22 @@ static const char *const required[] = {ROW_FRAME, ROW_PUSH, ROW_IDLE, NULL};
 #define BLOCKS      24
 #define FRAMES      200
 #define FRAME_NS    300000u
-#define MEDIAN_MORE 0.02 /* of a frame */
+#define MEDIAN_MORE 0.02 /* a share of a frame */
 #define REPETITIONS 25
 #define PUSHES      1000
 #define PUSH_NS     500.0
 
-/* --- items --- */
+/* --- background items --- */
 
 struct items {
     BfDevice device;
     BfEvent event;
     _Atomic uint32_t standing, begun,
-        busy;              /* how many have begun; 'busy' ones go on while it's 1 */
-    _Atomic uint32_t gate; /* standing ones end when it's 1 */
+        busy;              /* how many have begun; 'busy' items run while it is 1 */
+    _Atomic uint32_t gate; /* waiting items end when it is 1 */
 };
 
-/* Asleep until let go: it takes a worker, and no core. */
+/* An item that sleeps until it is released: it occupies a worker, but no core. */
 static void stand(void *context)
 {
     struct items *items = context;
@@ -52,7 +52,7 @@ static void stand(void *context)
         syscall(SYS_futex, &items->gate, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
-/* A compiler, to the scheduler. */
+/* An item that computes, as a compiler does. */
 static void work(void *context)
 {
     struct items *items = context;
@@ -90,7 +90,7 @@ static bool set_mode(struct items *items, BfMeasurementsAction action, BfEvent e
                                          action, event, NULL) == VK_SUCCESS;
 }
 
-/* All items have ended, without anybody waiting for them at the pool's cost. */
+/* Waits by polling until all items have ended: a blocking wait for the event would boost them. */
 static bool items_end(struct items *items)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -106,8 +106,8 @@ static bool items_end(struct items *items)
 
 enum company {
     ALONE,
-    BESIDE_IDLE,   /* two busy items on idle threads */
-    BESIDE_NORMAL, /* the same at normal priority: what the idle ones spare the program */
+    BESIDE_IDLE,   /* two busy items on SCHED_IDLE threads */
+    BESIDE_NORMAL, /* the same at normal priority, for comparison */
     COMPANIES,
 };
 
@@ -119,7 +119,7 @@ static bool items_begin(struct items *items, enum company company)
     atomic_store(&items->busy, 1);
     bool done = true;
     if (company == BESIDE_NORMAL) {
-        done = queue(items, stand, 2); /* nothing else begins on an idle thread */
+        done = queue(items, stand, 2); /* no other item begins on a SCHED_IDLE thread */
         if (done)
             await(&items->standing, 2);
     }
@@ -135,7 +135,7 @@ static bool items_begin(struct items *items, enum company company)
 /* --- frames --- */
 
 struct frames {
-    double median[COMPANIES][BLOCKS], p99[COMPANIES][BLOCKS]; /* µs */
+    double median[COMPANIES][BLOCKS], p99[COMPANIES][BLOCKS]; /* in µs */
 };
 
 static VkResult frame(struct side *side, VkCommandBuffer commands)
@@ -156,7 +156,7 @@ static int double_compare(const void *left, const void *right)
 static VkResult block(struct side *side, VkCommandBuffer commands, double *median, double *p99)
 {
     double times[FRAMES];
-    VkResult result = frame(side, commands); /* the first wakes the driver */
+    VkResult result = frame(side, commands); /* the first frame wakes the driver */
     for (uint32_t i = 0; i < FRAMES && result == VK_SUCCESS; ++i) {
         uint64_t begin = bench_now();
         result = frame(side, commands);
@@ -168,7 +168,7 @@ static VkResult block(struct side *side, VkCommandBuffer commands, double *media
     return result;
 }
 
-/* The median of paired differences with its interval: of 95 % at least, by order alone. */
+/* Notes the median of paired differences, with its 95 % confidence interval by rank. */
 static void note_paired(struct bench_report *report, const char *what, const double *alone,
                         const double *beside)
 {
@@ -193,7 +193,7 @@ static void frame_row(struct bench_report *report, struct side *side, struct ite
     bool open = times && side_filler_create_shared(side, times, &filler, &found);
     for (uint32_t i = 0; open && i < BLOCKS && !found.reason[0]; ++i) {
         for (uint32_t turn = 0; turn < COMPANIES && !found.reason[0]; ++turn) {
-            enum company company = (i + turn) % COMPANIES; /* each is first in its turn */
+            enum company company = (i + turn) % COMPANIES; /* each of them is first in its turn */
             bool begun = items_begin(items, company);
             VkResult result = begun ? block(side, filler.commands, &frames.median[company][i],
                                             &frames.p99[company][i])
@@ -252,7 +252,8 @@ static void push_row(struct bench_report *report, struct items *items)
 
 /* --- rest --- */
 
-/* How often the kernel has switched away from the pool's threads. Negative: it doesn't say. */
+/* The number of context switches of the pool's threads so far. Negative: the kernel doesn't
+ * tell. */
 static double switches(void)
 {
     double sum = -1;
@@ -284,7 +285,7 @@ static void idle_row(struct bench_report *report)
 {
     const struct timespec second = {.tv_sec = 1}, moment = {.tv_nsec = 300000000};
     const double none = 0;
-    nanosleep(&moment, NULL); /* what was begun ends */
+    nanosleep(&moment, NULL); /* lets what has begun come to its end */
     double before = switches();
     nanosleep(&second, NULL);
     double more = switches() - before;
@@ -294,7 +295,7 @@ static void idle_row(struct bench_report *report)
         bench_row_cost(report, ROW_IDLE, "switches", &none, &more, 1, 0);
 }
 
-/* --- all of it --- */
+/* --- the benchmark --- */
 
 static bool attach(struct side *side, struct items *items)
 {
@@ -309,7 +310,7 @@ static bool attach(struct side *side, struct items *items)
         .queueCount = 1,
         .pQueues = &queues,
     };
-    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1); /* for the boost */
+    setenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE", "on", 1); /* the boost needs it */
     bool done = bfAttachDevice(&info, &items->device) == VK_SUCCESS &&
                 bfCreateEvent(0, &items->event) == VK_SUCCESS;
     unsetenv("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all benchmarks share: their rows, how they are judged, tables and JSON. */
+/* What all benchmarks share: rows, their verdicts, tables and JSON. */
 #include "bench.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ void bench_note(struct bench_report *report, const char *format, ...)
 
 /* --- output --- */
 
-/* Four figures are what such measurements carry. */
+/* Four significant figures: the measurements are no more precise. */
 static const char *figure(double value, char text[24])
 {
     double size = fabs(value);
@@ -222,7 +222,7 @@ static void json_string(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* JSON has no infinity: a ratio to nothing is null. */
+/* JSON has no infinity: an infinite ratio is written as null. */
 static void json_number(FILE *to, const char *key, double value)
 {
     if (isfinite(value))

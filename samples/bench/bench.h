@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every benchmark shares: rows, how they are judged, and how they are shown.
+ * What all benchmarks share: rows, their verdicts, and their output.
  *
- * A benchmark compares the plain driver with Belfry in one run, interleaved: it repeats a
- * measurement of both, and each repetition yields one number for either. The row holds the medians;
- * `met` asks that the median of the repetitions meets the goal and their lower quartile as well.
+ * A benchmark compares the plain driver with Belfry in one run, in turns: each repetition measures
+ * both, and yields a number for each. A row has the medians; `met` requires that the goal is met by
+ * the median of the repetitions and by their lower quartile.
  *
- * Nothing here is safe to call from several threads at once.
+ * None of this may be called by several threads at once.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
@@ -18,16 +18,16 @@
 
 #define BENCH_ROWS    512
 #define BENCH_NOTES   1536
-#define BENCH_SAMPLES 64 /* repetitions of one measurement, at most */
+#define BENCH_SAMPLES 64 /* most repetitions of one measurement */
 
 struct bench_row {
     char name[96];
     char unit[16];
     double plain, belfry; /* in `unit` */
-    double ratio;         /* belfry / plain; 1 when both are 0, infinite when plain alone is */
-    double goal;          /* the limit for `belfry`, in `unit`; infinite: there is none */
+    double ratio;         /* belfry / plain; 1 if both are 0, infinite if only plain is */
+    double goal;          /* the limit for `belfry`, in `unit`; infinite: no limit */
     bool met;
-    char reason[160]; /* why it can't be measured here; empty when it was */
+    char reason[160]; /* why it can't be measured here; empty: it was */
 };
 
 struct bench_report {
@@ -35,21 +35,21 @@ struct bench_report {
     uint32_t row_count;
     char notes[BENCH_NOTES][200]; /* printed under the table */
     uint32_t note_count;
-    char device[256]; /* what was measured on, for the heading */
+    char device[256]; /* the device, for the heading */
 };
 
 struct bench_options {
-    const char *gpu;  /* part of a device's name in any case; NULL for the first device */
+    const char *gpu;  /* part of a device's name, in upper or lower case; NULL: the first device */
     const char *form; /* `specialize`: the one form to measure, "compute" or "pass"; NULL: both */
 };
 
 struct bench {
     const char *name;
     const char *purpose;
-    /* Fills the report. Returns an exit code of samples/common/report.h, having complained. A row
-     * that this machine can't have is no error: bench_row_skip. */
+    /* Measures, and fills the report. Returns an exit code of samples/common/report.h; errors have
+     * been reported. A row that can't be measured on this machine is no error: bench_row_skip. */
     int (*run)(const struct bench_options *options, struct bench_report *report);
-    /* The rows that must be measured where lavapipe is installed; NULL ends the list. */
+    /* Rows that must be measured if lavapipe is installed; NULL ends the list. */
     const char *const *required;
 };
 
@@ -59,27 +59,27 @@ struct bench_spread {
     double low, median, high; /* quartiles */
 };
 
-/* Sorts `samples`; the quartiles lie between samples where the count asks for it. */
+/* Sorts `samples`. If the count requires it, quartiles are interpolated. */
 struct bench_spread bench_spread(double *samples, size_t count);
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC, in nanoseconds. */
 uint64_t bench_now(void);
 
 /* --- rows --- */
 
-/* A cost: belfry may be above plain by `allowance`, compared repetition by repetition. */
+/* Adds a row for a cost: belfry may exceed plain by `allowance`, compared by repetition. */
 void bench_row_cost(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double allowance);
 
-/* A rate: belfry must be at least `share` of plain, compared repetition by repetition. */
+/* Adds a row for a rate: belfry must be at least `share` of plain, compared by repetition. */
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share);
 
-/* A cost without a limit: the row is there to be looked at. */
+/* Adds a row for a cost without a limit. */
 void bench_row_show(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count);
 
-/* Numbers that were measured and judged elsewhere: met if Belfry's is not above the goal. */
+/* Adds a row of numbers that were measured elsewhere: met if Belfry's doesn't exceed the goal. */
 void bench_row_value(struct bench_report *report, const char *name, const char *unit, double plain,
                      double belfry, double goal);
 
@@ -93,11 +93,11 @@ __attribute__((format(printf, 2, 3))) void bench_note(struct bench_report *repor
 
 void bench_print(const struct bench *bench, const struct bench_report *report, FILE *to);
 
-/* Writes the measured rows as a JSON array; the file appears whole or not at all. Returns false,
- * having complained. */
+/* Writes the measured rows as a JSON array; the file is replaced as a whole. False: it failed, and
+ * the error has been reported. */
 bool bench_json_write(const struct bench_report *report, const char *path);
 
-/* Whether all required rows were measured; complains of each that was not. */
+/* Were all required rows measured? Reports those that were not. */
 bool bench_complete(const struct bench *bench, const struct bench_report *report);
 
 /* --- the benchmarks --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares what a call costs its caller when it is made in two ways, call by call, in turns. */
+/* Compares the cost of a call that is made in two ways, in turns. */
 #include "calls.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool burst(const struct calls *calls, double samples[CALLS_BURST], struct
     return calls->finish(calls->context, found) && result >= 0;
 }
 
-/* What reading the clock twice costs: a part of every sample. */
+/* The cost of reading the clock twice, which each sample contains. */
 static double clock_cost(void)
 {
     double samples[1001];
@@ -39,7 +39,7 @@ void calls_compare(const struct calls *plain, const struct calls *belfry, struct
     }
     double *side[2] = {samples, samples + pairs};
 
-    /* One repetition more than counted: the first warms caches and pools. */
+    /* One repetition more than is counted: the first fills caches and pools. */
     for (uint32_t repetition = 0; repetition <= CALLS_REPETITIONS; ++repetition) {
         for (uint32_t b = 0; b < CALLS_BURSTS; ++b) {
             for (uint32_t turn = 0; turn < 2; ++turn) {

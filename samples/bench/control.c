@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small compute shaders of which it is known what a specialiser should make of them. */
+/* Small compute shaders for which it is known what a specialiser should do with them. */
 #include "control.h"
 
 #include <string.h>

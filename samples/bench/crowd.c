@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times signals of fences that have waiters, among few such fences and among many. */
+/* Measures signals of fences that have waiters, with few such fences and with many. */
 #include "crowd.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "../common/report.h"
 
-/* A thread's share of the fences, and the one event it has registered with all of them. */
+/* A thread with its share of the fences, and the one event that it has registered with them. */
 struct member {
     pthread_t thread;
     pthread_barrier_t *start;
@@ -35,7 +35,7 @@ static bool register_all(struct member *members, uint64_t value, struct bench_fo
         members[i].start = &start;
         members[i].value = value;
         if (pthread_create(&members[i].thread, NULL, register_and_wait, &members[i])) {
-            /* Those that wait at the barrier would wait for ever. */
+            /* The threads that wait at the barrier would never return. */
             sample_complain("no more threads");
             exit(SAMPLE_EXIT_FAILED);
         }
@@ -80,8 +80,7 @@ static void destroy(struct member *members)
     }
 }
 
-/* All fences are signalled once; the time of one. A few fences go round often enough to be
- * timed. */
+/* The time of a signal, from signalling all fences once; if they are few, several times. */
 static double time_signals(struct member *members, uint32_t count, uint64_t *value,
                            struct bench_found *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `fence`: what D3D12's queues and fences cost, against the same thing written in timeline
- * semaphores on the plain driver. Both sides are devices of their own on one GPU; Belfry's is
+ * `fence`: the cost of D3D12's queues and fences, compared with the same written in timeline
+ * semaphores on the plain driver. Each side has its own device, on the same GPU; Belfry's is
  * attached.
  */
 #include <belfry/belfry.h>
@@ -41,9 +41,9 @@ static const char *const required[] = {
 #define WORKING_HAND_OVERS    16
 #define EMPTY_HAND_OVERS      256
 #define TRIPS                 256
-#define CALLS                 64 /* of each kind in a burst, behind work that keeps the queue busy */
+#define CALLS                 64 /* of each kind in a burst, while the queue is busy */
 #define BURSTS                16
-/* Of the plain driver's rate; the costs may be 1.05 and 1.1 times as high. */
+/* As a share of the plain driver's rate: costs may be 1.05 and 1.1 times the plain ones. */
 #define HAND_OVER_SHARE (1 / 1.05)
 #define TRIP_SHARE      (1 / 1.1)
 #define CALL_NS         100.0
@@ -80,9 +80,9 @@ static VkResult submit(struct side *side, VkQueue queue, VkCommandBuffer command
     return side->vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
 }
 
-/* --- hand-overs --- */
+/* --- work that passes between queues --- */
 
-/* Against `way`, in thousands a second. */
+/* Adds a row that compares Belfry with `way`, in thousands per second. */
 static void hand_over_rate(struct bench_report *report, const char *name,
                            const struct hand_over_found *found, enum hand_over_way way)
 {
@@ -94,8 +94,8 @@ static void hand_over_rate(struct bench_report *report, const char *name,
     bench_row_rate(report, name, "1000/s", plain, belfry, HAND_OVER_REPETITIONS, HAND_OVER_SHARE);
 }
 
-/* What Belfry's way takes more than semaphores, beside what one command buffer more makes of them:
- * with that granted, the goal is the same. */
+/* Adds a row that compares what Belfry's way costs more than semaphores with what one more command
+ * buffer costs the driver: with that granted, the goal is the same. */
 static void buffer_row(struct bench_report *report, const struct hand_over_found *found)
 {
     double buffer[HAND_OVER_REPETITIONS], more[HAND_OVER_REPETITIONS], ns[HAND_OVER_REPETITIONS];
@@ -108,7 +108,7 @@ static void buffer_row(struct bench_report *report, const struct hand_over_found
                    (1 / HAND_OVER_SHARE - 1) * bench_spread(ns, HAND_OVER_REPETITIONS).median);
 }
 
-/* `fills` are a piece that takes a while; 0, with a reason in `nothing`: there is none. */
+/* `fills` make a piece that takes some time; 0: there is none, and `nothing` has the reason. */
 static void hand_over_rows(struct bench_report *report, struct side *side, uint32_t fills,
                            const struct bench_found *nothing)
 {
@@ -158,7 +158,7 @@ static void engines_row(struct bench_report *report, struct side *side)
 
 /* --- round trips --- */
 
-/* The plain program's helper: waits for each value and writes an eventfd. */
+/* The plain program's helper thread: waits for each value and writes an eventfd. */
 struct helper {
     struct side *side;
     VkSemaphore done;
@@ -184,8 +184,8 @@ static bool event_wait(int event)
     return poll(&set, 1, 10000) == 1 && eventfd_read(event, &count) == 0;
 }
 
-/* Each trip's time runs from the CPU's signal, with the work submitted before it, until the CPU has
- * seen the event. Thousands a second. */
+/* The duration of a round trip is from the CPU's signal, including the submission before it, to the
+ * CPU's wake-up by the event. In thousands per second. */
 static double plain_trips(struct side *side, const VkSemaphore *semaphores, uint64_t *value,
                           struct bench_found *found)
 {
@@ -219,7 +219,7 @@ static double plain_trips(struct side *side, const VkSemaphore *semaphores, uint
         }
         took += bench_now() - begin;
     }
-    if (!well) /* its wait ends by its own time limit */
+    if (!well) /* the helper's wait ends at its own timeout */
         sample_complain("waiting for the helper thread");
     pthread_join(thread, NULL);
     close(helper.event);
@@ -287,11 +287,11 @@ static void trip_row(struct bench_report *report, struct side *plain, struct sid
 /* --- calls --- */
 
 struct calls {
-    double look, signal, wait; /* ns each */
+    double look, signal, wait; /* in ns each */
 };
 
-/* One burst behind work that keeps the queue busy: a look at a counter as the driver answers it,
- * then signals, then waits for them on the other queue. */
+/* Measures a burst while the queue is busy: a read of a counter as the driver answers it, then
+ * signals, then waits for them on the other queue. */
 static VkResult time_calls(struct attached *a, const struct side_filler *filler,
                            VkSemaphore semaphore, uint64_t *value, struct calls *sum)
 {
@@ -383,7 +383,7 @@ static int fence_run(const struct bench_options *options, struct bench_report *r
 {
     struct side plain = {0}, other = {0};
     struct bench_found nothing = {0};
-    /* Two queues where the family has them. */
+    /* With two queues, if the family has them. */
     if (!side_open(&plain, BENCH_PLAIN, options->gpu, 2, &nothing) ||
         !side_open(&other, BENCH_PLAIN, options->gpu, 2, &nothing)) {
         for (int i = 0; required[i]; ++i)

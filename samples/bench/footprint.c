@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Wake-ups, memory and threads of a process, with and without Belfry. */
+/* Measures wake-ups, memory and threads of a process, with and without Belfry. */
 #include "footprint.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static void milliseconds_sleep(long milliseconds)
         ;
 }
 
-/* One submission of `repeats` command buffers; a semaphore that is null is left out. */
+/* Submits the commands `repeats` times in one submission; a null semaphore is left out. */
 static VkResult submit(struct side *side, uint32_t queue, uint32_t repeats, VkSemaphore wait,
                        uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
 {
@@ -72,9 +72,9 @@ static VkResult host_signal(struct side *side, VkSemaphore semaphore, uint64_t v
                                       });
 }
 
-/* --- late --- */
+/* --- late releases --- */
 
-/* More than Belfry itself could add to a submission, so that the packet can't be missed. */
+/* More commands than Belfry itself could add to a submission, so that the packet is recognised. */
 #define HELD_COMMANDS 8u
 
 static void accepted(const struct belfry_icd_record *record, void *user)
@@ -82,7 +82,7 @@ static void accepted(const struct belfry_icd_record *record, void *user)
     atomic_fetch_add((_Atomic uint64_t *)user, record->command_buffers);
 }
 
-/* How a held packet is released; the last one releases a second packet behind the first. */
+/* The ways in which a held packet is released. In the last, a second packet waits for the first. */
 enum release {
     RELEASE_BY_HOST,
     RELEASE_BY_QUEUE,
@@ -90,7 +90,7 @@ enum release {
     RELEASE_WAYS,
 };
 
-/* One trial: holds, releases, and says how many of the held packets the driver lacks thereafter. */
+/* Holds packets, releases them, and returns how many the driver lacks after the call. */
 static VkResult release_once(struct side *side, enum release how, VkSemaphore gate,
                              VkSemaphore done, uint64_t value, const _Atomic uint64_t *commands,
                              uint32_t *late)
@@ -100,7 +100,7 @@ static VkResult release_once(struct side *side, enum release how, VkSemaphore ga
     VkResult result = submit(side, 1, HELD_COMMANDS, gate, value, done, 2 * value - 1);
     if (result >= 0 && how == RELEASE_CHAIN)
         result = submit(side, 2, HELD_COMMANDS, done, 2 * value - 1, done, 2 * value);
-    /* Without a third queue the releasing submission would stand behind the second held one. */
+    /* With only two queues, the releasing submission would be behind the second held one. */
     bool by_host = how == RELEASE_BY_HOST || (how == RELEASE_CHAIN && side->queue_count < 3);
     if (result >= 0)
         result = by_host ? host_signal(side, gate, value)
@@ -120,11 +120,11 @@ void footprint_late(const struct bench_options *options, enum bench_side which,
 {
     struct side side = {0};
     struct belfry_icd_control control = {0};
-    static _Atomic uint64_t commands; /* the callback may run until the driver is gone */
+    static _Atomic uint64_t commands; /* the callback may be called until the driver is unloaded */
     VkSemaphore gate = VK_NULL_HANDLE, done = VK_NULL_HANDLE;
     uint32_t late = 0;
 
-    (void)options; /* the test driver has one device, whatever the GPU is called */
+    (void)options; /* the test driver has one device, whatever --gpu says */
     if (!side_open(&side, which, NULL, 3, found))
         return;
     if (!belfry_icd_control_load(&control)) {
@@ -162,7 +162,7 @@ out:
     belfry_icd_control_unload(&control);
 }
 
-/* --- idle --- */
+/* --- at rest --- */
 
 #define THREADS_MOST 256
 
@@ -181,7 +181,8 @@ static uint64_t thread_switches(long thread)
         return 0;
     while (fgets(line, sizeof line, from)) {
         unsigned long count;
-        /* Involuntary ones too: a thread that spins is no better than one that wakes. */
+        /* Involuntary switches count as well: a thread that spins is no better than one that wakes
+         * up. */
         if (sscanf(line, "voluntary_ctxt_switches: %lu", &count) == 1 ||
             sscanf(line, "nonvoluntary_ctxt_switches: %lu", &count) == 1)
             switches += count;
@@ -190,7 +191,7 @@ static uint64_t thread_switches(long thread)
     return switches;
 }
 
-/* The other threads of this process, with what they have done so far. */
+/* Reads the other threads of this process, with their context switches so far. */
 static uint32_t threads_read(struct thread_count threads[THREADS_MOST])
 {
     uint32_t count = 0;
@@ -213,7 +214,7 @@ static double second_idle(void)
     struct thread_count before[THREADS_MOST], after[THREADS_MOST];
     double switches = 0;
 
-    milliseconds_sleep(300); /* what was begun ends */
+    milliseconds_sleep(300); /* lets what has begun come to its end */
     uint32_t earlier = threads_read(before);
     milliseconds_sleep(1000);
     uint32_t later = threads_read(after);
@@ -248,7 +249,7 @@ void footprint_idle(const struct bench_options *options, enum bench_side which,
         if (result >= 0)
             result = side_wait(&side, done, value);
     }
-    /* One that nobody has released yet: having something held is no reason to look at it. */
+    /* A packet that nobody has released: Belfry must not poll for it. */
     if (result >= 0)
         result = submit(&side, 1, 1, gate, 1, done, value + 1);
     if (result >= 0) {
@@ -269,7 +270,7 @@ out:
 
 /* --- memory --- */
 
-/* Private dirty MiB of a process; negative when the kernel doesn't say. */
+/* The private dirty memory of a process in MiB; negative: the kernel doesn't tell. */
 static double private_dirty(pid_t process)
 {
     char path[64], line[256];
@@ -327,7 +328,7 @@ out:
 
 #define LAVAPIPE "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
 
-/* Starts a program without output; `kept` (or -1) stays open as its file descriptor 3. */
+/* Starts a program without output; `kept` (unless it is -1) becomes its file descriptor 3. */
 static pid_t start(char *const *arguments, const char *const *environment, int kept)
 {
     pid_t process = -1;
@@ -348,7 +349,7 @@ static pid_t start(char *const *arguments, const char *const *environment, int k
     return process;
 }
 
-/* Starts Xvfb on a display that is free; it has written the number once it accepts clients. */
+/* Starts Xvfb on a free display. It writes the display's number when it accepts clients. */
 static pid_t xvfb_start(char *display, size_t size, struct bench_found *found)
 {
     char *arguments[] = {"Xvfb",       "-displayfd", "3",   "-screen", "0",
@@ -359,12 +360,12 @@ static pid_t xvfb_start(char *display, size_t size, struct bench_found *found)
         bench_found_nothing(found, "no pipe: %s", strerror(errno));
         return -1;
     }
-    /* dup2 onto itself would leave the descriptor closed on exec. */
+    /* dup2 of a descriptor onto itself would leave it closed on exec. */
     int end = fcntl(ends[1], F_DUPFD, 10);
     close(ends[1]);
     pid_t server = start(arguments, NULL, end);
     close(end);
-    /* To the end of the line: closed earlier, the pipe would end the server. */
+    /* Reads to the end of the line: if the pipe were closed earlier, the server would end. */
     size_t length = 0;
     while (server > 0 && length < sizeof number - 1 && !strchr(number, '\n')) {
         ssize_t got = read(ends[0], number + length, sizeof number - 1 - length);

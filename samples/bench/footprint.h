@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Belfry does to a process beside the cost of its calls. Each is a part that runs in a child,
+ * What Belfry costs a process apart from its calls. Each function is a part that runs in a child,
  * and leaves one number in found->plain[0].
  */
 #ifndef BENCH_FOOTPRINT_H
@@ -10,11 +10,12 @@
 
 #define FOOTPRINT_RELEASES 1500u
 
-/* On the test driver: releases whose held packet the driver didn't have when the call returned. */
+/* On the test driver: the number of releases after which the driver lacked the held packet when the
+ * call returned. */
 void footprint_late(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 
-/* Context switches of all threads but the caller's in one second without a call. */
+/* Context switches of all other threads in one second without a call. */
 void footprint_idle(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 
@@ -22,8 +23,8 @@ void footprint_idle(const struct bench_options *options, enum bench_side side,
 void footprint_memory(const struct bench_options *options, enum bench_side side,
                       struct bench_found *found);
 
-/* MiB of private dirty memory of vkcube on lavapipe in an Xvfb of its own: the most that was seen
- * while it drew. */
+/* MiB of private dirty memory of vkcube on lavapipe, in an Xvfb: the most that was measured while
+ * it drew. */
 void footprint_vkcube(const struct bench_options *options, enum bench_side side,
                       struct bench_found *found);
 

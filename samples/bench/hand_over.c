@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Times work that passes from one queue to another and back, in several ways. */
+/* Measures work that passes from one queue to another and back, in several ways. */
 #include "hand_over.h"
 
-/* Those of one way in one repetition are two milliseconds or so each; the least of them counts,
- * since whatever else the machine does only adds. */
+/* The bursts of one way in a repetition take about two milliseconds each. The shortest counts,
+ * because other load on the machine can only add to it. */
 #define BURSTS 16
-/* How long a piece takes decides what share of it a barrier is. */
+/* The duration of a piece decides how much a barrier matters. */
 #define CALIBRATION_BURSTS 64
 
-/* One device for all ways. */
+/* The device that all ways share. */
 struct table {
     struct side *side;
     struct attached attached;
     uint32_t engines, count;
     VkCommandBuffer piece, barrier, empty;
-    VkCommandPool pool;          /* of the barrier */
-    VkSemaphore semaphores[3];   /* to, fro, and how far the way with barriers is */
-    uint64_t value, alone_value; /* of the pair, and of the third */
+    VkCommandPool pool;          /* the command buffer pool of the barrier */
+    VkSemaphore semaphores[3];   /* forth, back, and the progress of the way with barriers */
+    uint64_t value, alone_value; /* of the first two, and of the third */
     uint64_t fence_value;
     struct bench_found *found;
 };
@@ -89,7 +89,7 @@ static VkResult by_belfry(struct table *t)
     return result;
 }
 
-/* Of the VkQueues, if the device is attached. */
+/* Locks the VkQueues if the device is attached. */
 static VkResult lock(struct table *t)
 {
     VkResult result = VK_SUCCESS;
@@ -104,7 +104,7 @@ static void unlock(struct table *t)
         bfUnlockVkQueue(t->attached.device, t->side->queues[i]);
 }
 
-/* What is written by hand goes to the driver between a lock and an unlock, once for a burst. */
+/* What the benchmark itself submits is submitted between lock and unlock, once for a burst. */
 static double burst(struct table *t, enum hand_over_way way)
 {
     bool by_hand = way != HAND_OVER_BELFRY;
@@ -169,7 +169,7 @@ static bool barrier_record(struct table *t)
     return attached_worked(result, "recording a barrier", t->found);
 }
 
-/* The ways take turns, and each gets every place in them. */
+/* Measures the ways in turn; each way is at each position once. */
 static void repeat(struct table *t, uint32_t ways, uint32_t repetition,
                    struct hand_over_found *found)
 {

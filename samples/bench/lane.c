@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times one submission that is made over and over on one queue. */
+/* Measures a submission that is made again and again on one queue. */
 #include "lane.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void lane_close(struct lane *lane)
     *lane = (struct lane){0};
 }
 
-/* Only the call is timed, not the making of its arguments. */
+/* Only the call is measured, not the preparation of its arguments. */
 static VkResult lane_submit(struct lane *lane, VkCommandBuffer buffer, double *nanoseconds)
 {
     VkSemaphoreSubmitInfo signals[LANE_SIGNALS];
@@ -77,7 +77,7 @@ static bool burst(struct lane *lane, double *first, double samples[LANE_BURST],
     return false;
 }
 
-/* What reading the clock twice costs: a part of every sample. */
+/* The cost of reading the clock twice, which each sample contains. */
 static double clock_cost(void)
 {
     double samples[1001];
@@ -103,7 +103,7 @@ void lane_compare(struct lane *plain, struct lane *belfry, struct lane_cost *cos
     double *side[2] = {samples, samples + pairs};
     double *opening[2] = {samples + 2 * pairs, samples + 2 * pairs + LANE_BURSTS};
 
-    /* One repetition more than counted: the first warms caches and pools. */
+    /* One repetition more than is counted: the first fills caches and pools. */
     for (uint32_t repetition = 0; repetition <= LANE_REPETITIONS; ++repetition) {
         for (uint32_t b = 0; b < LANE_BURSTS; ++b) {
             for (uint32_t turn = 0; turn < 2; ++turn) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lane: one queue, on which the same submission is made over and over, and timed.
+ * A lane: a queue on which the same submission is made again and again, and measured.
  */
 #ifndef BENCH_LANE_H
 #define BENCH_LANE_H
@@ -9,9 +9,9 @@
 
 #define LANE_SIGNALS 2
 
-/* A burst is one submission of filler, which wakes the driver's worker and keeps it busy, and the
- * measured ones behind it. A worker that sleeps would cost the caller a futex call, on either side
- * alike, fifty times what is to be measured. */
+/* A burst is one submission of filler, which wakes the driver's worker thread and keeps it busy,
+ * followed by the measured submissions. If the worker slept, each side's caller would pay for a
+ * futex call, which costs fifty times what is to be measured. */
 #define LANE_FILLER_NANOSECONDS 150000u
 #define LANE_BURST              8u
 #define LANE_BURSTS             128u
@@ -19,26 +19,26 @@
 
 struct lane {
     struct side *side;
-    struct side_filler filler; /* all null: a driver without a worker to keep awake */
+    struct side_filler filler; /* all null: the driver has no worker thread to keep awake */
     uint32_t signals;
     VkSemaphore semaphores[LANE_SIGNALS];
     uint64_t value;
 };
 
 struct lane_cost {
-    double first[2]; /* ns, medians: the submission that opens a burst, not among the measured */
+    double first[2]; /* in ns, medians: the submission of filler, which isn't among the measured */
 };
 
-/* Uses the side's first queue; each submission signals that many timeline semaphores. Returns false
- * with a reason in `found`; close it all the same. */
+/* Uses the side's first queue; each submission signals `signals` timeline semaphores. False: the
+ * reason is in `found`; lane_close must be called all the same. */
 bool lane_open(struct lane *lane, struct side *side, uint32_t signals, uint32_t filler_times,
                struct bench_found *found);
 
-/* Waits for what was submitted. Accepts a zeroed lane. */
+/* Waits for everything submitted. Accepts a zeroed lane. */
 void lane_close(struct lane *lane);
 
-/* Fills `found` with LANE_REPETITIONS pairs of medians in ns: of `plain`, and of `plain` plus the
- * median difference of the pairs, so that the difference of the two is the paired one. */
+/* Fills `found` with LANE_REPETITIONS pairs of medians in ns: that of `plain`, and the same plus
+ * the median of the paired differences. */
 void lane_compare(struct lane *plain, struct lane *belfry, struct lane_cost *cost,
                   struct bench_found *found);
 

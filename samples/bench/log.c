@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `log`: what native fences, logs that the GPU writes, and timelines cost.
+ * `log`: the cost of native fences, of logs that the GPU writes, and of traces.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,10 +29,10 @@ static const char *const required[] = {
 };
 
 /* The limits that this project sets itself. */
-#define NOTHING_NS    10.0 /* what differs by less can't be told apart */
+#define NOTHING_NS    10.0 /* smaller differences can't be measured */
 #define CALLER_NS     150.0
 #define UNTIMED_SHARE 0.1
-#define TIMED_SHARE   0.02 /* beyond what the driver takes for as many empty command buffers */
+#define TIMED_SHARE   0.02 /* beyond the driver's cost of as many empty command buffers */
 #define TRACE_SECONDS 3.0
 #define TRACE_THREADS 4
 
@@ -105,7 +105,7 @@ static void caller_rows(struct bench_report *report)
 
 enum frame_kind { FRAME_BELFRY, FRAME_EMPTY, FRAME_LOGGED, FRAME_KINDS };
 
-/* ms of one frame. */
+/* The duration of one frame, in ms. */
 static double frame(struct logged *logged, struct bench_found *found)
 {
     double unused;
@@ -116,11 +116,12 @@ static double frame(struct logged *logged, struct bench_found *found)
     if (result >= 0)
         result = side_wait(&logged->side, logged->semaphore, logged->value);
     double took = (double)(bench_now() - begin) / 1e6;
-    /* What is logged is read between frames. */
+    /* The log is read between frames. */
     return worked(result, "a frame", found) && logged_finish(logged, found) ? took : 0;
 }
 
-/* How many fills a submission needs, that a frame may take what it should; 0 with a reason. */
+/* The number of fills in a submission with which a frame takes as long as it should; 0: the reason
+ * is in `found`. */
 static uint32_t frame_fills(struct logged *logged, struct bench_found *found)
 {
     uint32_t times = 1;
@@ -145,7 +146,7 @@ static uint32_t frame_fills(struct logged *logged, struct bench_found *found)
     return found->reason[0] ? 0 : times;
 }
 
-/* Fills found[FRAME_EMPTY] and found[FRAME_LOGGED], each against frames without either. */
+/* Fills found[FRAME_EMPTY] and found[FRAME_LOGGED], each compared with frames without either. */
 static void frames_compare(const struct bench_options *options, const char *log,
                            struct bench_found found[FRAME_KINDS])
 {
@@ -168,12 +169,12 @@ static void frames_compare(const struct bench_options *options, const char *log,
         if (times && side_filler_create_shared(&sides[k].side, times, &fillers[k], why))
             sides[k].work = fillers[k].commands;
     }
-    /* One repetition more than counted: the first warms caches and pools. */
+    /* One repetition more than is counted: the first fills caches and pools. */
     for (uint32_t i = 0; i <= REPETITIONS && !why->reason[0]; ++i) {
-        /* The least of them: whatever else the machine does only adds. */
+        /* The shortest counts, because other load on the machine can only add to it. */
         double least[FRAME_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
         for (uint32_t f = 0; f < FRAMES * FRAME_KINDS && !why->reason[0]; ++f) {
-            /* Who goes first takes turns. */
+            /* Each kind is first in its turn. */
             uint32_t kind = (f + f / FRAME_KINDS) % FRAME_KINDS;
             least[kind] = fmin(least[kind], frame(&sides[kind], why));
         }
@@ -223,9 +224,9 @@ static void frame_rows(const struct bench_options *options, struct bench_report 
                    SUBMISSIONS, empty);
 }
 
-/* --- the word --- */
+/* --- values written by the GPU --- */
 
-/* us until the CPU sees what the queue signals, from before the call. */
+/* The time until the CPU sees the value that the queue signals, from before the call, in µs. */
 static double poll_plain(struct logged *l, struct bench_found *found)
 {
     double sum = 0, unused;
@@ -277,7 +278,7 @@ static void word_row(struct bench_report *report, struct logged *plain, struct l
                ROW_WORD);
 }
 
-/* ns of a call that signals, behind work that keeps the queue busy. */
+/* The duration of a call that signals while the queue is busy, in ns. */
 static double signals_cost(struct logged *l, VkCommandBuffer busy, struct bench_found *found)
 {
     double sum = 0, took;
@@ -347,7 +348,7 @@ static void native_rows(const struct bench_options *options, struct bench_report
     logged_close(&sides[0]);
 }
 
-/* --- timelines --- */
+/* --- traces --- */
 
 static void trace_rows(struct bench_report *report)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What logs cost whoever submits. */
+/* Measures what logs cost a thread that submits. */
 #include "log_caller.h"
 
 #include "calls.h"
@@ -34,8 +34,8 @@ static void compare_off(enum logged_queue queue, struct bench_found *found)
     compare(&off, &on, found);
 }
 
-/* A VkQueue's submission gets an entry, and an epoch that it needn't have otherwise. A BfQueue's
- * has its epoch; its execution is marked where it ends, and its signal gets an entry. */
+/* A VkQueue's logged submission needs an entry, and an epoch that it wouldn't need otherwise. A
+ * BfQueue's execution has an epoch anyway; its end is stamped, and its signal gets an entry. */
 static void compare_on(enum logged_queue queue, struct bench_found *found)
 {
     const bool layered = queue == LOGGED_LAYERED;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What logs cost whoever submits. Each is a part that runs in a child, on the test driver, whose
- * submissions run inside their calls and cost next to nothing.
+ * What logs cost a thread that submits. Each function is a part that runs in a child, on the test
+ * driver, whose submissions run inside their calls and cost next to nothing.
  */
 #ifndef BENCH_LOG_CALLER_H
 #define BENCH_LOG_CALLER_H
 
 #include "part.h"
 
-/* Settings: native fences and logs off, against both as they are by themselves, and not used. */
+/* With the settings for native fences and logs off, compared with their defaults, unused. */
 void log_caller_off_vk(const struct bench_options *options, enum bench_side side,
                        struct bench_found *found);
 void log_caller_off_bf(const struct bench_options *options, enum bench_side side,
                        struct bench_found *found);
 
-/* Without a reader, against with one. To the former is added what the driver takes for commands
- * like those of the log. */
+/* Without a reader of the log, compared with one. The driver's cost of commands like those of the
+ * log is added to the former. */
 void log_caller_on_vk(const struct bench_options *options, enum bench_side side,
                       struct bench_found *found);
 void log_caller_on_fence(const struct bench_options *options, enum bench_side side,

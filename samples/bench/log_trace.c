@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace costs: bytes on disk, and whether its writer keeps up. */
+/* Measures what a trace costs: bytes on disk, and whether its writer keeps up. */
 #include "log_trace.h"
 
 #include <errno.h>
@@ -14,10 +14,11 @@
 #include "trace/trace.h"
 
 #define THREADS_MAX 8
-#define TICK_NS     1000000u /* a thread catches up this often */
+#define TICK_NS     1000000u /* how often a thread catches up */
 
-/* Of one packet: two slices with two ends; a wait and a signal with begin and end; the counters of
- * packets in flight and of pending signals, up and down. */
+/* The events of one packet: two slices with their begins and ends; a wait and a signal, each with a
+ * begin and an end; two counters, of packets in flight and of pending signals, each going up and
+ * down. */
 #define EVENTS_EACH 12
 #define CALLS_EACH  5
 
@@ -26,8 +27,8 @@ struct reporter {
     struct bf_trace *trace;
     const uint32_t *queues;
     uint32_t number, count;
-    uint64_t packets;     /* to report */
-    uint64_t interval_ns; /* between two of them */
+    uint64_t packets;     /* to be reported */
+    uint64_t interval_ns; /* between two packets */
     uint64_t start_ns;
     uint64_t spent_ns, longest_ns;
     VkCommandBuffer buffers[2];
@@ -40,7 +41,7 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-/* What a scheduler says of a packet that waits for the neighbour's last one. */
+/* Reports what the scheduler would of a packet that waits for the last one of another queue. */
 static void packet_report(struct reporter *r, uint64_t n)
 {
     struct bf_trace_packet packet;
@@ -66,7 +67,7 @@ static void *report(void *argument)
     uint64_t done = 0;
     for (uint64_t tick = 1; done < r->packets; tick++) {
         sleep_until(r->start_ns + tick * TICK_NS);
-        /* As many as should have been by now, however late it is. */
+        /* All packets that are due by now, however late the thread is. */
         uint64_t due = (bench_now() - r->start_ns) / r->interval_ns;
         for (; done < due && done < r->packets; done++)
             packet_report(r, done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue whose signals may be logged, and what is submitted to it. */
+/* A queue whose signals may be logged, and its submissions. */
 #include "logged.h"
 
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static bool open_queue(struct logged *l, const char *gpu, struct bench_found *fo
            (!layered || worked(bfGetDevice(l->side.device, &l->device), "bfGetDevice", found));
 }
 
-/* A stamp, the payload, the stamp's copies, the word, and a barrier on either side of it. */
+/* Records what a log entry needs: a stamp, the payload, the copy of the stamp, the value, and a
+ * barrier before and after. */
 static void record_as_log(struct logged *l)
 {
     struct VolkDeviceTable *vk = &l->side.vk;
@@ -93,7 +94,7 @@ static void record_as_log(struct logged *l)
     vk->vkCmdPipelineBarrier2(l->more, &barrier);
 }
 
-/* What each submission carries besides. */
+/* Records the command buffers that each submission has in addition. */
 static bool record_more(struct logged *l, struct bench_found *found)
 {
     struct side *side = &l->side;
@@ -174,7 +175,7 @@ void logged_close(struct logged *l)
     *l = (struct logged){0};
 }
 
-/* --- using --- */
+/* --- submitting and reading --- */
 
 static VkResult submit_vk(struct logged *l, double *nanoseconds)
 {
@@ -230,7 +231,7 @@ static VkResult wait(struct logged *l)
     return bfWaitFences(1, &l->fence, &l->value, BF_FENCE_WAIT_ALL, FOREVER);
 }
 
-/* Everything that can be read now. */
+/* Reads all entries that can be read now. */
 static VkResult read_log(struct logged *l, uint64_t *lost)
 {
     BfFenceLogRecord records[RECORDS];
@@ -250,7 +251,8 @@ bool logged_finish(struct logged *l, struct bench_found *found)
     uint64_t lost = 0;
     if (!worked(wait(l), "waiting for submissions", found))
         return false;
-    /* A driver may tell of a signal before it tells Belfry of the submission. */
+    /* A driver may signal before its vkQueueSubmit2 returns, and so before Belfry knows of the
+     * entry. */
     uint64_t until = bench_now() + READ_NS;
     while (l->reader && l->logged < l->value && !lost && bench_now() < until) {
         if (!worked(read_log(l, &lost), "bfReadFenceLog", found))

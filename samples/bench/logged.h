@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One queue whose signals may be logged: a VkQueue of a program under the layer, or a BfQueue on an
- * attached device; and what is submitted to it.
+ * A queue whose signals may be logged, and its submissions: a VkQueue of a program under the layer,
+ * or a BfQueue on an attached device.
  */
 #ifndef BENCH_LOGGED_H
 #define BENCH_LOGGED_H
@@ -14,49 +14,49 @@
 
 enum logged_queue {
     LOGGED_PLAIN,   /* a VkQueue of the plain driver */
-    LOGGED_LAYERED, /* vkQueueSubmit2, which signals a timeline semaphore */
+    LOGGED_LAYERED, /* vkQueueSubmit2 with a signal of a timeline semaphore */
     LOGGED_FENCE,   /* bfQueueExecute, and bfQueueSignal of a fence */
-    LOGGED_NATIVE,  /* the same, of a native fence */
+    LOGGED_NATIVE,  /* the same with a native fence */
 };
 
 struct logged_options {
     enum logged_queue queue;
-    const char *log; /* the setting 'log'; NULL: as it is by itself */
-    bool native_off; /* the setting 'native_fences' is off */
-    bool read;       /* there is a reader of its signals */
-    uint32_t extra;  /* submissions carry so many command buffers more, LOGGED_EXTRA at most */
-    bool second;     /* submissions signal a second timeline semaphore, as an epoch is one */
-    bool as_log;     /* these do what those of a log do; else nothing */
+    const char *log; /* the setting 'log'; NULL: its default */
+    bool native_off; /* switches the setting 'native_fences' off */
+    bool read;       /* adds a reader of its signals */
+    uint32_t extra;  /* command buffers added to each submission, LOGGED_EXTRA at most */
+    bool second;     /* submissions signal a second timeline semaphore, as an epoch would be */
+    bool as_log;     /* the added command buffers do what a log's do; false: nothing */
 };
 
 struct logged {
     struct logged_options options;
     struct side side;
-    VkCommandBuffer work; /* what each submission begins with: the side's, unless it is changed */
+    VkCommandBuffer work; /* a submission's first; the side's, unless it is changed */
     VkCommandBuffer more;
     VkSemaphore semaphore, second;
     BfDevice device; /* NULL: the plain driver */
     BfQueue queue;
     BfFence fence;
     BfFenceLogReader reader;
-    uint64_t value;  /* of the last signal */
-    uint64_t logged; /* entries read */
+    uint64_t value;  /* the last signalled value */
+    uint64_t logged; /* number of entries read */
     struct side_filler scratch;
     VkQueryPool queries;
     VkCommandPool pool;
 };
 
-/* Opens a side of its own. Returns false with a reason in `found`; close it all the same. Not while
- * other threads of the process look at its environment. */
+/* Opens a side for it. False: the reason is in `found`; logged_close must be called all the same.
+ * No other thread of the process may read the environment meanwhile. */
 bool logged_open(struct logged *logged, const struct logged_options *options, const char *gpu,
                  struct bench_found *found);
-/* Waits for what was submitted. Accepts a zeroed one. */
+/* Waits for everything submitted. Accepts a zeroed one. */
 void logged_close(struct logged *logged);
 
-/* Submits once. */
+/* Makes one submission. */
 VkResult logged_submit(struct logged *logged, double *nanoseconds);
 
-/* Waits for what was submitted, and reads the log: every signal must be there. */
+/* Waits for everything submitted, and reads the log: it must have every signal. */
 bool logged_finish(struct logged *logged, struct bench_found *found);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * belfry-bench: what Belfry costs, side by side with the plain driver.
+ * belfry-bench: compares Belfry with the plain driver.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@ static const struct bench *const benches[] = {&bench_submit,     &bench_fence,  
                                               &bench_background, &bench_record, &bench_specialize};
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
-/* A device that hangs must not hang whoever waits for a benchmark: SIGALRM ends the program. */
+/* A device that hangs must not hang the benchmark's caller: SIGALRM ends the program. */
 #define PART_SECONDS  60
 #define BENCH_SECONDS 900
 
-/* The plain side must be plain, whatever the caller's shell has switched on, and Belfry's side must
- * have its defaults; the layer is found beside this program. */
+/* Removes all of the caller's settings: the plain side must run without layers, and Belfry's side
+ * with its defaults. The layer is found beside this program. */
 static bool environment_prepare(void)
 {
     static const char *const foreign[] = {
@@ -44,7 +44,7 @@ static bool environment_prepare(void)
             strcspn(*at, "=") < sizeof name) {
             snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
             unsetenv(name);
-            at = environ; /* unsetenv moves what follows */
+            at = environ; /* unsetenv moves the later entries to this place */
         } else {
             ++at;
         }
@@ -101,8 +101,8 @@ static int bench_run(const struct bench *bench, const struct bench_options *opti
         return SAMPLE_EXIT_FAILED;
     if (json && !bench_json_write(&report, json))
         return SAMPLE_EXIT_FAILED;
-    /* On a real GPU's machine lavapipe may be absent, and a row with it; of one form there are
-     * those rows alone. */
+    /* Rows are required on lavapipe only, which another machine may lack, and only if both forms
+     * are measured. */
     if (!options->form && strstr(report.device, "llvmpipe") && !bench_complete(bench, &report))
         return SAMPLE_EXIT_FAILED;
     return SAMPLE_EXIT_DONE;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHED 8 /* of the first frames the bits are compared too */
+#define HASHED 8 /* the first frames, whose pictures are compared */
 
-/* By order alone: an interruption of a second is no worse than one of a millisecond. */
+/* Uses ranks only, so that an interruption of a second counts no more than one of a millisecond. */
 struct pair_summary pair_summarise(const struct pair_times *times)
 {
     struct pair_summary summary = {0};
@@ -27,8 +27,8 @@ struct pair_summary pair_summarise(const struct pair_times *times)
     double median = bench_spread(sorted, n).median, plain = summary.median[BENCH_PLAIN];
     for (uint32_t i = 0; i < n; ++i)
         sorted[i] = fabs(more[i] - median);
-    /* Of a normal distribution the deviation is 1.4826 times the median distance, and the median's
-     * error 1.2533 times the mean's. */
+    /* In a normal distribution, the standard deviation is 1.4826 times the median absolute
+     * deviation, and the standard error of the median is 1.2533 times that of the mean. */
     double error = 1.2533 * 1.4826 * bench_spread(sorted, n).median / sqrt(n);
     summary.more = plain > 0 ? median / plain : 0;
     summary.error = plain > 0 && n > 1 ? error / plain : INFINITY;
@@ -115,7 +115,7 @@ VkResult pairs_draw(struct pairs *pairs, struct twin *twin, enum bench_side side
     return result;
 }
 
-/* One more sample of either side. */
+/* Takes one more sample of each side. */
 static VkResult pair_measure(struct pair *pair, struct twin *twin, uint32_t frame, uint32_t *random)
 {
     enum bench_side first = pair_first(random);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many shaders on both sides of a twin: which is slower, and by how much, when they take turns.
+ * Measures many shaders on both sides of a twin, in turns: which side is slower, and by how much.
  */
 #ifndef BENCH_PAIRS_H
 #define BENCH_PAIRS_H
@@ -9,31 +9,31 @@
 
 #define PAIRS_SAMPLES 40
 
-/* The GPU's times of one piece of work on either side, in nanoseconds, taken in turns. */
+/* The GPU's durations of the same work on either side, in ns, measured in turns. */
 struct pair_times {
-    double ns[2][PAIRS_SAMPLES]; /* by enum bench_side */
+    double ns[2][PAIRS_SAMPLES]; /* indexed by enum bench_side */
     uint32_t count;
 };
 
 struct pair_summary {
-    double median[2]; /* ns */
-    double more;      /* median of Belfry's less the plain one's, by the plain one's median */
-    double error;     /* its standard error */
+    double median[2]; /* in ns */
+    double more;      /* median of Belfry's minus plain durations, by the plain median */
+    double error;     /* the standard error of `more` */
 };
 struct pair_summary pair_summarise(const struct pair_times *times);
 
-/* By more than 1 % and three standard errors. */
+/* Is Belfry slower by more than 1 % and three standard errors? */
 bool pair_slower(const struct pair_summary *summary);
 
-/* Which side goes first in the next pair: by chance, the same in each run. */
+/* The side that is first in the next pair: random, but the same in each run. */
 enum bench_side pair_first(uint32_t *random);
 
-/* The corpus on both sides. */
+/* A shader of the corpus on both sides. */
 struct pair {
     const struct corpus_shader *shader;
     struct corpus_pipeline pipelines[2];
     struct pair_times times;
-    bool differs; /* some picture wasn't the plain driver's, bit by bit */
+    bool differs; /* a picture differed from the plain driver's */
     bool slower;
 };
 
@@ -43,19 +43,19 @@ struct pairs {
     uint32_t count;
 };
 
-/* Reads the corpus beside the program and makes pipelines of all its shaders in that form. `pairs`
- * must be zeroed; destroy it in any case. False: a reason in `found`. */
+/* Reads the corpus that lies beside the program, and creates pipelines of all its shaders in that
+ * form. `pairs` must be zeroed, and be destroyed in any case. False: the reason is in `found`. */
 bool pairs_create(struct pairs *pairs, struct twin *twin, enum corpus_form form,
                   struct bench_found *found);
-/* The pipelines go; names and times stay until pairs_destroy. */
+/* Destroys the pipelines; names and durations stay until pairs_destroy. */
 void pairs_release(struct pairs *pairs, struct twin *twin);
 void pairs_destroy(struct pairs *pairs);
 
-/* Draws all of them once, on one side, as they are in frame `frame`. */
+/* Draws frame `frame` of all shaders once, on one side. */
 VkResult pairs_draw(struct pairs *pairs, struct twin *twin, enum bench_side side, uint32_t frame);
 
-/* Measures them all `count` times on either side, and then once more those that were slower: one of
- * a hundred is that by chance. */
+/* Takes `count` samples of each shader on either side, and then as many more of those that were
+ * slower, because one of a hundred is slower by chance. */
 VkResult pairs_measure(struct pairs *pairs, struct twin *twin, uint32_t count);
 
 #endif

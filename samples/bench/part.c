@@ -22,7 +22,7 @@ void bench_found_nothing(struct bench_found *found, const char *reason, ...)
     va_end(arguments);
 }
 
-/* Whether two "NAME=value" strings have one name. */
+/* Have two "NAME=value" strings the same name? */
 static bool same_name(const char *left, const char *right)
 {
     size_t length = strcspn(left, "=");
@@ -120,7 +120,7 @@ void bench_part_run(const char *name, enum bench_side side, const struct bench_o
         else
             bench_found_nothing(found, "its process ended with status %d", WEXITSTATUS(status));
     } else if (WIFSIGNALED(status) || WEXITSTATUS(status)) {
-        /* The numbers may be right, but nobody should trust a process that fell over. */
+        /* The numbers may be right, but a process that failed isn't to be trusted. */
         bench_found_nothing(found, "its process measured, and then failed (status %d)", status);
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `record`: what it costs a program to record its commands while Belfry looks for values that
- * shaders are worth rebuilding for (the setting 'specialize').
+ * `record`: the cost of recording commands while Belfry looks for push constants for which shaders
+ * are worth rebuilding (the setting 'specialize').
  */
 #include "record.h"
 
@@ -12,7 +12,7 @@
 #include "shaders/record_watched.comp.h"
 #include "side.h"
 
-/* The limits that this project sets itself. */
+/* The limits that this project has set itself. */
 #define OFF_NANOSECONDS     2.0
 #define PLAIN_NANOSECONDS   12.0
 #define WATCHED_NANOSECONDS 30.0
@@ -23,10 +23,10 @@
 
 static const char *const required[] = {ROW_OFF, ROW_PLAIN, ROW_WATCHED, NULL};
 
-#define TRIPLES     1000u /* of one command buffer */
-#define BATCHES     64u   /* of a repetition */
+#define TRIPLES     1000u /* of commands, in a command buffer */
+#define BATCHES     64u   /* in a repetition */
 #define REPETITIONS 20u
-#define VALUES      4u /* of the push constants, in turns */
+#define VALUES      4u /* number of different push constants, used in turn */
 
 struct recorder {
     struct side side;
@@ -114,7 +114,8 @@ static void recorder_close(struct recorder *r)
     side_close(&r->side);
 }
 
-/* Nanoseconds per triple, recorded into the side's own command buffer; it is never submitted. */
+/* Records into the side's own command buffer, which is never submitted. The duration is in ns per
+ * triple of commands. */
 static bool record(struct recorder *r, double *nanoseconds, struct bench_found *found)
 {
     static const uint32_t values[VALUES][4] = {{0, 4}, {1, 4}, {0, 8}, {1, 16}};
@@ -143,7 +144,7 @@ static void compare(struct recorder *plain, struct recorder *belfry, struct benc
 {
     struct recorder *const sides[2] = {plain, belfry};
     double samples[2][BATCHES];
-    /* One repetition more than counted: the first warms caches. */
+    /* One repetition more than is counted: the first fills caches. */
     for (uint32_t repetition = 0; repetition <= REPETITIONS; ++repetition) {
         for (uint32_t turn = 0; turn < 2 * BATCHES; ++turn) {
             uint32_t which = (turn + turn / 2) % 2;
@@ -161,7 +162,7 @@ static void compare(struct recorder *plain, struct recorder *belfry, struct benc
     found->count = REPETITIONS;
 }
 
-/* In a child, on the test driver: one whose commands cost next to nothing to record. */
+/* Runs in a child, on the test driver, where recording a command costs next to nothing. */
 static void part(const char *specialize, const uint32_t *words, size_t size,
                  struct bench_found *found)
 {

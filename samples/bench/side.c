@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One side of a comparison: an instance and a device, with the layer or without. */
+/* Opens one side of a comparison: an instance and a device, with the layer or without. */
 #include "side.h"
 
 #include <stdlib.h>
@@ -123,7 +123,7 @@ bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32
             },
             NULL, &side->instance),
         fail);
-    /* The loader's own entry points: the same for every instance. */
+    /* These are the loader's own functions, which are the same for every instance. */
     volkLoadInstanceOnly(side->instance);
 
     if (queues > SIDE_QUEUES)
@@ -319,7 +319,7 @@ void side_filler_destroy(struct side *side, struct side_filler *filler)
     *filler = (struct side_filler){0};
 }
 
-/* The least of three runs: whatever else the machine does only adds. */
+/* The shortest of three runs counts, because other load on the machine can only add to it. */
 static uint64_t filler_time(struct side *side, VkSemaphore semaphore, uint64_t *value,
                             const struct side_filler *filler, struct bench_found *found)
 {

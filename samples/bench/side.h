@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One of the two things compared: an instance and a device of the plain driver, or the same under
+ * One side of a comparison: an instance and a device of the plain driver, or the same under
  * Belfry's layer. Both can be open in one process, on the same GPU.
  */
 #ifndef BENCH_SIDE_H
@@ -17,28 +17,28 @@ struct side {
     VkPhysicalDevice gpu;
     VkPhysicalDeviceProperties properties;
     VkDevice device;
-    struct VolkDeviceTable vk; /* device functions as vkGetDeviceProcAddr gives them */
-    uint32_t family;           /* of all queues: the first that can do graphics or compute */
+    struct VolkDeviceTable vk; /* the device's functions, from vkGetDeviceProcAddr */
+    uint32_t family;           /* of all queues: the first with graphics or compute */
     uint32_t queue_count;
     VkQueue queues[SIDE_QUEUES];
     VkCommandPool pool;
-    VkCommandBuffer commands; /* empty; may be submitted any number of times at once */
+    VkCommandBuffer commands; /* empty; may be submitted several times at once */
 };
 
-/* Loads Vulkan and opens `side` with up to `queues` queues of one family: fewer where the family
- * has no more. Returns false with a reason in `found`; `side` is then closed. */
+/* Loads Vulkan and opens `side` with `queues` queues of one family, or fewer if the family has
+ * fewer. False: the reason is in `found`, and `side` is closed. */
 bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
                struct bench_found *found);
 
 /* Waits for the device; accepts a zeroed side. */
 void side_close(struct side *side);
 
-/* A timeline semaphore that starts at 0; VK_NULL_HANDLE with a reason in `found`. */
+/* A timeline semaphore with the value 0. VK_NULL_HANDLE: the reason is in `found`. */
 VkSemaphore side_timeline(struct side *side, struct bench_found *found);
 
 VkResult side_wait(struct side *side, VkSemaphore semaphore, uint64_t value);
 
-/* Work that keeps the device busy for a while: the same buffer filled over and over. */
+/* Work that keeps the device busy for some time: the same buffer is filled several times. */
 struct side_filler {
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -48,15 +48,15 @@ struct side_filler {
 
 #define SIDE_FILLER_TIMES_MOST 4096
 
-/* `times` fills. Returns false with a reason in `found`; destroy it all the same. */
+/* Records `times` fills. False: the reason is in `found`; it must be destroyed all the same. */
 bool side_filler_create(struct side *side, uint32_t times, struct side_filler *filler,
                         struct bench_found *found);
-/* The same, with commands that may be submitted any number of times at once. */
+/* The same, with commands that may be submitted several times at once. */
 bool side_filler_create_shared(struct side *side, uint32_t times, struct side_filler *filler,
                                struct bench_found *found);
 void side_filler_destroy(struct side *side, struct side_filler *filler);
 
-/* How many fills keep the device busy for about `nanoseconds`; 0 with a reason in `found`. */
+/* The number of fills that takes about `nanoseconds`; 0: the reason is in `found`. */
 uint32_t side_filler_times(struct side *side, uint64_t nanoseconds, struct bench_found *found);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `specialize`: what it brings, and costs, to have shaders rebuilt for the values that a program
- * uses. 'Plain' is the driver alone, 'Belfry' the same program under the layer, which has seen it
- * and has built and tried what it would.
+ * `specialize`: the gain and the cost of rebuilding shaders for the values that a program uses.
+ * 'Plain' is the driver alone; 'Belfry' is the same program under the layer, after the layer has
+ * built and measured its variants.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define ROW_HALVES "two sets of values, each in half of the uses: variants"
 #define ROW_STREAM "a shader that only moves memory: variants kept"
 
-/* Of the corpus in a form, whose word comes first. */
+/* Rows about the corpus in one form, whose name they begin with. */
 enum { ROW_SLOWER, ROW_BITS, ROW_KEPT, ROW_ALL, CORPUS_ROWS };
 static const char *const corpus_names[CORPUS_ROWS] = {
     [ROW_SLOWER] = "shaders slower by 1 % and 3 standard errors",
@@ -30,7 +30,7 @@ static const char *const corpus_names[CORPUS_ROWS] = {
 };
 static const struct {
     const char *word;
-    const char *suffix; /* of a shader's row */
+    const char *suffix; /* the end of a shader's row's name */
 } forms[CORPUS_FORMS] = {
     [CORPUS_COMPUTE] = {"corpus", ""},
     [CORPUS_PASS] = {"passes", " (pass)"},
@@ -39,22 +39,22 @@ static const struct {
 static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
                                        ROW_HALVES, ROW_STREAM, NULL};
 
-#define LIGHT_LEVELS     8   /* as in the sample */
-#define CORPUS_SIDE      128 /* pixels of a picture, both ways */
+#define LIGHT_LEVELS     8   /* as in the training sample */
+#define CORPUS_SIDE      128 /* width and height of a picture, in pixels */
 #define WARM_FRAMES      2
-#define ROUNDS_SEEN      8 /* before what was seen is committed */
+#define ROUNDS_SEEN      8 /* before the measurements are committed */
 #define ROUNDS_MOST      800
 #define TRAINING_SECONDS 120
 #define STEADY_SAMPLES   24
 #define CHURN_DISPATCHES 64
 #define CHURN_GROUPS     512
 #define CHURN_MORE       0.01
-#define STREAM_COUNT     (1u << 20) /* uvec4s */
+#define STREAM_COUNT     (1u << 20) /* number of uvec4s */
 #define POST_TIMES_MORE  5.0
 
 static const VkExtent2D post_extent = {640, 360};
 
-/* What a side has beside the corpus. */
+/* The workloads of a side beside the corpus. */
 struct works {
     struct sample_image light;
     VkImageView light_view;
@@ -64,28 +64,28 @@ struct works {
     uint32_t churned;
 };
 
-/* A program with the corpus in one form. That with compute shaders has the works, too. What is
- * drawn has a program of its own: how lavapipe's time stamps lie around dispatches depends on
- * whether a device has drawn anything. */
+/* A program with the corpus in one form. The one with compute shaders also has the other workloads.
+ * Shaders that draw are in a program of their own, because lavapipe's timestamps around dispatches
+ * depend on whether the device has drawn before. */
 struct specialize {
     struct twin twin;
     enum corpus_form form;
-    bool busy; /* has the works */
+    bool busy; /* has the other workloads */
     struct works works[2];
     struct pairs pairs;
     bool corpus;
     struct bench_found no_corpus;
     struct pair_times post;
-    double churn[2][STEADY_SAMPLES]; /* µs of the caller's time */
+    double churn[2][STEADY_SAMPLES]; /* CPU time of the caller, in µs */
     uint32_t rounds;
     double training_seconds;
-    bool further; /* the layer would have gone on */
+    bool further; /* the layer desires further measurements */
 };
 
-/* ------------------------------------------------------------------------------------- Works -- */
+/* --------------------------------------------------------------------------------- Workloads -- */
 
-/* Of one colour: what the post-process does with it takes as long as with any other. Nothing is
- * drawn here, for lavapipe's time stamps tell other times around a dispatch once something was. */
+/* Creates an image of a single colour: the post-process takes as long with it as with any other. It
+ * is not drawn, because lavapipe's timestamps around dispatches change once something was. */
 static VkResult light_create(struct works *works, struct corpus_gpu *gpu)
 {
     const struct sample_device *device = &gpu->device;
@@ -146,7 +146,7 @@ static VkResult post_draw(struct works *works, struct corpus_gpu *gpu, double *n
     return VK_SUCCESS;
 }
 
-/* All three words are others in each dispatch, and equal on both sides. */
+/* All three push constants change with each dispatch, and are the same on both sides. */
 static VkResult churn_draw(struct works *works, struct corpus_gpu *gpu)
 {
     struct control_push pushes[CHURN_DISPATCHES];
@@ -175,7 +175,7 @@ static VkResult stream_draw(struct works *works, struct corpus_gpu *gpu)
 
 /* -------------------------------------------------------------------------------------- Runs -- */
 
-/* One frame of everything on a side. */
+/* Runs one frame of all workloads on a side. */
 static VkResult round_draw(struct specialize *s, enum bench_side side, uint32_t frame)
 {
     struct corpus_gpu *gpu = twin_use(&s->twin, side);
@@ -192,7 +192,8 @@ static VkResult round_draw(struct specialize *s, enum bench_side side, uint32_t 
     return s->corpus ? pairs_draw(&s->pairs, &s->twin, side, frame) : VK_SUCCESS;
 }
 
-/* As a game would train: it renders, commits, and renders on until nobody wants to see more. */
+/* Trains as a game would: it renders, commits, and goes on until no further measurements are
+ * desired. */
 static VkResult train(struct specialize *s)
 {
     uint64_t begin = bench_now();
@@ -212,7 +213,7 @@ static VkResult train(struct specialize *s)
     return VK_SUCCESS;
 }
 
-/* In the mode that programs have by default: this is what they pay. */
+/* Measured in the default mode, because that is what programs pay. */
 static VkResult churn_measure(struct specialize *s)
 {
     uint32_t random = 0x9e3779b9;
@@ -302,7 +303,7 @@ static void corpus_rows(const struct specialize *s, const struct variants *varia
                         struct bench_report *report)
 {
     char name[96];
-    double logs[2] = {0}; /* of all, and of those that a variant was kept for */
+    double logs[2] = {0}; /* of all shaders, and of those with a variant that was kept */
     uint32_t counts[2] = {0}, slower = 0, differing = 0;
 
     if (!s->corpus) {
@@ -389,7 +390,7 @@ static void rows(const struct specialize *s, const struct variants *variants,
                    s->further ? ", and not to the end" : "", variants->summary);
 }
 
-/* What can't be had here is skipped, with the same reason. */
+/* Skips the rows that can't be measured here, for the same reason. */
 static void rows_skip(const struct specialize *s, const char *reason, struct bench_report *report)
 {
     char name[96];
@@ -416,7 +417,7 @@ static int form_run(const struct bench_options *options, enum corpus_form form,
         result = all_run(&s);
     }
     bool specializes = s.twin.specializes;
-    /* The corpus is named in the rows: what is read stays until they are there. */
+    /* The rows' names come from the corpus, so it stays loaded until they have been added. */
     for (enum bench_side side = BENCH_PLAIN; side <= BENCH_BELFRY && s.busy; ++side) {
         if (s.twin.open[side])
             works_destroy(&s.works[side], twin_use(&s.twin, side));

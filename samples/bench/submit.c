@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `submit`: what a submission costs its caller, and what Belfry costs a process that does nothing.
+ * `submit`: the cost of a submission to its caller, and what Belfry costs a process that does
+ * nothing.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "record.h"
 #include "side.h"
 
-/* The limits that this project sets itself. */
+/* The limits that this project has set itself. */
 #define CALLER_NANOSECONDS 120.0
 #define MEMORY_MIB         8.0
 
@@ -36,7 +37,7 @@ static const char *const required[] = {
 
 /* --- one caller --- */
 
-/* Compares a submission on `plain` with one on `belfry`, both idle otherwise. */
+/* Compares a submission on `plain` with one on `belfry`, both otherwise idle. */
 static void caller_compare(struct side *plain, struct side *belfry, uint32_t filler_times,
                            struct lane_cost *cost, struct bench_found *found)
 {
@@ -48,7 +49,7 @@ static void caller_compare(struct side *plain, struct side *belfry, uint32_t fil
     lane_close(&lanes[0]);
 }
 
-/* Compares one signal with two, on the same device: what an epoch of its own costs an engine. */
+/* Compares one signal with two on the same device, which is the cost of an epoch's signal. */
 static void signals_compare(struct side *side, uint32_t filler_times, struct lane_cost *cost,
                             struct bench_found *found)
 {
@@ -79,16 +80,16 @@ static void caller_row(struct bench_report *report, const char *name,
 #define THREADS             4
 #define THREADS_SUBMITS     1024
 #define THREADS_REPETITIONS 20
-#define THREADS_ROUNDS      8 /* in one repetition, of both sides in turns */
+#define THREADS_ROUNDS      8 /* of both sides in turns, in one repetition */
 
 struct caller {
     pthread_t thread;
     struct side *side;
     VkQueue queue;
-    pthread_mutex_t *lock; /* NULL: the queue is this caller's alone */
+    pthread_mutex_t *lock; /* NULL: no other thread uses the queue */
     pthread_barrier_t *start;
     VkSemaphore semaphore;
-    VkSemaphore second; /* signalled as well, where it is one */
+    VkSemaphore second; /* signalled as well, unless it is null */
     uint64_t value;
     VkResult result;
 };
@@ -126,8 +127,7 @@ static void *caller_run(void *data)
     return NULL;
 }
 
-/* Nanoseconds, added to those of earlier rounds: until the calls have returned, and until the
- * device has finished as well. */
+/* In ns, summed over rounds: until the calls have returned, and until the device has finished. */
 struct callers_time {
     uint64_t called, finished;
 };
@@ -142,7 +142,7 @@ static bool callers_run(struct caller *callers, struct callers_time *time,
     for (uint32_t i = 0; i < THREADS; ++i) {
         callers[i].start = &start;
         if (pthread_create(&callers[i].thread, NULL, caller_run, &callers[i])) {
-            /* Those that wait at the barrier would wait for ever. */
+            /* The threads that wait at the barrier would never return. */
             sample_complain("no more threads");
             exit(SAMPLE_EXIT_FAILED);
         }
@@ -198,9 +198,9 @@ static void callers_close(struct caller *callers)
 }
 
 /*
- * The plain driver's one queue behind one mutex against four queues of `belfry`; where that is
- * NULL, against the same again with two signals. `found` counts until the device has finished,
- * `called` until the calls have returned.
+ * Compares the plain driver's one queue with a mutex and four queues of `belfry`; or, if that is
+ * NULL, and the same queue with two signals. `found` counts until the device has finished, `called`
+ * until the calls have returned.
  */
 static void threads_compare(struct side *plain, struct side *belfry, struct bench_found *found,
                             struct bench_found *called)
@@ -218,13 +218,13 @@ static void threads_compare(struct side *plain, struct side *belfry, struct benc
         goto out;
     for (uint32_t i = 0; i < THREADS_REPETITIONS; ++i) {
         struct callers_time times[2] = {0};
-        /* Who goes first takes turns, so that a slow drift of the machine hits both. */
+        /* The sides take turns in being first, so that a slow drift of the machine affects both. */
         for (uint32_t turn = 0; turn < 2 * THREADS_ROUNDS; ++turn) {
             uint32_t which = (turn + turn / 2) % 2;
             if (!callers_run(callers[which], &times[which], found))
                 goto out;
         }
-        /* Thousands of submissions a second. */
+        /* In thousands of submissions per second. */
         const double count = 1e6 * THREADS * THREADS_SUBMITS * THREADS_ROUNDS;
         found->plain[i] = count / (double)times[0].finished;
         found->belfry[i] = count / (double)times[1].finished;
@@ -238,7 +238,7 @@ out:
     pthread_mutex_destroy(&lock);
 }
 
-/* What of it is the driver's own cost of a second signal, as an epoch is one. */
+/* Notes the driver's own cost of a second signal, which an epoch is. */
 static void threads_note(struct side *plain, struct bench_report *report)
 {
     struct bench_found found = {0}, called = {0};
@@ -316,7 +316,7 @@ skip_belfry:
     side_close(&plain);
 }
 
-/* In a child, on the test driver: a driver whose vkQueueSubmit2 costs next to nothing. */
+/* Runs in a child, on the test driver, whose vkQueueSubmit2 costs next to nothing. */
 static void icd_part(enum bench_side side, struct bench_found *found)
 {
     struct side plain = {0}, belfry = {0};
@@ -343,7 +343,7 @@ static void icd_rows(struct bench_report *report)
     static struct bench_found found;
     const struct bench_options any = {.gpu = NULL};
     char driver[4200], driver_too[4200];
-    /* VK_DRIVER_FILES wins where both are set, older loaders know only the other. */
+    /* VK_DRIVER_FILES takes precedence; older loaders only know the other. */
     const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
                                        "BELFRY_ICD_SHAPE=q1", NULL};
     const char *const settled[] = {driver, driver_too, "BELFRY_ICD_SHAPE=q2", NULL};
@@ -356,7 +356,7 @@ static void icd_rows(struct bench_report *report)
     bench_part_run("icd", BENCH_PLAIN, &any, environment, &found);
     caller_row(report, ROW_ICD_PAIR, &found, NULL);
 
-    /* The plain driver is handed everything at once, waits before signals included. */
+    /* The plain driver accepts everything at once, also waits before their signals. */
     const double none = 0;
     bench_part_run("late", BENCH_BELFRY, &any, settled, &found);
     if (found.reason[0]) {
@@ -367,7 +367,7 @@ static void icd_rows(struct bench_report *report)
     bench_note(report, "%s: of %u releases", ROW_LATE, FOOTPRINT_RELEASES);
 }
 
-/* A part that measures one side at a time, both in turns. */
+/* Adds a row for a part that measures one side at a time: both run in turns. */
 static void turns_row(const struct bench_options *options, struct bench_report *report,
                       const char *part, const char *name, const char *unit, uint32_t repetitions,
                       double allowance)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same Vulkan program twice in one process: on the plain driver and under the layer. */
+/* Opens the same Vulkan program twice in one process: on the plain driver and under the layer. */
 #include "twin.h"
 
 #include <stdio.h>
@@ -132,7 +132,8 @@ VkResult twin_begin(struct corpus_gpu *gpu)
         return result;
     vkCmdResetQueryPool(gpu->commands, gpu->stamps, 0, 2);
     vkCmdWriteTimestamp2(gpu->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, gpu->stamps, 0);
-    /* lavapipe writes the stamp only when it next waits for itself (tests/corpus/gpu.c). */
+    /* lavapipe writes the timestamp only when it next waits for its own work
+     * (tests/corpus/gpu.c). */
     sample_barrier(gpu->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                    VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     return VK_SUCCESS;

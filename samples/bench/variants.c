@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the layer's report on the shaders that it has rebuilt. */
+/* Reads the layer's report about the variants it has built. */
 #include "variants.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ const char *variant_verdict_name(enum variant_verdict verdict)
     return verdicts[verdict];
 }
 
-/* The end of the pipeline's name, which may have spaces in it: before the first verdict. */
+/* Finds the end of the pipeline's name, which may contain spaces: the first verdict follows it. */
 static const char *verdict_find(const char *text, enum variant_verdict *verdict)
 {
     const char *first = NULL;
@@ -34,7 +34,7 @@ static const char *verdict_find(const char *text, enum variant_verdict *verdict)
     return first;
 }
 
-/* What follows "KEY=", to the next space. False: it isn't there, or too long. */
+/* Copies the text after "KEY=", up to the next space. False: there is none, or it is too long. */
 static bool field(const char *line, const char *key, char *to, size_t size)
 {
     char word[24];

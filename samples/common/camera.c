@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A camera as three rows that shaders multiply points with. */
+/* A camera as three rows, which shaders multiply with points. */
 #include "camera.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A camera as three rows that shaders multiply points with. */
+/* A camera as three rows, which shaders multiply with points. */
 #ifndef SAMPLE_CAMERA_H
 #define SAMPLE_CAMERA_H
 
-/* The dot product of a row with (point, 1) is the point's coordinate along that axis, seen from the
- * eye. */
+/* The dot product of a row and (point, 1) is the point's coordinate on that axis of the camera,
+ * with the eye as the origin. */
 struct sample_camera {
     float right[4], up[4], forward[4];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptor sets whose contents never change, made in one go.
+ * Descriptor sets that are written once and never changed.
  */
 #ifndef SAMPLE_DESCRIPTORS_H
 #define SAMPLE_DESCRIPTORS_H
@@ -9,7 +9,7 @@
 
 #define SAMPLE_SLOTS_MOST 8
 
-/* One binding and what is in it. Its number is its place in the set. */
+/* One descriptor and its contents. Its binding number is its index in the set. */
 struct sample_slot {
     VkDescriptorType type;
     VkShaderStageFlags stages;
@@ -24,19 +24,20 @@ struct sample_sets {
     VkDescriptorPool pool;
 };
 
-/* The layout alone, of which types and stages are all that is looked at: pipelines can be made
- * before there is anything to bind. */
+/* Creates the layout. Only types and stages of the slots are read, so pipelines can be created
+ * before the resources. */
 VkResult sample_sets_layout(const struct sample_device *device, const struct sample_slot *slots,
                             uint32_t slot_count, struct sample_sets *sets);
 
-/* `set_count` sets of `slot_count` slots each: `slots` has all those of the first set, then all of
- * the second. Types and stages are those of the first. A layout that is there is kept: what depends
- * on a size is filled anew after sample_sets_empty. */
+/* Fills `set_count` sets of `slot_count` slots each; `slots` has the first set's slots, then the
+ * second's, and so on. The layout is made of the types and stages of the first set's slots, unless
+ * there is one already: after sample_sets_empty, sets whose resources depend on a size are filled
+ * again. */
 VkResult sample_sets_fill(const struct sample_device *device, const struct sample_slot *slots,
                           uint32_t slot_count, uint32_t set_count, struct sample_sets *sets,
                           VkDescriptorSet *handles);
 
-/* The sets go, the layout stays. */
+/* Frees the sets and keeps the layout. */
 void sample_sets_empty(const struct sample_device *device, struct sample_sets *sets);
 void sample_sets_destroy(const struct sample_device *device, struct sample_sets *sets);
 

@@ -2,7 +2,7 @@
 /* Chooses a GPU and creates instance and device for a sample. */
 #include "device.h"
 
-#include <errno.h> /* the name that the program was started by */
+#include <errno.h> /* for program_invocation_short_name */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,15 @@
 
 #define FAMILIES_MOST 32
 
-/* What is known of one GPU when the best one is chosen. */
+/* What is known of one GPU while the best one is chosen. */
 struct candidate {
     VkPhysicalDevice gpu;
     VkPhysicalDeviceProperties properties;
-    uint32_t graphics_family, compute_family, compute_index, copy_family; /* UINT32_MAX: none */
-    uint32_t rank;                                                        /* by type: 0 is best */
-    const char *lacks; /* why it cannot be used; NULL when it can */
-    bool second_queue; /* all it lacks is a second queue */
+    /* UINT32_MAX: there is none */
+    uint32_t graphics_family, compute_family, compute_index, copy_family;
+    uint32_t rank;     /* by device type; 0 is best */
+    const char *lacks; /* why it can't be used; NULL: it can */
+    bool second_queue; /* it lacks nothing but a second queue */
 };
 
 static bool extension_find(const VkExtensionProperties *extensions, uint32_t count,
@@ -102,8 +103,9 @@ static uint32_t type_rank(VkPhysicalDeviceType type)
     }
 }
 
-/* The compute queue is best found in a family without graphics: on hardware that is an engine of
- * its own. Next best is another family with both; last, a second queue beside the graphics one. */
+/* Chooses a queue for compute. Best is a family without graphics: on hardware that is an engine of
+ * its own. Next best is a second family with graphics; last, a second queue of the graphics
+ * family. */
 static bool compute_queue_choose(struct candidate *candidate,
                                  const VkQueueFamilyProperties *families, uint32_t count)
 {
@@ -127,7 +129,8 @@ static bool compute_queue_choose(struct candidate *candidate,
     return best > 0;
 }
 
-/* The families that are engines of their own. */
+/* Finds the families that are engines of their own: compute without graphics, and copy without
+ * compute. */
 static void engines_choose(struct candidate *candidate, const VkQueueFamilyProperties *families,
                            uint32_t count)
 {
@@ -137,7 +140,7 @@ static void engines_choose(struct candidate *candidate, const VkQueueFamilyPrope
             continue;
         if (flags & VK_QUEUE_COMPUTE_BIT && candidate->compute_family == UINT32_MAX)
             candidate->compute_family = f;
-        /* A family for video has transfers too, and is no copy engine. */
+        /* Video families also support transfers, but are not copy engines. */
         if ((flags & (VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | 0x60 /* video */)) ==
                 VK_QUEUE_TRANSFER_BIT &&
             candidate->copy_family == UINT32_MAX)
@@ -253,7 +256,8 @@ done:
     return exit_code;
 }
 
-/* Queues are asked for by family: two of one family in one create-info. */
+/* A device may have only one create-info per family: two queues of one family are requested
+ * together. */
 struct queue_requests {
     VkDeviceQueueCreateInfo infos[3];
     uint32_t count;
@@ -287,8 +291,8 @@ static void queue_fetch(struct sample_device *device, struct sample_queue *queue
     sample_device_family_add(device, queue->family);
 }
 
-/* For timelines: where the GPU's times lie on the CPU's clock, and times of families that only
- * copy. */
+/* Finds out whether Belfry's timelines can use the device's calibrated timestamps and host query
+ * reset. (Families that only copy can't reset queries on the GPU.) */
 static void timing_look(struct sample_device *device)
 {
     VkExtensionProperties extensions[512];
@@ -342,8 +346,9 @@ int sample_device_create(struct sample_device *device, enum sample_queues queues
         queue_request(&requests, device->compute.family, device->compute.index);
     if (device->copy.family != UINT32_MAX)
         queue_request(&requests, device->copy.family, 0);
-    /* Vulkan 1.3 has all of them; largePoints was looked at when the GPU was chosen. maintenance4
-     * is for fragment shaders that don't read all that the vertex shader writes. */
+    /* Vulkan 1.3 requires all of these; largePoints was checked when the GPU was chosen.
+     * maintenance4 is needed by fragment shaders that don't read all outputs of the vertex
+     * shader. */
     VkPhysicalDeviceVulkan13Features features13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         .synchronization2 = VK_TRUE,
@@ -410,7 +415,7 @@ void sample_name(const struct sample_device *device, VkObjectType type, uint64_t
     va_start(arguments, format);
     vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    /* A name that cannot be set is no reason to stop. */
+    /* A name that can't be set is no reason to stop. */
     (void)vkSetDebugUtilsObjectNameEXT(
         device->handle, &(VkDebugUtilsObjectNameInfoEXT){
                             .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers and images with memory of their own. */
+/* Creates buffers and images with memory of their own, and records image barriers. */
 #include "memory.h"
 
 #include <string.h>
 
 #include "report.h"
 
-/* The first type that has all of `wanted`; UINT32_MAX when none has. */
+/* The first memory type that has all flags of `wanted`; UINT32_MAX: there is none. */
 static uint32_t type_find(const struct sample_device *device, uint32_t allowed,
                           VkMemoryPropertyFlags wanted)
 {
@@ -37,7 +37,7 @@ static VkResult memory_allocate(const struct sample_device *device,
                         "vkAllocateMemory");
 }
 
-/* Vulkan takes the families of a concurrent object alone, and ignores them for another. */
+/* A CONCURRENT object must name at least two families; with one it is EXCLUSIVE. */
 static VkSharingMode sharing_mode(const struct sample_device *device)
 {
     return device->family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
@@ -160,7 +160,7 @@ VkResult sample_image_create_shared(const struct sample_device *device, VkFormat
     return image_create(device, format, extent, levels, usage, sharing_mode(device), name, image);
 }
 
-/* The samples' only format for depth is this one. */
+/* The samples use one depth format only, D32_SFLOAT. */
 static VkImageAspectFlags format_aspect(VkFormat format)
 {
     return format == VK_FORMAT_D32_SFLOAT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
@@ -208,10 +208,11 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
         VkImageLayout layout;
         VkPipelineStageFlags2 stages;
         VkAccessFlags2 access;
-        VkImageAspectFlags aspect; /* 0: colour */
+        VkImageAspectFlags aspect; /* 0: the colour aspect */
     } uses[] = {
-        /* Discarding still waits for whoever used the image last. The attachment stage is also
-         * where a submission waits for an acquired image: the transition comes after that. */
+        /* Discarding must wait for the image's last use. The stage is also the one in which a
+         * submission waits for an acquired image, so the layout transition comes after that
+         * wait. */
         [SAMPLE_USE_DISCARD] = {.layout = VK_IMAGE_LAYOUT_UNDEFINED,
                                 .stages = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT |
                                           VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT |
@@ -241,13 +242,14 @@ void sample_transition(VkCommandBuffer commands, VkImage image, uint32_t level, 
         [SAMPLE_USE_DEST] = {.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                              .stages = VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT,
                              .access = VK_ACCESS_2_TRANSFER_WRITE_BIT},
-        /* The semaphore that the present waits for carries on from here. */
+        /* The semaphore that the present waits for orders what comes after. */
         [SAMPLE_USE_PRESENT] = {.layout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
                                 .stages = VK_PIPELINE_STAGE_2_NONE,
                                 .access = VK_ACCESS_2_NONE},
     };
 
-    /* What is discarded was used in the same way the last time, but for targets. */
+    /* An image that is discarded was last used as it will be used now, unless it becomes a
+     * target. */
     enum sample_use before = from == SAMPLE_USE_DISCARD && to != SAMPLE_USE_TARGET ? to : from;
     VkImageAspectFlags aspect = uses[to].aspect ? uses[to].aspect : VK_IMAGE_ASPECT_COLOR_BIT;
 

@@ -21,7 +21,7 @@ static void help_print(const struct sample_option *options, size_t count, const 
     printf("  %-20s %s\n", "--help", "print this and exit");
 }
 
-/* Decimal digits alone: strtoul by itself would take signs, spaces and a trailing anything. */
+/* Accepts decimal digits only: strtoul would also accept signs, spaces and any text behind. */
 static bool number_parse(const char *text, char end, uint32_t *number, const char **rest)
 {
     uint64_t value = 0;

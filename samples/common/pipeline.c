@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shader modules, graphics and compute pipelines. */
+/* Creates shader modules, graphics and compute pipelines, and what they need. */
 #include "pipeline.h"
 
 #include "report.h"

@@ -30,7 +30,7 @@ bool sample_png_writable(const char *path)
     return true;
 }
 
-/* libpng's own output function loses errno, and with it the reason: a full disk, most often. */
+/* libpng's own output function loses errno, and so the reason, which is most often a full disk. */
 static void rows_output(png_structp png, png_bytep data, size_t size)
 {
     FILE *file = png_get_io_ptr(png);
@@ -40,7 +40,7 @@ static void rows_output(png_structp png, png_bytep data, size_t size)
 
 static void rows_flush(png_structp png)
 {
-    (void)png; /* fclose does it, and tells */
+    (void)png; /* fclose flushes, and reports errors */
 }
 
 static void error_keep(png_structp png, png_const_charp message)
@@ -56,7 +56,7 @@ static void warning_drop(png_structp png, png_const_charp message)
     (void)message;
 }
 
-/* Apart from its caller because setjmp makes a caller's locals unreliable. */
+/* A function of its own, because setjmp leaves its caller's locals undefined. */
 static bool picture_write(FILE *file, const uint8_t *pixels, uint32_t width, uint32_t height,
                           uint32_t stride, char *reason)
 {
@@ -77,7 +77,7 @@ static bool picture_write(FILE *file, const uint8_t *pixels, uint32_t width, uin
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, info);
-    png_set_filler(png, 0, PNG_FILLER_AFTER); /* drops the fourth byte of every pixel */
+    png_set_filler(png, 0, PNG_FILLER_AFTER); /* ignores the fourth byte of every pixel */
     for (uint32_t y = 0; y < height; ++y)
         png_write_row(png, pixels + (size_t)y * stride);
     png_write_end(png, info);

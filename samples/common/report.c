@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a sample ends and what it says: one line on stderr. */
+/* Exit codes and error messages: one line on stderr. */
 #include "report.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device with three kinds of queues, and where frames are shown: a window or a PNG. */
+/* The device with three kinds of queues, and where frames are shown: a window or a canvas. */
 #include "show.h"
 
 #include <stdarg.h>
@@ -62,7 +62,7 @@ int sample_show_arguments(struct sample_show *show, const char *name, const char
 
 /* ------------------------------------------------------------------------- Device and queues -- */
 
-/* Belfry's side of the device: the layer's, or one of our own. */
+/* Gets Belfry's device: the layer's, or else one that is attached here. */
 static VkResult belfry_open(struct sample_show *show)
 {
     const struct sample_device *device = &show->device;
@@ -122,7 +122,7 @@ VkResult sample_fence_await(BfFence fence, uint64_t value)
                         "bfWaitFences");
 }
 
-/* --------------------------------------------------------------------------- Where frames go -- */
+/* --------------------------------------------------------------------- Window and canvas -- */
 
 static VkResult canvas_create(struct sample_show *show)
 {
@@ -158,7 +158,7 @@ static VkResult timeline_create(struct sample_show *show, VkSemaphore *semaphore
     return VK_SUCCESS;
 }
 
-/* VK_NOT_READY when the user closes the window at once. */
+/* VK_NOT_READY: the user has closed the window already. */
 static VkResult window_create(struct sample_show *show)
 {
     const struct sample_device *device = &show->device;
@@ -228,7 +228,8 @@ void sample_show_close(struct sample_show *show)
     if (show->direct && show->compute && show->copy)
         (void)sample_show_idle(show);
     if (device->handle) {
-        /* With Belfry's queues idle nobody else uses the VkQueues; presents may be under way. */
+        /* Belfry's queues are idle, so nobody else uses the VkQueues; but presents may not be
+         * done. */
         vkDeviceWaitIdle(device->handle);
         bfDestroyFence(show->display);
         bfDestroyFence(show->drawn);
@@ -256,8 +257,8 @@ bool sample_show_goes_on(struct sample_show *show)
     return !show->windowed || sample_window_poll(&show->window);
 }
 
-/* The VkQueue waits for a semaphore and signals another: what binary ones are turned into fences
- * by. 0 stands for a binary semaphore's value. */
+/* Submits a wait and a signal to the VkQueue, which converts between binary semaphores and
+ * timelines. A binary semaphore's value is 0. */
 static VkResult semaphore_pass(struct sample_show *show, VkSemaphore from, uint64_t from_value,
                                VkSemaphore to, uint64_t to_value)
 {
@@ -285,8 +286,9 @@ static VkResult semaphore_pass(struct sample_show *show, VkSemaphore from, uint6
     return VK_SUCCESS;
 }
 
-/* The swapchain no longer fits. What draws to its images ends, and presents with it; other queues
- * may be waiting for frames that are yet to come. */
+/* Replaces a swapchain that no longer fits. The direct queue, which draws to its images, and
+ * presents must be idle; other queues may be waiting for later frames, so the device can't be
+ * waited for. */
 static VkResult swapchain_replace(struct sample_show *show)
 {
     VkQueue queue = show->device.graphics.handle;
@@ -349,7 +351,7 @@ VkResult sample_show_end(struct sample_show *show, const struct sample_target *t
     return result;
 }
 
-/* ------------------------------------------------------------------------------ The last one -- */
+/* -------------------------------------------------------------------------- The last frame -- */
 
 static VkResult canvas_read(struct sample_show *show, VkCommandBuffer commands,
                             const struct sample_buffer *pixels)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the samples in Belfry's own API share: the command line, a device with D3D12's three kinds
- * of queues on it, and where frames are shown: a window, or without one a canvas that ends as a
+ * What the samples of Belfry's own API share: the command line, a device with D3D12's three kinds
+ * of queues, and where frames are shown: a window, or without one a canvas that is written as a
  * PNG.
  *
- * Where the layer is loaded it has the device already; else the sample attaches it. Nothing else
- * differs between the two ways in.
+ * If the layer is loaded, the device is already Belfry's; if not, the sample attaches it. The two
+ * ways differ in nothing else.
  */
 #ifndef SAMPLE_SHOW_H
 #define SAMPLE_SHOW_H
@@ -18,7 +18,8 @@
 #include "report.h"
 #include "window.h"
 
-/* Leaves a function that returns VkResult when a call fails, having said which one. */
+/* Returns from a function that returns VkResult if the call fails, and reports which call it
+ * was. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         VkResult try_result = sample_check((call), #call);                                         \
@@ -26,7 +27,7 @@
             return try_result;                                                                     \
     } while (0)
 
-/* The same for functions of the samples, which have said so themselves. */
+/* The same for functions of the samples, which have reported the error themselves. */
 #define PASS(call)                                                                                 \
     do {                                                                                           \
         VkResult pass_result = (call);                                                             \
@@ -34,14 +35,14 @@
             return pass_result;                                                                    \
     } while (0)
 
-/* Images of a window that may be under way at once. */
+/* The number of a window's images that may be in use at once. */
 #define SAMPLE_SHOW_AHEAD 3
 
 struct sample_show {
     const char *name;
 
     /* The command line. */
-    uint32_t frames; /* 0: no end was given */
+    uint32_t frames; /* 0: no limit was given */
     uint32_t size[2];
     const char *out;
     uint32_t seed;
@@ -50,65 +51,66 @@ struct sample_show {
 
     struct sample_device device;
     BfDevice belfry;
-    bool attached; /* by us, not by the layer */
+    bool attached; /* by the sample; false: by the layer */
     BfQueue direct, compute, copy;
 
-    VkFormat format; /* of what is drawn to */
+    VkFormat format; /* of the window's images, or of the canvas */
     VkExtent2D extent;
     uint64_t shown; /* frames that were begun */
 
-    struct sample_image canvas; /* without a window */
+    struct sample_image canvas; /* used without a window */
     VkImageView canvas_view;
 
     bool windowed;
     struct sample_window window;
-    /* A window's images come and go by binary semaphores, which are none of a BfQueue's business.
-     * Submissions to the VkQueue turn them into fences and back. */
-    VkSemaphore display_semaphore, drawn_semaphore; /* timelines: frame N is N in both */
+    /* Acquiring and presenting use binary semaphores, which a BfQueue doesn't know. Submissions to
+     * the VkQueue convert between these and timelines, which the fences below import. */
+    VkSemaphore display_semaphore, drawn_semaphore; /* timelines: frame N is value N */
     BfFence display;                                /* frame N may be drawn */
     BfFence drawn;                                  /* frame N may be shown */
     VkSemaphore acquired[SAMPLE_SHOW_AHEAD];
 };
 
-/* Where one frame is drawn to. */
+/* What one frame is drawn to. */
 struct sample_target {
     VkImage image;
     VkImageView view;
-    enum sample_use after; /* what it is to be made ready for */
+    enum sample_use after; /* the use that it must be ready for at the end */
     uint32_t backbuffer;
 };
 
-/* Takes the program's arguments, those of `extra` too, and opens it all. `show` has its defaults in
- * size, seed and frames (frames without a window; 0: none). Returns SAMPLE_OPTIONS_GO_ON or an exit
- * code, having complained; sample_show_close is to be called in any case. */
+/* Parses the arguments, also those in `extra`, and opens window or canvas, device and queues. The
+ * caller sets the defaults of size, seed and frames in `show` (frames without a window; 0: none).
+ * Returns SAMPLE_OPTIONS_GO_ON or an exit code; errors have been reported. sample_show_close must
+ * be called in any case. */
 int sample_show_arguments(struct sample_show *show, const char *name, const char *purpose,
                           const struct sample_option *extra, size_t extra_count, int argc,
                           char **argv);
 int sample_show_open(struct sample_show *show);
 
-/* Waits until the queues are idle, and destroys what open made. */
+/* Waits until the queues are idle, and destroys everything. */
 void sample_show_close(struct sample_show *show);
 
-/* False once the window is closed by the user; always true without one. */
+/* False when the user has closed the window; without a window always true. */
 bool sample_show_goes_on(struct sample_show *show);
 
-/* The next frame: from here on the direct queue waits until its target may be drawn to.
- * VK_NOT_READY when the window is closed meanwhile. `extent` may change here, with the direct
- * queue idle. */
+/* Begins the next frame: makes the direct queue wait until the frame's target may be drawn to.
+ * VK_NOT_READY: the user has closed the window. `extent` may change in this call; the direct queue
+ * is then idle. */
 VkResult sample_show_begin(struct sample_show *show, struct sample_target *target);
 
-/* The direct queue has been given everything that draws the frame. */
+/* Ends the frame, when everything that draws it has been submitted to the direct queue. */
 VkResult sample_show_end(struct sample_show *show, const struct sample_target *target);
 
-/* Waits until everything of the three queues has ended: there must be nothing that waits for what
- * is yet to come. A fence that is destroyed is waited for by nobody. */
+/* Waits until the three queues are idle. None of them may be waiting for a signal that hasn't been
+ * submitted. (A destroyed fence no longer blocks a queue.) */
 VkResult sample_show_idle(struct sample_show *show);
 
-/* Writes the canvas to --out, where that was given, once all is drawn. Returns an exit code, having
- * complained. */
+/* When all is drawn, writes the canvas to the file of --out, if that was given. Returns an exit
+ * code; errors have been reported. */
 int sample_show_save(struct sample_show *show);
 
-/* One line on stdout: the device, its queues, then `format`. Returns an exit code. */
+/* Prints a line on stdout: the device, its queues, then `format`. Returns an exit code. */
 __attribute__((format(printf, 2, 3))) int sample_show_tell(const struct sample_show *show,
                                                            const char *format, ...);
 

@@ -11,7 +11,7 @@
 #include "memory.h"
 #include "report.h"
 
-/* GLFW reports a window's size through callbacks, which have no other way back to us. */
+/* GLFW reports a window's size by a callback, which finds the struct through the window. */
 static void framebuffer_resized(GLFWwindow *handle, int width, int height)
 {
     struct sample_window *window = glfwGetWindowUserPointer(handle);
@@ -94,8 +94,8 @@ VkResult sample_window_format(struct sample_window *window, const struct sample_
     if (!count)
         return sample_check(VK_ERROR_FORMAT_NOT_SUPPORTED, "choosing a surface format");
 
-    /* The shaders encode sRGB themselves, as they must for a PNG; a UNORM format shows that as
-     * it is. */
+    /* The shaders encode sRGB, which a PNG needs too; a UNORM format shows the values as they
+     * are. */
     window->format = formats[0];
     for (uint32_t i = 0; i < count; ++i) {
         if ((formats[i].format == VK_FORMAT_B8G8R8A8_UNORM ||
@@ -161,8 +161,8 @@ done:
     return result;
 }
 
-/* What a window's surface leaves open, the framebuffer's size decides. A minimised window has
- * no pixels, and then there is nothing to do but to wait. */
+/* If the surface leaves the extent open, it is the framebuffer's size. A minimised window has a
+ * size of 0: then this waits. */
 static VkResult extent_await(struct sample_window *window, const struct sample_device *device,
                              VkSurfaceCapabilitiesKHR *capabilities)
 {
@@ -238,7 +238,8 @@ VkResult sample_window_acquire(struct sample_window *window, const struct sample
                                             VK_NULL_HANDLE, backbuffer);
     if (result == VK_ERROR_OUT_OF_DATE_KHR)
         return result;
-    /* A suboptimal image has been acquired all the same: it is drawn, then the swapchain goes. */
+    /* A suboptimal image is acquired all the same: it is drawn and shown before the swapchain is
+     * replaced. */
     if (result == VK_SUBOPTIMAL_KHR)
         window->stale = true;
     return sample_check(result, "vkAcquireNextImageKHR");

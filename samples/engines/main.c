@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The first example of the D3D12 document 'Multi-engine synchronization', in Belfry's own API: the
- * copy engine, the 3D engine and the compute engine work on each frame.
+ * copy engine, the 3D engine and the compute engine all work on each frame.
  *
- * The copy queue brings geometry, then four textures. The direct queue draws a pre-pass of the
- * geometry as soon as that is there; the compute queue calculates the light on what the pre-pass
- * shows; and the direct queue draws the picture when both the light and the textures have come. The
- * document's pseudo-code is frame_submit() below, fence values included; that it goes on for frame
- * after frame is new, and with it the waits until what a frame writes is no longer used.
+ * The copy queue copies geometry, then four textures, to the GPU. The direct queue draws a pre-pass
+ * of the geometry as soon as that has arrived; the compute queue computes the light for what the
+ * pre-pass shows; and the direct queue draws the picture when both the light and the textures are
+ * there. frame_submit() below is the document's pseudo-code, with its fence values. The document
+ * draws one frame; here it is repeated, and so there are also waits until a frame no longer uses
+ * what the next one writes.
  *
- * What the document's section on multi-queue access asks for is kept: each resource has one writer
- * at a time, a fence lies between it and the readers on other queues, and what the copy queue
+ * The rules of the document's section on multi-queue access are kept: each resource has one writer
+ * at a time, a fence lies between the writer and readers on other queues, and what the copy queue
  * hands over is in the common state (a Vulkan image in the layout GENERAL).
  */
 #include <stdlib.h>
@@ -20,24 +21,24 @@
 #include "pipeline.h"
 #include "show.h"
 
-/* The document's values, which frame after frame makes its own. */
+/* The document's fence values, which each frame adds to its own base. */
 enum {
     PER_FRAME = 1000,
     GEOMETRY_COPIED = 101,
     TEXTURES_COPIED = 102,
     PREPASS_DONE = 201,
-    FRAME_DONE = 202, /* not in the document, which ends with its only frame */
+    FRAME_DONE = 202, /* not in the document, which draws only one frame */
     LIGHT_DONE = 301,
 };
 
-/* Command buffers of a frame. */
+/* The command buffers of a frame. */
 enum work { COPY_GEOMETRY, COPY_TEXTURES, PREPASS, FINAL, LIGHT, WORKS };
 
 struct engines {
     struct sample_show show;
     struct passes passes;
     BfFence copy_fence, render_fence, compute_fence;
-    VkCommandPool pools[3]; /* copy, direct, compute */
+    VkCommandPool pools[3]; /* of the copy, direct and compute queues */
     VkCommandBuffer commands[PASSES_UPLOADS][WORKS];
 };
 
@@ -46,7 +47,7 @@ static uint64_t value_of(uint64_t frame, uint32_t value)
     return frame * PER_FRAME + value;
 }
 
-/* The CPU's part of frame `frame`: its geometry, and the command buffers. */
+/* The CPU's part of frame `frame`: writes its geometry and records its command buffers. */
 static VkResult frame_record(struct engines *engines, uint64_t frame,
                              const struct sample_target *target, const VkCommandBuffer *commands)
 {
@@ -72,7 +73,7 @@ static VkResult frame_submit(struct engines *engines, uint64_t frame,
     BfQueue copy = engines->show.copy, render = engines->show.direct;
     BfQueue compute = engines->show.compute;
 
-    /* Geometry and textures of this version may still be drawn with. */
+    /* An earlier frame may still be drawing with the geometry and textures of this version. */
     if (frame > PASSES_VERSIONS)
         TRY(bfQueueWait(copy, engines->render_fence,
                         value_of(frame - PASSES_VERSIONS, FRAME_DONE)));
@@ -83,16 +84,16 @@ static VkResult frame_submit(struct engines *engines, uint64_t frame,
     TRY(bfQueueSignal(copy, engines->copy_fence, value_of(frame, TEXTURES_COPIED)));
 
     TRY(bfQueueWait(render, engines->copy_fence, value_of(frame, GEOMETRY_COPIED)));
-    TRY(bfQueueExecute(render, 1, &commands[PREPASS])); /* using geometry only, into rt1 */
+    TRY(bfQueueExecute(render, 1, &commands[PREPASS])); /* draws the geometry into rt1 */
     TRY(bfQueueSignal(render, engines->render_fence, value_of(frame, PREPASS_DONE)));
 
     TRY(bfQueueWait(compute, engines->render_fence, value_of(frame, PREPASS_DONE)));
-    TRY(bfQueueExecute(compute, 1, &commands[LIGHT])); /* reading rt1, into buf1 */
+    TRY(bfQueueExecute(compute, 1, &commands[LIGHT])); /* reads rt1, writes buf1 */
     TRY(bfQueueSignal(compute, engines->compute_fence, value_of(frame, LIGHT_DONE)));
 
     TRY(bfQueueWait(render, engines->compute_fence, value_of(frame, LIGHT_DONE)));
     TRY(bfQueueWait(render, engines->copy_fence, value_of(frame, TEXTURES_COPIED)));
-    TRY(bfQueueExecute(render, 1, &commands[FINAL])); /* reading buf1 and tex1 to tex4 */
+    TRY(bfQueueExecute(render, 1, &commands[FINAL])); /* reads buf1 and tex1 to tex4 */
     TRY(bfQueueSignal(render, engines->render_fence, value_of(frame, FRAME_DONE)));
     return VK_SUCCESS;
 }
@@ -105,7 +106,7 @@ static VkResult frames_draw(struct engines *engines, uint64_t last)
     for (uint64_t frame = 1; frame <= last && sample_show_goes_on(show); ++frame) {
         const VkCommandBuffer *commands = engines->commands[frame % PASSES_UPLOADS];
 
-        /* The CPU writes over what it wrote for an earlier frame. */
+        /* The CPU overwrites what it wrote for an earlier frame, so its copy must be done. */
         if (frame > PASSES_UPLOADS)
             PASS(sample_fence_await(engines->render_fence,
                                     value_of(frame - PASSES_UPLOADS, FRAME_DONE)));
@@ -165,7 +166,7 @@ static void objects_destroy(struct engines *engines)
 {
     struct sample_show *show = &engines->show;
 
-    /* First, lest a queue wait for a frame that will not come any more. */
+    /* The fences are destroyed first, so that no queue waits for a frame that will never come. */
     bfDestroyFence(engines->compute_fence);
     bfDestroyFence(engines->render_fence);
     bfDestroyFence(engines->copy_fence);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engines execute: copies, the pre-pass, the lighting and the final draw. */
+/* Records the work of the engines: copies, the pre-pass, the lighting and the final draw. */
 #include "passes.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@
 #define COLOUR_FORMAT  VK_FORMAT_R16G16B16A16_SFLOAT
 #define TEXTURE_FORMAT VK_FORMAT_R8G8B8A8_SRGB
 #define GROUP_SIDE     8u    /* as in lighting.comp */
-#define FOCAL          1.55f /* of half the height */
-#define PERIOD         3600u /* frames until the camera is back */
+#define FOCAL          1.55f /* focal length, in halves of the picture's height */
+#define PERIOD         3600u /* frames until the camera has gone around once */
 
 struct push {
     struct sample_camera camera;
@@ -34,7 +34,7 @@ struct post_push {
     float aspect;
 };
 
-/* What is bound, without what is in it. */
+/* Types and stages of the bindings, without contents: for the layout. */
 static const struct sample_slot prepass_slots[] = {
     {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .stages = VK_SHADER_STAGE_VERTEX_BIT},
 };
@@ -57,7 +57,7 @@ static const struct sample_slot post_slots[] = {
 };
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-/* ----------------------------------------------------------------------- What doesn't change -- */
+/* ----------------------------------------------------------------- Independent of the size -- */
 
 static VkResult pipelines_create(struct passes *passes, const struct sample_device *device,
                                  VkFormat target)
@@ -144,7 +144,7 @@ VkResult passes_create(struct passes *passes, const struct sample_device *device
     return pipelines_create(passes, device, target);
 }
 
-/* ------------------------------------------------------------------ What depends on the size -- */
+/* ------------------------------------------------------------------- Dependent on the size -- */
 
 static void sized_destroy(struct passes *passes, const struct sample_device *device)
 {
@@ -197,7 +197,7 @@ static VkResult sets_fill(struct passes *passes, const struct sample_device *dev
         memcpy(lighting[i], lighting_slots, sizeof lighting[i]);
         memcpy(final[i], final_slots, sizeof final[i]);
         prepass[i][0].buffer = final[i][0].buffer = version->geometry.handle;
-        /* What several engines use is in one layout for all, as D3D12's COMMON state. */
+        /* Images that several engines use stay in one layout, like D3D12's COMMON state. */
         lighting[i][0].view = version->rt1_view;
         lighting[i][0].sampler = passes->clamped;
         lighting[i][0].layout = VK_IMAGE_LAYOUT_GENERAL;
@@ -301,7 +301,8 @@ void passes_copy_geometry(struct passes *passes, const struct sample_device *dev
     sample_label_end(device, commands);
 }
 
-/* A title would bring others with each frame; these are the same ones again. */
+/* Copies the textures. A real program would copy others with each frame; these are the same
+ * again. */
 void passes_copy_textures(struct passes *passes, const struct sample_device *device,
                           VkCommandBuffer commands, uint64_t frame)
 {
@@ -325,7 +326,7 @@ void passes_copy_textures(struct passes *passes, const struct sample_device *dev
     sample_label_end(device, commands);
 }
 
-/* The camera goes around slowly, a little above the heads of those who might walk there. */
+/* The push constants of a frame. The camera goes around slowly, a little above eye level. */
 static struct push push_make(const struct passes *passes, uint64_t frame)
 {
     float width = (float)passes->extent.width, height = (float)passes->extent.height;
@@ -393,7 +394,7 @@ static void post_draw(struct passes *passes, VkCommandBuffer commands, uint64_t 
                       const struct sample_target *target)
 {
     const struct push push = push_make(passes, frame);
-    /* Where what is level and far away is seen. */
+    /* The height in the picture at which the horizon is seen. */
     float down = push.camera.forward[1] / push.camera.up[1] * push.lens[1];
     const struct post_push post = {
         .texel = {1.0f / (float)passes->extent.width, 1.0f / (float)passes->extent.height},

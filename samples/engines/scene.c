@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the colonnade and its knot, on the CPU, for each frame. */
+/* Computes the vertices of a colonnade and a knot, on the CPU, for each frame. */
 #include "scene.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TAU    6.2831853f
-#define PERIOD 3600u /* frames after which everything repeats */
+#define PERIOD 3600u /* frames after which the animation repeats */
 
 #define COLUMN_SEGMENTS 40
 #define KNOT_ALONG      300
@@ -43,7 +43,7 @@ static float chance(uint32_t n)
     return (float)((n ^ n >> 16) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Where vertices go: with none, they are counted alone. */
+/* Where vertices are written; with a NULL pointer they are only counted. */
 struct builder {
     struct scene_vertex *at;
     uint32_t count;
@@ -78,7 +78,7 @@ static void quad_add(struct builder *builder, const struct corner corners[4],
     }
 }
 
-/* A point of a profile that is turned about a vertical axis. */
+/* A point of a profile, which is rotated about a vertical axis. */
 struct profile {
     float radius, height;
 };
@@ -90,7 +90,7 @@ static struct corner lathe_corner(const struct profile *from, const struct profi
     float radius = from->radius + (to->radius - from->radius) * part;
     float height = from->height + (to->height - from->height) * part;
     float rise = to->height - from->height, out = to->radius - from->radius;
-    /* Flutes are cut where the profile goes straight up. */
+    /* Only vertical parts of the profile have flutes. */
     float cut = 0.0f, slope = 0.0f;
     if (flutes) {
         cut = 0.030f * fabsf(sinf(0.5f * (float)flutes * angle));
@@ -109,7 +109,7 @@ static struct corner lathe_corner(const struct profile *from, const struct profi
     };
 }
 
-/* `flutes` are cut into stretch number `fluted`. */
+/* Adds a profile's surface of revolution; part number `fluted` of it has `flutes` flutes. */
 static void lathe_add(struct builder *builder, const struct profile *profile, int count,
                       int segments, struct vec3 middle, float around, int flutes, int fluted,
                       enum scene_material material)
@@ -160,7 +160,7 @@ static void columns_add(struct builder *builder, struct scene_lights *lights)
     }
 }
 
-/* What the columns carry, what the knot stands on, and the steps. */
+/* Adds the ring on the columns, the pedestal of the knot, and the steps. */
 static void rings_add(struct builder *builder)
 {
     const float in = RING_RADIUS - 0.42f, out = RING_RADIUS + 0.42f, h = COLUMN_HEIGHT;
@@ -183,7 +183,7 @@ static void rings_add(struct builder *builder)
               SCENE_GRANITE);
 }
 
-/* Where the knot's curve is at t, from 0 to 1. */
+/* The point of the knot's curve at t, from 0 to 1. */
 static struct vec3 knot_place(float t, float turn, uint32_t seed)
 {
     static const float windings[4][2] = {{2, 3}, {2, 5}, {3, 4}, {3, 2}};
@@ -191,7 +191,7 @@ static struct vec3 knot_place(float t, float turn, uint32_t seed)
     float a = pq[0] * TAU * t, b = pq[1] * TAU * t;
     float r = 0.62f + 0.27f * cosf(b);
     float x = r * cosf(a), y = r * sinf(a), z = 0.30f * sinf(b);
-    /* It stands upright and turns. */
+    /* The knot stands upright and turns about the vertical axis. */
     float c = cosf(turn), s = sinf(turn);
     return (struct vec3){c * x + s * z, 1.72f + y, c * z - s * x};
 }
@@ -236,7 +236,7 @@ static void knot_add(struct builder *builder, float turn, uint32_t seed)
     }
 }
 
-/* Lights wander among the columns, each with a small globe. */
+/* Adds the lights, which wander among the columns; each is in a small globe. */
 static void lights_add(struct builder *builder, float turn, uint32_t seed,
                        struct scene_lights *lights)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paints four stones and metals, on the CPU. */
+/* Computes the textures of four materials, on the CPU. */
 #include "texture.h"
 
 #include <math.h>
@@ -31,7 +31,8 @@ static float chance(uint32_t x, uint32_t y, uint32_t salt)
     return (float)(hash(hash(x + 0x9e3779b9u * salt) + y) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Smooth noise with `cells` cells to the texture's side, from 0 to 1. u and v go from 0 to 1. */
+/* Smooth periodic noise from 0 to 1, with `cells` cells per side of the texture. u and v go from 0
+ * to 1. */
 static float noise(float u, float v, uint32_t cells, uint32_t salt)
 {
     float x = (u - floorf(u)) * (float)cells, y = (v - floorf(v)) * (float)cells;
@@ -45,7 +46,7 @@ static float noise(float u, float v, uint32_t cells, uint32_t salt)
     return low * (1.0f - fy) + high * fy;
 }
 
-/* Octaves of it. */
+/* The sum of several octaves of noise. */
 static float turbulence(float u, float v, uint32_t cells, uint32_t salt)
 {
     float sum = 0.0f, weight = 0.5f;
@@ -54,7 +55,7 @@ static float turbulence(float u, float v, uint32_t cells, uint32_t salt)
     return sum;
 }
 
-/* 1 in the middle of a vein, 0 away from it. */
+/* 1 in the middle of a vein, falling to 0 at its sides. */
 static float vein(float u, float v, uint32_t cells, float sharp, uint32_t salt)
 {
     float warp = 0.16f * (turbulence(u, v, 4, salt + 50) - 0.5f);
@@ -84,7 +85,7 @@ static struct colour tiles(float u, float v, uint32_t salt)
     else
         c = blend((struct colour){0.78f, 0.71f, 0.60f}, (struct colour){0.48f, 0.38f, 0.29f},
                   0.6f * vein(u, v, 4, 40.0f, salt + 11) + 0.3f * turbulence(u, v, 8, salt + 5));
-    /* A diamond of brass, and the joints. */
+    /* A brass diamond, and the joints between the slabs. */
     float diamond = fabsf(in_u + in_v - 0.30f);
     c = blend(brass, c, (diamond - 0.010f) / 0.005f);
     return blend(joint, c, (edge - 0.008f) / 0.006f);

@@ -25,10 +25,10 @@
 #define COMPUTE_LATENCY_MOST 8
 #define CPU_LATENCY_MOST     16
 
-/* How many command buffers each queue needs, with C for CpuLatency and L for
- * ComputeGraphicsLatency. When the CPU goes on to frame N it has seen compute frame N-1-C done,
- * so C+1 are enough for the compute queue. That frame in turn waited for graphics frame
- * N-1-C-(L+1), and the next to record is N-L: C+2 for the graphics queue. */
+/* The number of command buffers that each queue needs, with C for CpuLatency and L for
+ * ComputeGraphicsLatency. When the CPU begins frame N, it has waited for compute frame N-1-C, so
+ * the compute queue needs C+1. That compute frame had waited for graphics frame N-1-C-(L+1), and
+ * the next graphics frame to be recorded is N-L, so the graphics queue needs C+2. */
 #define COMPUTE_BUFFERS(cpu_latency)  ((cpu_latency) + 1)
 #define GRAPHICS_BUFFERS(cpu_latency) ((cpu_latency) + 2)
 
@@ -58,23 +58,23 @@ struct pipelined {
 
     bool windowed;
     struct sample_window window;
-    VkSemaphore acquired[GRAPHICS_BUFFERS(CPU_LATENCY_MOST)]; /* used as graphics_commands are */
+    VkSemaphore acquired[GRAPHICS_BUFFERS(CPU_LATENCY_MOST)]; /* indexed like graphics_commands */
 
-    struct sample_image canvas; /* drawn to when there is no window */
+    struct sample_image canvas; /* the target without a window */
     VkImageView canvas_view;
 
     uint64_t drawn;
 };
 
-/* What a graphics frame draws to, and the semaphores that come with a window's image. */
+/* What a graphics frame is drawn to, and the semaphores of a window's image. */
 struct frame_target {
     struct picture_target picture;
     uint32_t backbuffer;
     VkSemaphore acquired, rendered; /* VK_NULL_HANDLE without a window */
 };
 
-/* D3D12's Wait, ExecuteCommandLists and Signal on one queue, in this order, as one submission.
- * A wait for value 0 is no wait: both fences start there. */
+/* D3D12's Wait, ExecuteCommandLists and Signal on one queue, in this order, as one submission. Both
+ * fences begin at 0, so a wait for 0 is left out. */
 static VkResult queue_wait_execute_signal(VkQueue queue, VkSemaphore wait, uint64_t wait_value,
                                           VkPipelineStageFlags2 wait_stage,
                                           VkCommandBuffer commands, VkSemaphore signal,
@@ -97,7 +97,8 @@ static VkResult queue_wait_execute_signal(VkQueue queue, VkSemaphore wait, uint6
         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
     };
     if (target && target->acquired) {
-        /* The image is drawn to when the display has let go of it, and shown when drawn. */
+        /* Drawing waits until the display has released the image, and presenting until it is
+         * drawn. */
         waits[wait_count++] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = target->acquired,
@@ -169,7 +170,8 @@ static VkResult compute_commands_record(struct pipelined *pipelined, uint64_t fr
     return commands_end(*commands);
 }
 
-/* The window's next image, or the canvas. VK_NOT_READY when the window was closed meanwhile. */
+/* Acquires the window's next image, or returns the canvas. VK_NOT_READY: the user has closed the
+ * window. */
 static VkResult target_acquire(struct pipelined *pipelined, uint64_t frame,
                                struct frame_target *target)
 {
@@ -224,8 +226,8 @@ static VkResult graphics_commands_record(struct pipelined *pipelined, uint64_t f
     return commands_end(*commands);
 }
 
-/* Runs until the asked-for number of frames is drawn or the window is closed. The data passes
- * through ComputeGraphicsLatency+1 versions: frame N is kept in version N modulo their number. */
+/* Runs until the requested number of frames is drawn, or the window is closed. There are
+ * ComputeGraphicsLatency+1 versions of the data; frame N is in version N modulo that. */
 static VkResult pipelined_compute_graphics(struct pipelined *pipelined)
 {
     const uint64_t cpu_latency = pipelined->options.cpu_latency;
@@ -298,7 +300,8 @@ static VkResult pipelined_compute_graphics(struct pipelined *pipelined)
     return VK_SUCCESS;
 }
 
-/* The canvas as a PNG, once its last frame is drawn. Returns an exit code, having complained. */
+/* Writes the canvas as a PNG when its last frame is drawn. Returns an exit code; errors have been
+ * reported. */
 static int canvas_save(struct pipelined *pipelined)
 {
     const struct sample_device *device = &pipelined->device;
@@ -464,7 +467,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Draws, waits for the last frame, saves, and says how it went. */
+/* Draws, waits for the last frame, saves it, and prints the frame rate. */
 static int frames_run(struct pipelined *pipelined)
 {
     const struct sample_device *device = &pipelined->device;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The graphics half: draws one version of the particles, with bloom. */
+/* Records the graphics half: draws one version of the particles, with bloom. */
 #include "picture.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@
 
 #define LIGHT_FORMAT VK_FORMAT_R16G16B16A16_SFLOAT
 
-#define LINGER     0.88f /* of the accumulated light stays from frame to frame */
-#define MOMENTS    2u    /* points per particle and frame */
+#define LINGER     0.88f /* the share of the accumulated light that remains after a frame */
+#define MOMENTS    2u    /* points drawn per particle and frame */
 #define SHUTTER    SIMULATION_STEP
 #define BRIGHTNESS 0.58f
 
@@ -68,10 +68,10 @@ static void axis_store(float row[4], struct vec3 axis, struct vec3 eye)
     row[3] = -dot(axis, eye);
 }
 
-/* A slow orbit, a little above the particles, looking at their middle. */
+/* A slow orbit, a little above the particles, looking at their centre. */
 static void camera_place(struct points_push *push, uint64_t frame, VkExtent2D extent)
 {
-    /* Whole turns in a period, for the picture to repeat with the simulation. */
+    /* A whole number of turns per period, so that the picture repeats with the simulation. */
     float turn = 6.2831853f * (float)(frame % SIMULATION_PERIOD) / (float)SIMULATION_PERIOD;
     float around = 0.6f + 2.0f * turn;
     float height = 0.45f + 0.12f * sinf(4.0f * turn);
@@ -80,12 +80,12 @@ static void camera_place(struct points_push *push, uint64_t frame, VkExtent2D ex
                        distance * cosf(height) * cosf(around)};
     struct vec3 forward = normalized((struct vec3){-eye.x, -eye.y, -eye.z});
     struct vec3 right = normalized(cross(forward, (struct vec3){0.0f, 1.0f, 0.0f}));
-    struct vec3 down = cross(forward, right); /* Vulkan's y axis points down */
+    struct vec3 down = cross(forward, right); /* Vulkan's y axis points down. */
 
     axis_store(push->right, right, eye);
     axis_store(push->up, down, eye);
     axis_store(push->forward, forward, eye);
-    /* The shorter side sees a fixed angle, so that every shape of window shows the whole. */
+    /* The shorter side has a fixed angle of view, so that all window shapes show all particles. */
     float shorter = (float)(extent.width < extent.height ? extent.width : extent.height);
     push->lens[0] = 2.85f * shorter / (float)extent.width;
     push->lens[1] = 2.85f * shorter / (float)extent.height;
@@ -97,7 +97,7 @@ static VkResult pipelines_create(struct picture *picture, const struct sample_de
                                  const struct simulation *simulation, VkFormat target)
 {
     const struct sample_spirv screen = SAMPLE_SPIRV(screen_vert);
-    /* A target that encodes sRGB by itself must get the light as it is. */
+    /* A target format that encodes sRGB itself must be given linear light. */
     const VkBool32 encode = target != VK_FORMAT_B8G8R8A8_SRGB && target != VK_FORMAT_R8G8B8A8_SRGB;
     const VkSpecializationMapEntry entry = {.constantID = 0, .size = sizeof encode};
     const VkSpecializationInfo specialization = {1, &entry, sizeof encode, &encode};
@@ -205,7 +205,7 @@ static VkExtent2D level_extent(const struct picture *picture, uint32_t level)
     return (VkExtent2D){extent.width ? extent.width : 1, extent.height ? extent.height : 1};
 }
 
-/* One set per thing to sample; the second binding is of use to the last pass alone. */
+/* One set for each texture to sample; only the last pass uses the second binding. */
 static VkResult sets_create(struct picture *picture, const struct sample_device *device)
 {
     enum { SETS = PICTURE_BLOOM_LEVELS + 2 };
@@ -243,7 +243,7 @@ static VkResult sets_create(struct picture *picture, const struct sample_device 
         const VkDescriptorImageInfo sources[2] = {
             {picture->sampler, i < PICTURE_BLOOM_LEVELS ? bloom : picture->light_view,
              VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-            /* The last set is the develop pass's; the others never read this one. */
+            /* The last set is the develop pass's; the other passes don't read this binding. */
             {picture->sampler,
              i < PICTURE_BLOOM_LEVELS ? bloom
              : i == SETS - 1          ? picture->bloom_views[0]
@@ -302,7 +302,7 @@ VkResult picture_resize(struct picture *picture, const struct sample_device *dev
     return sets_create(picture, device);
 }
 
-/* Light of this frame on top of what lingers of earlier ones. */
+/* Draws the light of this frame, and adds it to what remains of earlier ones. */
 static void light_record(struct picture *picture, const struct sample_device *device,
                          const struct simulation *simulation, VkCommandBuffer commands,
                          uint64_t frame)
@@ -315,7 +315,7 @@ static void light_record(struct picture *picture, const struct sample_device *de
         .moments = MOMENTS,
     };
     camera_place(&push, frame, picture->extent);
-    /* The picture's brightness depends neither on its size nor on the number of particles. */
+    /* The brightness must depend neither on the picture's size nor on the number of particles. */
     float pixels = push.lens[0] * push.lens[1] * push.size[0] * push.size[1];
     push.energy = BRIGHTNESS * pixels / ((float)simulation->particles * MOMENTS);
 
@@ -364,7 +364,7 @@ static void screen_pass_record(const struct picture *picture, VkCommandBuffer co
     vkCmdEndRendering(commands);
 }
 
-/* Down to ever coarser levels, and back up while adding: wide glows for the price of small ones. */
+/* Halves the light level by level, then adds the levels up again: wide glows at a low cost. */
 static void bloom_record(const struct picture *picture, const struct sample_device *device,
                          VkCommandBuffer commands)
 {
@@ -399,8 +399,8 @@ void picture_record(struct picture *picture, const struct sample_device *device,
     light_record(picture, device, simulation, commands, frame);
     bloom_record(picture, device, commands);
 
-    /* The sum over the frames that linger, brought back to one: the first frame after a start or
-     * a resize is as bright as any. */
+    /* Divides by the sum of the remaining shares, so that the first frames after a start or a
+     * resize are as bright as all others. */
     float exposure = (1.0f - LINGER) / (1.0f - powf(LINGER, (float)picture->lingering));
 
     sample_label_begin(device, commands, "develop");

@@ -113,8 +113,8 @@ void simulation_record(const struct simulation *simulation, const struct sample_
     };
 
     sample_label_begin(device, commands, "simulate frame %llu", (unsigned long long)frame);
-    /* The frame before is this queue's own work: it must be written before it is read here, and
-     * the version that is overwritten must have been read. */
+    /* Earlier work of this queue must have written the frame before, and must have read the version
+     * that is overwritten. */
     vkCmdPipelineBarrier2(commands,
                           &(VkDependencyInfo){
                               .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the bytes that have come as points of light. */
+/* Draws the bytes that have been copied, as points of light. */
 #include "cloud.h"
 
 #include <math.h>
@@ -118,11 +118,11 @@ void cloud_add(struct cloud *cloud, const struct sample_device *device, VkComman
     const VkExtent2D extent = cloud->extent;
     const float middle[3] = {0.0f, -0.08f, 0.0f};
     const float eye[3] = {4.2f * sinf(chunk->turn), 1.6f, 4.2f * cosf(chunk->turn)};
-    float focal = 2.35f; /* of half the shorter side */
+    float focal = 2.35f; /* focal length, in halves of the picture's shorter side */
     struct push push = {
         .size = {(float)extent.width, (float)extent.height},
         .first = chunk->first,
-        /* In a file of more than 4 GiB the colours come again. */
+        /* In a file of more than 4 GiB the colours repeat. */
         .offset = (uint32_t)chunk->offset,
         .step = (float)(1.0 / fmin((double)chunk->size, 4294967296.0)),
     };
@@ -130,7 +130,8 @@ void cloud_add(struct cloud *cloud, const struct sample_device *device, VkComman
     sample_camera_look(&push.camera, eye, middle);
     push.lens[0] = extent.width > extent.height ? focal * push.size[1] / push.size[0] : focal;
     push.lens[1] = extent.width > extent.height ? -focal : -focal * push.size[0] / push.size[1];
-    /* As bright whatever the picture's and the file's size, but a few bytes are no sun. */
+    /* The brightness must depend neither on the picture's size nor on the file's, but is limited
+     * for a file of a few bytes. */
     float pixels = push.lens[0] * -push.lens[1] * push.size[0] * push.size[1];
     push.energy = fminf(0.10f * pixels / (float)chunk->size, 40.0f);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is drawn: bytes as points of light in a cube, added up over the chunks that have come.
+ * The picture: bytes as points of light in a cube, added up over all chunks that have been copied.
  */
 #ifndef STREAMING_CLOUD_H
 #define STREAMING_CLOUD_H
@@ -19,22 +19,22 @@ struct cloud {
     VkExtent2D extent;
     struct sample_image light;
     VkImageView light_view;
-    bool empty; /* the light holds nothing */
+    bool empty; /* nothing has been drawn to the light yet */
 };
 
-/* A chunk in the ring, and where it belongs. */
+/* A chunk in the ring, and its position in the file. */
 struct cloud_chunk {
-    uint32_t first, count; /* bytes of the ring; two more follow them */
-    uint64_t offset, size; /* of the chunk in the file, and of the file */
-    uint32_t number;       /* another for each */
-    float turn;            /* of the camera, in radians */
+    uint32_t first, count; /* in bytes of the ring; two more bytes follow */
+    uint64_t offset, size; /* the chunk's offset in the file, and the file's size */
+    uint32_t number;       /* different for each chunk */
+    float turn;            /* the camera's, in radians */
 };
 
 /* `cloud` must be zeroed. */
 VkResult cloud_create(struct cloud *cloud, const struct sample_device *device, VkBuffer ring,
                       VkFormat target);
 
-/* To another size; the light is empty then. */
+/* Resizes the picture; its light is empty then. */
 VkResult cloud_resize(struct cloud *cloud, const struct sample_device *device, VkExtent2D extent);
 void cloud_destroy(struct cloud *cloud, const struct sample_device *device);
 
@@ -42,7 +42,7 @@ void cloud_destroy(struct cloud *cloud, const struct sample_device *device);
 void cloud_add(struct cloud *cloud, const struct sample_device *device, VkCommandBuffer commands,
                const struct cloud_chunk *chunk);
 
-/* Draws what has come so far. */
+/* Draws the light that has been added so far. */
 void cloud_develop(struct cloud *cloud, const struct sample_device *device,
                    VkCommandBuffer commands, const struct sample_target *target);
 

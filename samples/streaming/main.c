@@ -3,10 +3,11 @@
  * The second example of the D3D12 document 'Multi-engine synchronization', in Belfry's own API: a
  * ring buffer between the copy engine and the 3D engine.
  *
- * A file streams through a ring of a few chunks. The copy queue waits until the draw that used a
- * chunk's place has ended, and copies the next one there; the direct queue waits until it has come,
- * and draws it. One fence says how far each of them is. A long ring lets copies run ahead, a short
- * one saves memory: the picture is the same. The loop is stream() below.
+ * A file is streamed through a ring of a few chunks. The copy queue waits until the draw that used
+ * a place of the ring has ended, and copies the next chunk there; the direct queue waits for that
+ * copy, and draws the chunk. Each queue has a fence that tells how far it is. A longer ring lets
+ * copies run further ahead, a shorter one needs less memory; the picture is the same. The loop is
+ * stream() below.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,32 +18,33 @@
 #include "source.h"
 
 #define RING_MOST 8
-/* The CPU fills chunks of its own, from where they are copied into the ring. With more of them than
- * the ring is long, it is the copy queue that waits for room in the ring, and not the CPU. */
+/* The number of chunks that the CPU writes, from which they are copied into the ring. There are
+ * more of them than places in the ring, so that the copy queue waits for room in the ring, and not
+ * the CPU. */
 #define UPLOADS(ring) ((ring) + 3)
 #define UPLOADS_MOST  UPLOADS(RING_MOST)
 
 struct streaming {
     struct sample_show show;
     const char *file;
-    uint32_t ring;  /* chunks in the ring: the document's length */
-    uint32_t chunk; /* bytes */
+    uint32_t ring;  /* chunks in the ring: the document's 'length' */
+    uint32_t chunk; /* size of a chunk in bytes */
 
     struct source source;
-    uint64_t chunks; /* of the whole file */
+    uint64_t chunks; /* of the file */
     struct cloud cloud;
 
     BfFence copied; /* chunk N is in the ring: the document's fence2 */
     BfFence drawn;  /* chunk N has been drawn, its place is free: the document's fence1 */
 
-    uint32_t stride;              /* bytes from one chunk of a buffer to the next */
+    uint32_t stride;              /* distance of two chunks in a buffer, in bytes */
     struct sample_buffer uploads; /* written by the CPU */
     struct sample_buffer places;  /* the ring, read by the direct queue */
     VkCommandPool copy_pool, draw_pool;
     VkCommandBuffer copy_commands[UPLOADS_MOST], draw_commands[UPLOADS_MOST];
 };
 
-/* The chunk with number `number`, from 1. After the last one comes the first one again. */
+/* The chunk with number `number`, from 1. After the file's last chunk the first comes again. */
 static struct cloud_chunk chunk_describe(const struct streaming *streaming, uint64_t number)
 {
     uint64_t index = (number - 1) % streaming->chunks, round = (number - 1) / streaming->chunks;
@@ -55,12 +57,12 @@ static struct cloud_chunk chunk_describe(const struct streaming *streaming, uint
         .offset = offset,
         .size = streaming->source.size,
         .number = (uint32_t)number,
-        /* Each time from another side. */
+        /* Each time the file is shown from another side. */
         .turn = 0.52f + 0.4f * (float)(round % 1000),
     };
 }
 
-/* From the file to the CPU's chunk, and the commands that copy it into the ring. */
+/* Reads a chunk into the CPU's buffer, and records the commands that copy it into the ring. */
 static VkResult upload_record(struct streaming *streaming, uint64_t number,
                               const struct cloud_chunk *chunk, VkCommandBuffer *commands)
 {
@@ -98,8 +100,8 @@ static VkResult draw_record(struct streaming *streaming, uint64_t number,
     return sample_commands_end(*commands);
 }
 
-/* The document's loop. Its 'length' is streaming->ring, its Map on the copy engine is a copy out of
- * memory that the CPU has filled. */
+/* The document's loop. Its 'length' is streaming->ring; instead of its Map on the copy engine, the
+ * CPU fills a buffer that is then copied. */
 static VkResult stream(struct streaming *streaming, uint64_t last)
 {
     struct sample_show *show = &streaming->show;
@@ -109,7 +111,8 @@ static VkResult stream(struct streaming *streaming, uint64_t last)
         VkCommandBuffer copy, draw;
         struct sample_target target;
 
-        /* What the CPU writes now must have been used: its own chunk, and command buffers. */
+        /* The CPU is about to overwrite a chunk and command buffers, so their last use must have
+         * ended. */
         if (i > UPLOADS(streaming->ring))
             PASS(sample_fence_await(streaming->drawn, i - UPLOADS(streaming->ring)));
         PASS(upload_record(streaming, i, &chunk, &copy));
@@ -137,7 +140,7 @@ static VkResult objects_create(struct streaming *streaming)
     const struct sample_device *device = &show->device;
     uint32_t uploads = UPLOADS(streaming->ring);
 
-    /* Shaders read whole words, and two bytes follow each chunk. */
+    /* Shaders read whole 32-bit words, and two more bytes follow each chunk. */
     streaming->stride = (streaming->chunk + 2 + 3) & ~3u;
     PASS(sample_fence_create(show, &streaming->copied));
     PASS(sample_fence_create(show, &streaming->drawn));
@@ -160,7 +163,7 @@ static void objects_destroy(struct streaming *streaming)
     struct sample_show *show = &streaming->show;
     const struct sample_device *device = &show->device;
 
-    /* First, lest a queue wait for a chunk that will not come any more. */
+    /* The fences are destroyed first, so that no queue waits for a chunk that will never come. */
     bfDestroyFence(streaming->drawn);
     bfDestroyFence(streaming->copied);
     (void)sample_show_idle(show);

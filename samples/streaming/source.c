@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the bytes come from: a file, or a curve that is computed. */
+/* The bytes to show: those of a file, or of a computed curve. */
 #include "source.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #include "report.h"
 
-#define CURVE_POINTS (1u << 20) /* three bytes each */
+#define CURVE_POINTS (1u << 20) /* of three bytes each */
 
-/* All of it, or false, having complained. */
+/* Reads all bytes; false: it can't, and the error has been reported. */
 static bool file_read(const struct source *source, uint64_t offset, void *bytes, size_t count)
 {
     size_t done = 0;
@@ -39,7 +39,8 @@ static int file_open(struct source *source)
 {
     struct stat status;
 
-    source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may block here */
+    /* O_NONBLOCK, since opening a pipe could block. */
+    source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (source->fd < 0 || fstat(source->fd, &status)) {
         sample_complain("--file: cannot read '%s': %s", source->path, strerror(errno));
         return SAMPLE_EXIT_USAGE;
@@ -66,9 +67,9 @@ static uint8_t coordinate_store(double x)
     return byte < 0.0 ? 0 : byte > 255.0 ? 255 : (uint8_t)byte;
 }
 
-/* Halvorsen's attractor, a byte for each coordinate of each point, while its parameter changes. It
- * looks the same along each axis, so that it doesn't matter where three bytes begin. Sums and
- * products alone: the same on every machine. */
+/* Computes Halvorsen's attractor with a changing parameter: a byte for each coordinate of each
+ * point. It is symmetric in the axes, so that it doesn't matter at which byte a point begins. It
+ * uses only sums and products, so the bytes are the same on all machines. */
 static void curve_compute(struct source *source, uint32_t seed)
 {
     double chance = (double)(seed * 2654435769u >> 16) / 65536.0;

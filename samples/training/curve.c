@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long frames took, and the curve that shows it. */
+/* The durations of frames, and the curve that shows them. */
 #include "curve.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "font.h"
 
-/* In 0..1, not yet multiplied by alpha. */
+/* Components from 0 to 1, not premultiplied. */
 struct colour {
     float red, green, blue, alpha;
 };
@@ -54,7 +54,7 @@ static int by_value(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* `part` of the values are no greater; negative where there are none. */
+/* The value that `part` of all values don't exceed; negative: there are no values. */
 static float quantile(float *values, uint32_t count, float part)
 {
     if (!count)
@@ -80,7 +80,7 @@ struct curve_summary curve_summarise(const struct curve *curve, enum curve_phase
                                   quantile(whole, wholes, 0.5f)};
 }
 
-/* What the upper edge stands for: round, and not blown up by a few frames that took very long. */
+/* The duration at the upper edge: a round number, which a few very long frames don't raise. */
 static float scale_of(const struct curve *curve)
 {
     float values[CURVE_MOST];
@@ -145,11 +145,11 @@ static void text_draw(const struct canvas *canvas, int32_t x, int32_t y, int32_t
     }
 }
 
-/* The part of the panel in which the curves are. */
+/* The part of the panel that shows the curves. */
 struct plot {
     const struct curve *curve;
     int32_t left, top, width, height, scale;
-    uint32_t span; /* frames from edge to edge */
+    uint32_t span; /* number of frames from left to right */
     float most;
 };
 
@@ -163,7 +163,7 @@ static float height_of(const struct plot *plot, float milliseconds)
     return (float)plot->top + (float)plot->height * (1.0f - fminf(milliseconds / plot->most, 1.0f));
 }
 
-/* A curve at a column, between the frames left and right of it; false: it isn't there. */
+/* The value of a curve at a column, interpolated between frames; false: there is none. */
 static bool value_at(const struct plot *plot, int32_t column, bool post, float *value)
 {
     float at =
@@ -205,7 +205,7 @@ static void line_draw(const struct plot *plot, const struct canvas *canvas, bool
     }
 }
 
-/* A stretch of frames of one phase, and over it what it is and how long the post-process took. */
+/* Draws the frames of one phase, with its name and the post-process's duration above. */
 static void phase_draw(const struct plot *plot, const struct canvas *canvas, uint32_t from,
                        uint32_t to)
 {

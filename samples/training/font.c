@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters of the curve's texts. */
+/* The letters in the curve's picture. */
 #include "font.h"
 
 #include <string.h>
 
 static const char signs[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,:-/()%+";
 
-/* Rows from the top; the leftmost dot is bit 4. */
+/* Rows from top to bottom; bit 4 is the leftmost dot. */
 static const uint8_t dots[sizeof signs - 1][FONT_HEIGHT] = {
     {0x0e, 0x11, 0x11, 0x1f, 0x11, 0x11, 0x11}, {0x1e, 0x11, 0x11, 0x1e, 0x11, 0x11, 0x1e},
     {0x0e, 0x11, 0x10, 0x10, 0x10, 0x11, 0x0e}, {0x1c, 0x12, 0x11, 0x11, 0x11, 0x12, 0x1c},

@@ -10,7 +10,8 @@
 #define FONT_HEIGHT  7
 #define FONT_ADVANCE 6
 
-/* Small letters are drawn as capitals, what there is no sign for as nothing. */
+/* Is the dot of this character set? Small letters are shown as capitals; unknown characters have no
+ * dots. */
 bool font_dot(char sign, uint32_t x, uint32_t y);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws frames of the scene, post-processed and timed, with the curve of the times in them. */
+/* Draws frames of the scene, post-processes and times them, and draws the curve of their
+ * durations. */
 #include "frames.h"
 
 #include "pipeline.h"
@@ -50,7 +51,7 @@ static void panels_destroy(struct frames *frames)
         sample_buffer_destroy(&frames->show->device, &frames->panels[i]);
 }
 
-/* Everything that is as large as the picture. Nothing may be under way. */
+/* Creates everything of the picture's size. All frames must be done. */
 static VkResult resize(struct frames *frames)
 {
     const struct sample_device *device = &frames->show->device;
@@ -112,8 +113,8 @@ void frames_destroy(struct frames *frames)
 
 /* ------------------------------------------------------------------------------------ Frames -- */
 
-/* Waits for the oldest frame that isn't timed, and takes its times: it took since the one before
- * was done, or since it was begun. */
+/* Waits for the oldest frame that isn't timed, and notes its durations. A frame's duration is the
+ * time since the one before was done, or since it was begun if that was later. */
 static VkResult frame_time(struct frames *frames)
 {
     uint64_t frame = ++frames->timed;
@@ -163,7 +164,7 @@ static void show_record(const struct frames *frames, VkCommandBuffer commands, u
     vkCmdDraw(commands, 3, 1, 0, 0);
     vkCmdEndRendering(commands);
     sample_transition(commands, target->image, 0, 1, SAMPLE_USE_TARGET, target->after);
-    /* The next frame's post-process writes to the picture again. */
+    /* The post-process of the next frame writes to the picture again. */
     sample_barrier(commands, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
                    VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
     sample_label_end(device, commands);

@@ -32,9 +32,9 @@
 #include "show.h"
 
 enum {
-    FLYTHROUGH = 3, /* frames */
+    FLYTHROUGH = 3, /* length of the flights, in frames */
     PASSES_MOST = 200,
-    ENDLESS_BEFORE = 180, /* frames, where no end was given */
+    ENDLESS_BEFORE = 180, /* in frames, if no limit was given */
     ENDLESS_DURING = 360,
 };
 
@@ -55,14 +55,14 @@ static uint32_t before_frames(const struct training *training)
     return last ? last * 3 / 20 : ENDLESS_BEFORE;
 }
 
-/* The last frame that training may take. */
+/* The last frame that may be drawn for training. */
 static uint32_t during_end(const struct training *training)
 {
     uint32_t last = training->show.frames;
     return last ? last * 7 / 10 : ENDLESS_BEFORE + ENDLESS_DURING;
 }
 
-/* Draws until frame `last`. VK_NOT_READY when the window was closed. */
+/* Draws up to frame `last`. VK_NOT_READY: the user has closed the window. */
 static VkResult fly(struct training *training, enum curve_phase phase, uint64_t last)
 {
     while (training->frames.drawn < last) {
@@ -89,7 +89,7 @@ static VkResult mode_set(struct training *training, BfBackgroundProcessingMode m
         "bfSetBackgroundProcessingMode");
 }
 
-/* Leaves a function when a frame could not be drawn, or the window was closed. */
+/* Returns from a function if a frame could not be drawn, or the window was closed. */
 #define FLY(phase, last)                                                                           \
     do {                                                                                           \
         VkResult fly_result = fly(training, phase, last);                                          \
@@ -99,7 +99,8 @@ static VkResult mode_set(struct training *training, BfBackgroundProcessingMode m
 
 /* ------------------------------------------------------------------------------------- Flows -- */
 
-/* Renders for training until nobody wants to see more, or it has taken too long. */
+/* Draws for training until no further measurements are desired, or the limit of frames is
+ * reached. */
 static VkResult train(struct training *training)
 {
     struct frames *frames = &training->frames;
@@ -121,7 +122,7 @@ static VkResult train(struct training *training)
             return train_result;                                                                   \
     } while (0)
 
-/* A game's benchmark, or a game behind its menu: frames go on while shaders are built. */
+/* A game's benchmark, or a game behind its menu: it draws while shaders are built. */
 static VkResult benchmark_flow(struct training *training)
 {
     struct frames *frames = &training->frames;
@@ -142,7 +143,7 @@ static VkResult benchmark_flow(struct training *training)
     }
     if (built == VK_TIMEOUT)
         TRY(bfWaitForEvents(1, &training->built, VK_FALSE, UINT64_MAX, NULL));
-    /* What was built is tried out. */
+    /* The variants that were built are measured. */
     TRAIN();
     PASS(frames_drain(frames));
     PASS(mode_set(training, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
@@ -152,7 +153,7 @@ static VkResult benchmark_flow(struct training *training)
     return VK_SUCCESS;
 }
 
-/* PIX: one frame is played back, and what it tells is all there is to know. */
+/* PIX: plays one frame back, which gives all the measurements there are. */
 static VkResult pix_flow(struct training *training)
 {
     struct frames *frames = &training->frames;
@@ -168,7 +169,7 @@ static VkResult pix_flow(struct training *training)
                                             : BF_MEASUREMENTS_ACTION_KEEP_ALL,
                       NULL, NULL));
         FLY(CURVE_DURING, frames->drawn + 1);
-        /* Nothing is decided by what the GPU hasn't finished. */
+        /* Measurements count only when the GPU has finished. */
         PASS(frames_drain(frames));
         PASS(mode_set(training, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
                       BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, training->built,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The post-process that the layer rebuilds: its pipeline and switches. */
+/* The post-process, whose shader the layer rebuilds: its pipeline and its switches. */
 #include "post.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ struct look {
     uint32_t frame;
 };
 
-/* What this scene uses of it all, and never changes. */
+/* The switches and counts that this scene uses, which never change. */
 static const struct push hot = {
     .effects = BLOOM | VIGNETTE | GRADE | GRAIN | DITHER,
     .medium = FILM,
@@ -183,7 +183,7 @@ void post_record(struct post *post, const struct sample_device *device, VkComman
     if (post->times)
         vkCmdResetQueryPool(commands, post->times, 2 * version, 2);
     stamp(post, commands, 2 * version);
-    /* lavapipe writes the stamp only when it next waits for itself. */
+    /* lavapipe writes the timestamp only when it next waits for its own work. */
     sample_barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                    VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, post->pipeline);

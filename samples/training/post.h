@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The over-general post-process: its switches, how long it takes, and the picture that it makes.
+ * The post-process, which can do more than the scene needs: its switches, its duration, and its
+ * result.
  */
 #ifndef TRAINING_POST_H
 #define TRAINING_POST_H
@@ -8,11 +9,11 @@
 #include "descriptors.h"
 #include "show.h"
 
-#define POST_VERSIONS 2 /* frames whose look and times are there at once */
+#define POST_VERSIONS 2 /* frames whose parameters and timestamps exist at once */
 
 struct post {
-    struct sample_buffer looks[POST_VERSIONS]; /* written by the CPU */
-    struct sample_buffer picture;              /* encoded, eight bits a channel */
+    struct sample_buffer looks[POST_VERSIONS]; /* parameters, written by the CPU */
+    struct sample_buffer picture;              /* encoded in sRGB, eight bits a channel */
     struct sample_sets sets;
     VkDescriptorSet set[POST_VERSIONS];
     VkPipelineLayout layout;
@@ -21,22 +22,22 @@ struct post {
     VkExtent2D extent;
 
     VkQueryPool times; /* VK_NULL_HANDLE: the queue has no timestamps */
-    double tick;       /* milliseconds */
+    double tick;       /* the timestamps' unit, in milliseconds */
     uint64_t stamp_mask;
 };
 
-/* `post` must be zeroed; `family` is the queue's that it is submitted to. */
+/* `post` must be zeroed; `family` is that of the queue on which it runs. */
 VkResult post_create(struct post *post, const struct sample_device *device, uint32_t family);
-/* `light` is in the layout GENERAL. */
+/* `light` must be in the layout GENERAL. */
 VkResult post_resize(struct post *post, const struct sample_device *device, VkImageView light,
                      VkExtent2D extent);
 void post_destroy(struct post *post, const struct sample_device *device);
 
-/* Records it for frame `frame`. What the frame POST_VERSIONS before has read must be over. */
+/* Records frame `frame`. The frame POST_VERSIONS before must be done. */
 void post_record(struct post *post, const struct sample_device *device, VkCommandBuffer commands,
                  uint64_t frame);
 
-/* How long it took the GPU, in milliseconds, once the frame is done; negative: unknown. */
+/* The GPU's time for a frame that is done, in milliseconds; negative: unknown. */
 double post_milliseconds(const struct post *post, const struct sample_device *device,
                          uint64_t frame);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the scene: lanterns over a lake. */
+/* Draws the scene: lanterns over a lake. */
 #include "scene.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 
 #define LANTERNS 34u
 #define FORMAT   VK_FORMAT_R16G16B16A16_SFLOAT
-#define FOCAL    1.45f /* of half the height */
-#define RATE     30.0f /* frames that the scene takes for a second */
+#define FOCAL    1.45f /* focal length, in halves of the picture's height */
+#define RATE     30.0f /* frames per second of the scene's time */
 #define LEVELS   8u    /* at most */
 
 struct push {
@@ -25,7 +25,7 @@ struct push {
     float pixel;
 };
 
-/* As the shader has it. */
+/* As in the shader. */
 struct lantern {
     float place[3], size;
     float light[3], steep;
@@ -54,7 +54,7 @@ static int farther_first(const void *left, const void *right)
     return (l < r) - (l > r);
 }
 
-/* They rise, sway and are carried off, each to the place where it began. */
+/* Lanterns rise, sway and drift; each returns to the place where it began. */
 static void lanterns_place(const struct scene *scene, float time, struct lantern *lanterns)
 {
     for (uint32_t i = 0; i < LANTERNS; ++i) {
@@ -64,7 +64,7 @@ static void lanterns_place(const struct scene *scene, float time, struct lantern
         float rise = fmodf(unit(s, i, 1) + time * 0.05f / (2.0f + 0.1f * depth), 1.0f);
         float sway = 0.25f * sinf(time * 0.6f + 6.28f * unit(s, i, 2));
         float warm = unit(s, i, 3), strength = 2.2f + 2.4f * unit(s, i, 4);
-        /* It comes out of the dark above the water and goes out far up. */
+        /* A lantern fades in above the water, and fades out far up. */
         float lit = fminf(1.0f, rise * 14.0f) * fminf(1.0f, (1.0f - rise) * 6.0f);
 
         lanterns[i] = (struct lantern){
@@ -154,7 +154,8 @@ static int32_t side(uint32_t whole, uint32_t level)
     return (int32_t)(whole >> level ? whole >> level : 1);
 }
 
-/* Each level is half of the one before. In the end all are sources. */
+/* Draws the smaller levels, each half the size of the one before. In the end all are in the use
+ * SOURCE. */
 static void levels_record(const struct scene *scene, VkCommandBuffer commands)
 {
     const struct sample_image *light = &scene->light;
@@ -194,7 +195,7 @@ void scene_record(struct scene *scene, const struct sample_device *device, VkCom
     lanterns_place(scene, time, scene->lanterns[frame % SCENE_VERSIONS].mapped);
     sample_camera_look(&push.camera, eye, at);
     sample_label_begin(device, commands, "scene of frame %llu", (unsigned long long)frame);
-    /* By way of the common state, which waits for the post-process of the frame before. */
+    /* By way of the common state, because the post-process of the frame before must have ended. */
     sample_transition(commands, light->handle, 0, light->levels, SAMPLE_USE_DISCARD,
                       SAMPLE_USE_COMMON);
     sample_transition(commands, light->handle, 0, 1, SAMPLE_USE_COMMON, SAMPLE_USE_TARGET);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is post-processed: lanterns over a lake, as light, in an image with ever smaller levels.
+ * The input of the post-process: lanterns over a lake, as linear light, in an image with mip
+ * levels.
  */
 #ifndef TRAINING_SCENE_H
 #define TRAINING_SCENE_H
@@ -9,7 +10,7 @@
 #include "pipeline.h"
 #include "show.h"
 
-#define SCENE_VERSIONS 2 /* frames whose lanterns are there at once */
+#define SCENE_VERSIONS 2 /* frames whose lanterns exist at once */
 
 struct scene {
     uint32_t seed;
@@ -19,7 +20,7 @@ struct scene {
     VkPipelineLayout layout;
     VkPipeline pipeline;
 
-    struct sample_image light; /* as large as the picture; between frames in the layout GENERAL */
+    struct sample_image light; /* as large as the picture; in the layout GENERAL between frames */
     VkImageView target, whole;
 };
 
@@ -28,12 +29,11 @@ VkResult scene_create(struct scene *scene, const struct sample_device *device, u
 VkResult scene_resize(struct scene *scene, const struct sample_device *device, VkExtent2D extent);
 void scene_destroy(struct scene *scene, const struct sample_device *device);
 
-/* Records the drawing of frame `frame` into all levels. What the frame SCENE_VERSIONS before has
- * read must be over. */
+/* Records frame `frame` into all levels. The frame SCENE_VERSIONS before must be done. */
 void scene_record(struct scene *scene, const struct sample_device *device, VkCommandBuffer commands,
                   uint64_t frame);
 
-/* The vertex shader of a triangle that covers the screen. */
+/* The vertex shader of a triangle that covers the target. */
 struct sample_spirv scene_screen(void);
 
 #endif
