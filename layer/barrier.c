@@ -43,9 +43,7 @@ static bool is_release(struct layer_device *d, VkCommandBuffer buffer, uint32_t 
 {
     uint32_t family;
     VkCommandBufferLevel level;
-    return d->runtime &&
-           bf_command_buffer_find(&d->runtime->scheduler.gpu, buffer, &family, &level) &&
-           family == src;
+    return d->runtime && bf_command_buffer_find(d->gpu, buffer, &family, &level) && family == src;
 }
 
 static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint32_t *dst)

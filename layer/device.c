@@ -402,6 +402,10 @@ static VkResult attach(struct layer_device *d, struct request *r,
         .developer_mode = d->instance->settings.developer_mode,
     };
     VkResult result = bf_device_create(&info, &d->runtime);
+    if (result == VK_SUCCESS) {
+        d->scheduler = bf_device_scheduler(d->runtime);
+        d->gpu = bf_device_gpu(d->runtime);
+    }
     d->translates = !bf_family_map_is_identity(&d->physical->map);
     d->robust = is_robust(&r->info);
     d->added = r->added;

@@ -108,7 +108,9 @@ struct layer_device {
     PFN_vkGetDeviceProcAddr next;
     struct VolkDeviceTable vk;
     struct layer_device_calls more;
-    struct bf_device *runtime; /* NULL: passed through */
+    struct bf_device *runtime;      /* NULL: passed through */
+    struct bf_scheduler *scheduler; /* of the runtime's device; NULL: passed through */
+    struct bf_gpu *gpu;             /* likewise */
     struct bf_trace *trace;
     struct layer_access *access;           /* access.h; NULL: off */
     struct layer_specializer *specializer; /* specialize/interface.h; NULL: off */

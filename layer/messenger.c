@@ -32,8 +32,7 @@ static uint64_t shown_queue(struct layer_instance *i, uint64_t handle)
     bf_lock_acquire(&i->devices_lock);
     for (struct layer_device *d = i->devices; d; d = d->next_device) {
         const struct bf_queue *queue =
-            d->runtime ? bf_scheduler_queue_on(&d->runtime->scheduler, (VkQueue)(uintptr_t)handle)
-                       : NULL;
+            d->runtime ? bf_scheduler_queue_on(d->scheduler, (VkQueue)(uintptr_t)handle) : NULL;
         if (queue)
             shown = (uint64_t)(uintptr_t)queue;
     }

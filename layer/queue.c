@@ -15,7 +15,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDevi
         d->vk.vkGetDeviceQueue2(device, info, queue);
         return;
     }
-    *queue = (VkQueue)bf_scheduler_find_queue(&d->runtime->scheduler, info->queueFamilyIndex,
+    *queue = (VkQueue)bf_scheduler_find_queue(d->scheduler, info->queueFamilyIndex,
                                               info->queueIndex, info->flags);
 }
 
@@ -49,7 +49,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkDeviceWaitIdle(VkDevice device)
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkDeviceWaitIdle(device);
-    return bf_scheduler_wait_idle(&d->runtime->scheduler);
+    return bf_scheduler_wait_idle(d->scheduler);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPresentInfoKHR *info)
@@ -70,7 +70,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
     VkResult result =
         d->vk.vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(&d->runtime->scheduler, "vkAcquireNextImageKHR");
+        bf_scheduler_lost(d->scheduler, "vkAcquireNextImageKHR");
     return result;
 }
 
@@ -81,7 +81,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkAcquireNextImage2KHR(device, info, index);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(&d->runtime->scheduler, "vkAcquireNextImage2KHR");
+        bf_scheduler_lost(d->scheduler, "vkAcquireNextImage2KHR");
     return result;
 }
 

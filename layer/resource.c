@@ -245,8 +245,7 @@ static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommand
 {
     if (!bf_map_insert(&pool->buffers, buffer_key(buffer), buffer))
         return false;
-    if (bf_command_buffer_register(&d->runtime->scheduler.gpu, buffer, pool->family, level) ==
-        VK_SUCCESS)
+    if (bf_command_buffer_register(d->gpu, buffer, pool->family, level) == VK_SUCCESS)
         return true;
     bf_map_remove(&pool->buffers, buffer_key(buffer));
     return false;
@@ -255,14 +254,14 @@ static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommand
 static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer)
 {
     if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
-        bf_command_buffer_forget(&d->runtime->scheduler.gpu, buffer);
+        bf_command_buffer_forget(d->gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
 }
 
 static void forget_visited(void *buffer, void *device)
 {
     struct layer_device *d = device;
-    bf_command_buffer_forget(&d->runtime->scheduler.gpu, buffer);
+    bf_command_buffer_forget(d->gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
 }
 

@@ -20,8 +20,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
         layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO);
     bool timeline = type && type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
     result =
-        bf_semaphore_register(&d->runtime->scheduler, *semaphore, timeline,
-                              exported && exported->handleTypes, timeline ? type->initialValue : 0);
+        bf_semaphore_register(d->scheduler, *semaphore, timeline, exported && exported->handleTypes,
+                              timeline ? type->initialValue : 0);
     if (result != VK_SUCCESS) {
         d->vk.vkDestroySemaphore(device, *semaphore, allocator);
         *semaphore = VK_NULL_HANDLE;
@@ -34,7 +34,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && semaphore)
-        bf_semaphore_forget(&d->runtime->scheduler, semaphore);
+        bf_semaphore_forget(d->scheduler, semaphore);
     d->vk.vkDestroySemaphore(device, semaphore, allocator);
 }
 
@@ -44,11 +44,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
                                                        const VkSemaphoreSignalInfo *info)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && bf_upper_layers_hear_signal(&d->runtime->scheduler.gpu, info->semaphore))
+    if (d->runtime && bf_upper_layers_hear_signal(d->gpu, info->semaphore))
         return VK_SUCCESS;
     VkResult result = d->vk.vkSignalSemaphore(device, info);
     if (result == VK_SUCCESS && d->runtime)
-        bf_semaphore_host_signal(&d->runtime->scheduler, info->semaphore, info->value);
+        bf_semaphore_host_signal(d->scheduler, info->semaphore, info->value);
     return result;
 }
 
@@ -59,13 +59,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
                                                       uint64_t timeout)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && bf_scheduler_is_lost(&d->runtime->scheduler))
-        return bf_scheduler_settle(&d->runtime->scheduler);
+    if (d->runtime && bf_scheduler_is_lost(d->scheduler))
+        return bf_scheduler_settle(d->scheduler);
     VkResult result = d->vk.vkWaitSemaphores(device, info, timeout);
     if (d->runtime && result == VK_ERROR_DEVICE_LOST)
-        return bf_scheduler_lost(&d->runtime->scheduler, "vkWaitSemaphores");
-    if (d->runtime && bf_scheduler_is_lost(&d->runtime->scheduler))
-        return bf_scheduler_settle(&d->runtime->scheduler);
+        return bf_scheduler_lost(d->scheduler, "vkWaitSemaphores");
+    if (d->runtime && bf_scheduler_is_lost(d->scheduler))
+        return bf_scheduler_settle(d->scheduler);
     return result;
 }
 
@@ -78,11 +78,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreFdKHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime) {
         if (info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT) {
-            VkResult result = bf_semaphore_flush(&d->runtime->scheduler, info->semaphore);
+            VkResult result = bf_semaphore_flush(d->scheduler, info->semaphore);
             if (result != VK_SUCCESS)
                 return result;
         }
-        bf_semaphore_set_external(&d->runtime->scheduler, info->semaphore);
+        bf_semaphore_set_external(d->scheduler, info->semaphore);
     }
     return d->vk.vkGetSemaphoreFdKHR(device, info, fd);
 }
@@ -92,10 +92,10 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime)
-        bf_last_submission_drop_semaphore(&d->runtime->scheduler, info->semaphore);
+        bf_last_submission_drop_semaphore(d->scheduler, info->semaphore);
     VkResult result = d->vk.vkImportSemaphoreFdKHR(device, info);
     if (result == VK_SUCCESS && d->runtime)
-        bf_semaphore_imported(&d->runtime->scheduler, info->semaphore);
+        bf_semaphore_imported(d->scheduler, info->semaphore);
     return result;
 }
 
@@ -106,12 +106,12 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
                                                                 uint64_t *value)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_SEMAPHORE,
-                                           (uint64_t)semaphore, value))
+    if (d->runtime &&
+        bf_upper_layers_hear(d->gpu, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
         return VK_ERROR_OUT_OF_HOST_MEMORY; /* an error that the command may return */
     VkResult result = d->vk.vkGetSemaphoreCounterValue(device, semaphore, value);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(&d->runtime->scheduler, "vkGetSemaphoreCounterValue");
+        bf_scheduler_lost(d->scheduler, "vkGetSemaphoreCounterValue");
     return result;
 }
 
@@ -120,7 +120,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetEventStatus(VkDevice device, VkEvent e
     struct layer_device *d = layer_device_of(device);
     VkResult result = d->vk.vkGetEventStatus(device, event);
     if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(&d->runtime->scheduler, "vkGetEventStatus");
+        bf_scheduler_lost(d->scheduler, "vkGetEventStatus");
     return result;
 }
 
@@ -136,7 +136,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenc
         layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO);
     if (result != VK_SUCCESS || !d->runtime || !exported || !exported->handleTypes)
         return result;
-    result = bf_vkfence_set_external(&d->runtime->scheduler, *fence);
+    result = bf_vkfence_set_external(d->scheduler, *fence);
     if (result != VK_SUCCESS) {
         d->vk.vkDestroyFence(device, *fence, allocator);
         *fence = VK_NULL_HANDLE;
@@ -149,8 +149,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportFenceFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime) {
-        bf_last_submission_drop_fences(&d->runtime->scheduler, 1, &info->fence);
-        VkResult result = bf_vkfence_set_external(&d->runtime->scheduler, info->fence);
+        bf_last_submission_drop_fences(d->scheduler, 1, &info->fence);
+        VkResult result = bf_vkfence_set_external(d->scheduler, info->fence);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -164,7 +164,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForFences(VkDevice device, uint32_t c
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkWaitForFences(device, count, fences, all, timeout);
-    return bf_vkfence_wait(&d->runtime->scheduler, count, fences, all, timeout);
+    return bf_vkfence_wait(d->scheduler, count, fences, all, timeout);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence fence)
@@ -172,7 +172,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence f
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkGetFenceStatus(device, fence);
-    return bf_vkfence_status(&d->runtime->scheduler, fence);
+    return bf_vkfence_status(d->scheduler, fence);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
@@ -180,8 +180,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && fence) {
-        bf_last_submission_drop_fences(&d->runtime->scheduler, 1, &fence);
-        bf_vkfence_forget(&d->runtime->scheduler, fence);
+        bf_last_submission_drop_fences(d->scheduler, 1, &fence);
+        bf_vkfence_forget(d->scheduler, fence);
     }
     d->vk.vkDestroyFence(device, fence, allocator);
 }
@@ -191,7 +191,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetFences(VkDevice device, uint32_t cou
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime)
-        bf_last_submission_drop_fences(&d->runtime->scheduler, count, fences);
+        bf_last_submission_drop_fences(d->scheduler, count, fences);
     return d->vk.vkResetFences(device, count, fences);
 }
 
@@ -200,7 +200,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceFdKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && info->handleType == VK_EXTERNAL_FENCE_HANDLE_TYPE_SYNC_FD_BIT) {
-        VkResult result = bf_vkfence_flush(&d->runtime->scheduler, info->fence);
+        VkResult result = bf_vkfence_flush(d->scheduler, info->fence);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -216,6 +216,5 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetQueryPoolResults(VkDevice device, VkQu
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkGetQueryPoolResults(device, pool, first, count, size, data, stride, flags);
-    return bf_scheduler_query_results(&d->runtime->scheduler, pool, first, count, size, data,
-                                      stride, flags);
+    return bf_scheduler_query_results(d->scheduler, pool, first, count, size, data, stride, flags);
 }

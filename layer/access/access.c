@@ -98,9 +98,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetBufferMemoryRequirements(
     VkDevice device, VkBuffer buffer, VkMemoryRequirements *requirements)
 {
     struct layer_device *d = layer_device_of(device);
-    bool asked =
-        d->access && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_BUFFER,
-                                          (uint64_t)buffer, requirements);
+    bool asked = d->access && bf_upper_layers_hear(d->gpu, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer,
+                                                   requirements);
     if (!asked || bf_access_knows_buffer(d->access->check, buffer))
         d->vk.vkGetBufferMemoryRequirements(device, buffer, requirements);
     else
@@ -139,8 +138,8 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkGetImageSparseMemoryRequirements(
     VkDevice device, VkImage image, uint32_t *count, VkSparseImageMemoryRequirements *requirements)
 {
     struct layer_device *d = layer_device_of(device);
-    bool asked = d->access && bf_upper_layers_hear(&d->runtime->scheduler.gpu, VK_OBJECT_TYPE_IMAGE,
-                                                   (uint64_t)image, count);
+    bool asked =
+        d->access && bf_upper_layers_hear(d->gpu, VK_OBJECT_TYPE_IMAGE, (uint64_t)image, count);
     struct bf_access_image_info info;
     /* Only images with sparse residency have such requirements, and some drivers report an error
      * when asked about others. */

@@ -229,9 +229,8 @@ static void record_barrier(struct layer_device *d, VkCommandBuffer buffer, VkIma
     if (from != to) {
         uint32_t family;
         VkCommandBufferLevel level;
-        bool releases = bf_command_buffer_find(&d->runtime->scheduler.gpu, buffer, &family, &level)
-                            ? family == from
-                            : false;
+        bool releases =
+            bf_command_buffer_find(d->gpu, buffer, &family, &level) ? family == from : false;
         if (releases)
             after = BF_RESOURCE_STATE_COMMON;
         else

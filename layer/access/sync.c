@@ -134,7 +134,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkSignalSemaphore(VkDevice device,
                                                               const VkSemaphoreSignalInfo *info)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->access && !bf_upper_layers_hear_signal(&d->runtime->scheduler.gpu, info->semaphore))
+    if (d->access && !bf_upper_layers_hear_signal(d->gpu, info->semaphore))
         bf_access_semaphore_signal(d->access->check, info->semaphore, info->value);
     return check_result(d, layer_vkSignalSemaphore(device, info), "vkSignalSemaphore has failed");
 }

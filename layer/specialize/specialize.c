@@ -109,7 +109,7 @@ void layer_specialize_destroy(struct layer_device *d)
     struct layer_specializer *s = d->specializer;
     if (!s)
         return;
-    bf_scheduler_observe_executes(&d->runtime->scheduler, NULL);
+    bf_scheduler_observe_executes(d->scheduler, NULL);
     d->specializer = NULL;
     layer_recorder_destroy(s);
     bf_specializer_destroy(s->model);

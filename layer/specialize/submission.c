@@ -164,7 +164,7 @@ void layer_specialize_observe(struct layer_device *d)
         .failed = execute_failed,
         .idle = execute_idle,
     };
-    bf_scheduler_observe_executes(&d->runtime->scheduler, &s->observer);
+    bf_scheduler_observe_executes(d->scheduler, &s->observer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkQueueWaitIdle(VkQueue queue)

@@ -16,6 +16,17 @@ struct bf_device {
     bool summary;                  /* attached: print a summary of its trace at the end */
 };
 
+/* The parts of a device, for callers that are to know nothing else of it. Valid as long as it. */
+static inline struct bf_scheduler *bf_device_scheduler(struct bf_device *device)
+{
+    return &device->scheduler;
+}
+
+static inline struct bf_gpu *bf_device_gpu(struct bf_device *device)
+{
+    return &device->scheduler.gpu;
+}
+
 struct bf_device_info {
     struct bf_scheduler_info scheduler; /* its extensions are filled in here */
     uint32_t background_tasks;

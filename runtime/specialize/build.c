@@ -427,7 +427,7 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
         atomic_fetch_add(&s->outstanding, 1);
         /* When the device is destroyed there is no pool any more. */
         if (atomic_load(&s->stopping) ||
-            bf_background_queue(s->info.device->scheduler.gpu.background, job_run, job_cancel,
+            bf_background_queue(bf_device_gpu(s->info.device)->background, job_run, job_cancel,
                                 job) != VK_SUCCESS)
             job_cancel(job);
     }

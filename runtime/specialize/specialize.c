@@ -73,27 +73,25 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (!s)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
-    struct bf_device *device = info->device;
-    bf_pipelines_init(&s->pipelines, device->scheduler.gpu.handle, &device->scheduler.gpu.vk,
-                      info->mode == BF_SPECIALIZE_RELAXED);
+    struct bf_gpu *gpu = bf_device_gpu(info->device);
+    bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk, info->mode == BF_SPECIALIZE_RELAXED);
     s->pipelines.budget.most = info->memory / 2;
     s->pipelines.on_made = bf_variant_states_pipeline_made;
     s->pipelines.on_gone = bf_variant_states_pipeline_destroyed;
     s->pipelines.context = s;
-    bf_ab_timer_init(&s->timer, device->scheduler.gpu.handle, &device->scheduler.gpu.vk,
-                     device->scheduler.gpu.timestamp_period_ns);
+    bf_ab_timer_init(&s->timer, gpu->handle, &gpu->vk, gpu->timestamp_period_ns);
     VkResult result = bf_submissions_init(&s->submissions, &s->pipelines);
     if (result != VK_SUCCESS)
         goto fail_submissions;
     s->submissions.context = s;
     s->submissions.used = bf_variant_states_pipeline_used;
     s->submissions.measured = bf_variant_states_measured;
-    s->submissions.background = device->scheduler.gpu.background;
-    s->recorder.vk = &device->scheduler.gpu.vk;
+    s->submissions.background = gpu->background;
+    s->recorder.vk = &gpu->vk;
     s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;
     s->recorder.timer = &s->timer;
-    s->recorder.background = device->scheduler.gpu.background;
+    s->recorder.background = gpu->background;
     atomic_store(&s->recorder.noting, true);
     bf_specialize_report_create(s);
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -106,7 +104,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         .pfnOnMode = on_mode,
         .pfnFurtherMeasurementsDesired = further,
     };
-    result = bf_background_add_driver(device->scheduler.gpu.background, &driver);
+    result = bf_background_add_driver(gpu->background, &driver);
     if (result != VK_SUCCESS)
         goto fail_driver;
     if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
@@ -135,7 +133,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     if (!s)
         return;
     atomic_store(&s->stopping, true);
-    bf_background_end(&s->info.device->scheduler.gpu); /* BG-8: no item is left */
+    bf_background_end(bf_device_gpu(s->info.device)); /* BG-8: no item is left */
     while (atomic_load(&s->done))
         bf_variant_states_collect(s);
     bf_runner_stop(&s->runner);

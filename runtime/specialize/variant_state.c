@@ -53,7 +53,7 @@ static struct bf_variant_states *variant_states_of(struct bf_specializer *s, uin
 static void tell_swap(struct bf_specializer *s, const struct bf_variant_states *states,
                       const struct bf_candidate *candidate, enum bf_trace_swap swap)
 {
-    bf_trace_swap(s->info.device->scheduler.gpu.trace, swap, states->pipeline->id,
+    bf_trace_swap(bf_device_gpu(s->info.device)->trace, swap, states->pipeline->id,
                   (uint32_t)(candidate - states->candidates), bf_reason_code(candidate->reason));
 }
 

@@ -67,19 +67,19 @@ struct bf_checker {
 };
 
 /* Of those that can: where the fewest queues are; the program's count for more than Belfry's. */
-static struct bf_engine *check_engine_choose(struct bf_device *device, VkQueueFlags needed)
+static struct bf_engine *check_engine_choose(struct bf_scheduler *scheduler, VkQueueFlags needed)
 {
     struct bf_engine *best = NULL;
     uint64_t best_load = UINT64_MAX;
-    for (uint32_t i = 0; i < device->scheduler.engine_count; i++) {
-        struct bf_engine *engine = &device->scheduler.engines[i];
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
         if ((engine->base.family_flags & needed) != needed || engine->base.reserved ||
             (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
             engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
             continue;
         uint64_t load = atomic_load(&engine->command_queues);
-        for (uint32_t k = 0; k < device->scheduler.queue_count; k++)
-            load += (uint64_t)(device->scheduler.queues[k].engine == engine) << 32;
+        for (uint32_t k = 0; k < scheduler->queue_count; k++)
+            load += (uint64_t)(scheduler->queues[k].engine == engine) << 32;
         /* The last of equals: programs begin with the first. */
         if (!best || load <= best_load) {
             best = engine;
@@ -93,6 +93,7 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
 {
     struct lane *lane = &checker->lanes[index];
     struct bf_device *device = checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(device);
     const BfQueueCreateInfo queue = {
         .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
         .type = index == DIRECT ? BF_QUEUE_TYPE_DIRECT : BF_QUEUE_TYPE_COMPUTE,
@@ -101,8 +102,9 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     };
     VkResult result = VK_SUCCESS;
     if (!lane->engine)
-        lane->engine = check_engine_choose(device, index == DIRECT ? VK_QUEUE_GRAPHICS_BIT
-                                                                   : VK_QUEUE_COMPUTE_BIT);
+        lane->engine =
+            check_engine_choose(bf_device_scheduler(device),
+                                index == DIRECT ? VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_COMPUTE_BIT);
     if (!lane->engine)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     const VkCommandPoolCreateInfo pool = {
@@ -113,8 +115,7 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     if (!lane->queue)
         result = bf_command_queue_create_on(lane->engine, &queue, &lane->queue);
     if (result == VK_SUCCESS && !lane->pool)
-        result = device->scheduler.gpu.vk.vkCreateCommandPool(device->scheduler.gpu.handle, &pool,
-                                                              NULL, &lane->pool);
+        result = gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool);
     return result;
 }
 
@@ -154,7 +155,7 @@ void bf_checker_destroy(struct bf_checker *checker)
 {
     if (!checker)
         return;
-    struct bf_device *device = checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(checker->place.device);
     for (uint32_t i = 0; i < LANES; i++) {
         if (checker->lanes[i].queue)
             bfQueueWaitIdle(checker->lanes[i].queue);
@@ -164,8 +165,7 @@ void bf_checker_destroy(struct bf_checker *checker)
     for (uint32_t i = 0; i < LANES; i++) {
         bfDestroyQueue(checker->lanes[i].queue);
         if (checker->lanes[i].pool)
-            device->scheduler.gpu.vk.vkDestroyCommandPool(device->scheduler.gpu.handle,
-                                                          checker->lanes[i].pool, NULL);
+            gpu->vk.vkDestroyCommandPool(gpu->handle, checker->lanes[i].pool, NULL);
     }
     bfDestroyFence(checker->fence);
     free(checker);
@@ -173,13 +173,13 @@ void bf_checker_destroy(struct bf_checker *checker)
 
 bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point)
 {
-    const struct bf_device *device = checker->place.device;
+    struct bf_scheduler *scheduler = bf_device_scheduler(checker->place.device);
     uint32_t index = point == VK_PIPELINE_BIND_POINT_COMPUTE ? COMPUTE : DIRECT;
     const struct bf_engine *engine = checker->lanes[index].engine;
     if (!engine)
-        engine = check_engine_choose(checker->place.device, VK_QUEUE_GRAPHICS_BIT);
-    for (uint32_t k = 0; k < device->scheduler.queue_count; k++) {
-        if (device->scheduler.queues[k].engine == engine)
+        engine = check_engine_choose(scheduler, VK_QUEUE_GRAPHICS_BIT);
+    for (uint32_t k = 0; k < scheduler->queue_count; k++) {
+        if (scheduler->queues[k].engine == engine)
             return false;
     }
     return engine != NULL;
@@ -235,10 +235,9 @@ static VkResult check_fail(struct bf_check *check, VkResult result)
 
 static void drop_resources(struct bf_check *check)
 {
-    struct bf_device *device = check->checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
     if (check->commands[0])
-        device->scheduler.gpu.vk.vkFreeCommandBuffers(device->scheduler.gpu.handle,
-                                                      check->lane->pool, COMMANDS, check->commands);
+        gpu->vk.vkFreeCommandBuffers(gpu->handle, check->lane->pool, COMMANDS, check->commands);
     check->commands[0] = VK_NULL_HANDLE;
     bf_draw_finish(&check->draw);
     bf_test_resources_finish(&check->resources);
@@ -255,18 +254,18 @@ static void free_check(struct bf_check *check)
 
 static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once)
 {
-    const struct bf_device *device = check->checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
     const VkCommandBufferBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0,
     };
-    return device->scheduler.gpu.vk.vkBeginCommandBuffer(check->commands[which], &info);
+    return gpu->vk.vkBeginCommandBuffer(check->commands[which], &info);
 }
 
 static VkResult end_commands(struct bf_check *check, uint32_t which)
 {
-    const struct bf_device *device = check->checker->place.device;
-    return device->scheduler.gpu.vk.vkEndCommandBuffer(check->commands[which]);
+    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    return gpu->vk.vkEndCommandBuffer(check->commands[which]);
 }
 
 /* It serves all runs. */
@@ -311,7 +310,7 @@ static VkResult check_prepare(struct bf_check *check)
     if (result == VK_SUCCESS && interface->graphics)
         result = bf_draw_build(&check->draw);
     if (result == VK_SUCCESS)
-        result = bf_commands_allocate(&checker->place.device->scheduler.gpu, check->lane->pool,
+        result = bf_commands_allocate(bf_device_gpu(checker->place.device), check->lane->pool,
                                       COMMANDS, check->commands);
     if (result != VK_SUCCESS) {
         check->commands[0] = VK_NULL_HANDLE;
@@ -377,7 +376,7 @@ void bf_check_end(struct bf_check *check)
 /* By bytes, since each may belong to other stages. */
 static void push_constants(struct bf_check *check, VkCommandBuffer commands)
 {
-    const struct bf_device *device = check->checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
     const struct bf_check_layout *layout = check->info->interface->layout;
     VkShaderStageFlags stages[BF_CHECK_PUSH_BYTES / 4] = {0};
     for (uint32_t i = 0; i < layout->range_count; i++) {
@@ -391,9 +390,8 @@ static void push_constants(struct bf_check *check, VkCommandBuffer commands)
         for (end = first + 1; end < BF_CHECK_PUSH_BYTES / 4 && stages[end] == stages[first];)
             end++;
         if (stages[first])
-            device->scheduler.gpu.vk.vkCmdPushConstants(commands, layout->handle, stages[first],
-                                                        first * 4, (end - first) * 4,
-                                                        &check->push[first]);
+            gpu->vk.vkCmdPushConstants(commands, layout->handle, stages[first], first * 4,
+                                       (end - first) * 4, &check->push[first]);
     }
 }
 
@@ -468,7 +466,7 @@ static void record_draw(struct bf_check *check, const struct seed *seed)
 
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
-    const struct bf_device *device = check->checker->place.device;
+    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct seed *seed = &seeds[check->seed];
     VkCommandBuffer commands = check->commands[WORK];
@@ -477,7 +475,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     VkResult result = begin_commands(check, WORK, true);
     if (result != VK_SUCCESS)
         return result;
-    device->scheduler.gpu.vk.vkCmdBindPipeline(commands, point, pipeline);
+    gpu->vk.vkCmdBindPipeline(commands, point, pipeline);
     bf_test_resources_bind(&check->resources, commands, point);
     push_constants(check, commands);
     if (interface->graphics) {
@@ -485,7 +483,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     } else {
         uint32_t groups[3];
         choose_groups(check, seed, groups);
-        device->scheduler.gpu.vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
+        gpu->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
     }
     return end_commands(check, WORK);
 }
@@ -508,7 +506,7 @@ static VkResult check_execute(struct bf_check *check, uint32_t which)
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && result != VK_TIMEOUT)
         result = bfQueueWaitIdle(check->lane->queue); /* no memory to wait with: once more */
     checker->hung |= result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
-    if (result == VK_SUCCESS && bf_scheduler_is_lost(&checker->place.device->scheduler))
+    if (result == VK_SUCCESS && bf_scheduler_is_lost(bf_device_scheduler(checker->place.device)))
         return VK_ERROR_DEVICE_LOST;
     return result;
 }

@@ -335,10 +335,10 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
 static VkResult test_memory_allocate(struct bf_test_resources *resources,
                                      const VkMemoryRequirements *needs, VkDeviceMemory *memory)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     uint32_t type = UINT32_MAX;
-    for (uint32_t i = device->scheduler.gpu.memory.memoryTypeCount; i--;) {
-        VkMemoryPropertyFlags flags = device->scheduler.gpu.memory.memoryTypes[i].propertyFlags;
+    for (uint32_t i = gpu->memory.memoryTypeCount; i--;) {
+        VkMemoryPropertyFlags flags = gpu->memory.memoryTypes[i].propertyFlags;
         if (!(needs->memoryTypeBits >> i & 1) || (flags & VK_MEMORY_PROPERTY_PROTECTED_BIT) ||
             (flags & VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD))
             continue;
@@ -351,13 +351,12 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                        .allocationSize = needs->size,
                                        .memoryTypeIndex = type};
-    return device->scheduler.gpu.vk.vkAllocateMemory(device->scheduler.gpu.handle, &info, NULL,
-                                                     memory);
+    return gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, memory);
 }
 
 static VkResult build_arena(struct bf_test_resources *resources)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = resources->arena_size,
@@ -367,23 +366,20 @@ static VkResult build_arena(struct bf_test_resources *resources)
                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
                  VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
     };
-    VkResult result = device->scheduler.gpu.vk.vkCreateBuffer(device->scheduler.gpu.handle, &info,
-                                                              NULL, &resources->arena);
+    VkResult result = gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, &resources->arena);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
-    device->scheduler.gpu.vk.vkGetBufferMemoryRequirements(device->scheduler.gpu.handle,
-                                                           resources->arena, &needs);
+    gpu->vk.vkGetBufferMemoryRequirements(gpu->handle, resources->arena, &needs);
     result = test_memory_allocate(resources, &needs, &resources->memory);
     if (result != VK_SUCCESS)
         return result;
-    return device->scheduler.gpu.vk.vkBindBufferMemory(device->scheduler.gpu.handle,
-                                                       resources->arena, resources->memory, 0);
+    return gpu->vk.vkBindBufferMemory(gpu->handle, resources->arena, resources->memory, 0);
 }
 
 static VkResult build_image(struct bf_test_resources *resources, struct bf_test_image *image)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_test_image_info *info = &image->info;
     const VkImageCreateInfo image_info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -398,17 +394,14 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
         .usage = info->usage,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VkResult result = device->scheduler.gpu.vk.vkCreateImage(device->scheduler.gpu.handle,
-                                                             &image_info, NULL, &image->handle);
+    VkResult result = gpu->vk.vkCreateImage(gpu->handle, &image_info, NULL, &image->handle);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
-    device->scheduler.gpu.vk.vkGetImageMemoryRequirements(device->scheduler.gpu.handle,
-                                                          image->handle, &needs);
+    gpu->vk.vkGetImageMemoryRequirements(gpu->handle, image->handle, &needs);
     result = test_memory_allocate(resources, &needs, &image->memory);
     if (result == VK_SUCCESS)
-        result = device->scheduler.gpu.vk.vkBindImageMemory(device->scheduler.gpu.handle,
-                                                            image->handle, image->memory, 0);
+        result = gpu->vk.vkBindImageMemory(gpu->handle, image->handle, image->memory, 0);
     if (result != VK_SUCCESS)
         return result;
     VkImageAspectFlags aspects = image->aspects;
@@ -424,8 +417,7 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
                              .levelCount = info->levels,
                              .layerCount = info->layers},
     };
-    return device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle, &view, NULL,
-                                                      &image->view);
+    return gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &image->view);
 }
 
 /* Where the images' content lies behind the arena's. Returns what the largest image takes. */
@@ -479,18 +471,16 @@ static VkResult place_images(struct bf_test_resources *resources)
 
 VkResult bf_test_resources_build(struct bf_test_resources *resources)
 {
-    struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     VkResult result = place_images(resources);
     if (result == VK_SUCCESS)
         result = build_arena(resources);
     for (uint32_t i = 0; i < resources->image_count && result == VK_SUCCESS; i++)
         result = build_image(resources, &resources->images[i]);
     if (result == VK_SUCCESS)
-        result = bf_buffer_create(&device->scheduler.gpu, resources->source_size, BF_BUFFER_HOST,
-                                  &resources->source);
+        result = bf_buffer_create(gpu, resources->source_size, BF_BUFFER_HOST, &resources->source);
     if (result == VK_SUCCESS)
-        result = bf_buffer_create(&device->scheduler.gpu, resources->source_size, BF_BUFFER_HOST,
-                                  &resources->result);
+        result = bf_buffer_create(gpu, resources->source_size, BF_BUFFER_HOST, &resources->result);
     if (result == VK_SUCCESS)
         result = bf_samples_build(resources);
     if (result == VK_SUCCESS && resources->layout)
@@ -502,36 +492,36 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
 {
     if (!resources->place)
         return;
-    struct bf_device *device = resources->place->device;
-    const struct VolkDeviceTable *vk = &device->scheduler.gpu.vk;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    const struct VolkDeviceTable *vk = &gpu->vk;
     if (resources->pool)
-        vk->vkDestroyDescriptorPool(device->scheduler.gpu.handle, resources->pool, NULL);
+        vk->vkDestroyDescriptorPool(gpu->handle, resources->pool, NULL);
     for (uint32_t i = 0; i < resources->write_count; i++)
         free(resources->writes[i].infos);
     for (uint32_t i = 0; i < resources->view_count; i++)
-        vk->vkDestroyBufferView(device->scheduler.gpu.handle, resources->views[i], NULL);
+        vk->vkDestroyBufferView(gpu->handle, resources->views[i], NULL);
     for (uint32_t i = 0; i < resources->sampler_count; i++)
-        vk->vkDestroySampler(device->scheduler.gpu.handle, resources->samplers[i], NULL);
+        vk->vkDestroySampler(gpu->handle, resources->samplers[i], NULL);
     bf_samples_finish(resources);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         struct bf_test_image *image = &resources->images[i];
         if (image->view)
-            vk->vkDestroyImageView(device->scheduler.gpu.handle, image->view, NULL);
+            vk->vkDestroyImageView(gpu->handle, image->view, NULL);
         for (uint32_t k = 0; k < 2; k++) {
             if (image->parts[k])
-                vk->vkDestroyImageView(device->scheduler.gpu.handle, image->parts[k], NULL);
+                vk->vkDestroyImageView(gpu->handle, image->parts[k], NULL);
         }
         if (image->handle)
-            vk->vkDestroyImage(device->scheduler.gpu.handle, image->handle, NULL);
+            vk->vkDestroyImage(gpu->handle, image->handle, NULL);
         if (image->memory)
-            vk->vkFreeMemory(device->scheduler.gpu.handle, image->memory, NULL);
+            vk->vkFreeMemory(gpu->handle, image->memory, NULL);
     }
     if (resources->arena)
-        vk->vkDestroyBuffer(device->scheduler.gpu.handle, resources->arena, NULL);
+        vk->vkDestroyBuffer(gpu->handle, resources->arena, NULL);
     if (resources->memory)
-        vk->vkFreeMemory(device->scheduler.gpu.handle, resources->memory, NULL);
-    bf_buffer_destroy(&device->scheduler.gpu, &resources->source);
-    bf_buffer_destroy(&device->scheduler.gpu, &resources->result);
+        vk->vkFreeMemory(gpu->handle, resources->memory, NULL);
+    bf_buffer_destroy(gpu, &resources->source);
+    bf_buffer_destroy(gpu, &resources->result);
     free(resources->buffers);
     free(resources->attributes);
     free(resources->images);
@@ -670,7 +660,7 @@ static void put_image_barrier(const struct bf_test_resources *resources, VkComma
     const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
                                    .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &barrier};
-    resources->place->device->scheduler.gpu.vk.vkCmdPipelineBarrier2(commands, &info);
+    bf_device_gpu(resources->place->device)->vk.vkCmdPipelineBarrier2(commands, &info);
 }
 
 static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer commands,
@@ -683,20 +673,20 @@ static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer
         color = (VkClearColorValue){.uint32 = {1, 2, 3, 4}};
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
                                          VK_REMAINING_ARRAY_LAYERS};
-    resources->place->device->scheduler.gpu.vk.vkCmdClearColorImage(
-        commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &color, 1, &all);
+    bf_device_gpu(resources->place->device)
+        ->vk.vkCmdClearColorImage(commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                                  &color, 1, &all);
 }
 
 void bf_test_resources_record_upload(struct bf_test_resources *resources, VkCommandBuffer commands,
                                      const struct bf_inputs *inputs)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];
     const VkBufferCopy whole = {.size = resources->arena_size};
-    device->scheduler.gpu.vk.vkCmdCopyBuffer(commands, resources->source.handle, resources->arena,
-                                             1, &whole);
+    gpu->vk.vkCmdCopyBuffer(commands, resources->source.handle, resources->arena, 1, &whole);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_image *image = &resources->images[i];
         if (image->several.tiled) {
@@ -707,9 +697,8 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
         uint32_t count = bf_test_resources_list_regions(image, regions, sizes, texels);
         if (count)
-            device->scheduler.gpu.vk.vkCmdCopyBufferToImage(
-                commands, resources->source.handle, image->handle,
-                VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
+            gpu->vk.vkCmdCopyBufferToImage(commands, resources->source.handle, image->handle,
+                                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
         else
             put_clear(resources, commands, image);
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
@@ -720,17 +709,15 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
 void bf_test_resources_record_download(struct bf_test_resources *resources,
                                        VkCommandBuffer commands)
 {
-    struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];
     const VkPipelineStageFlags2 work = resources->several ? VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
                                                           : VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
-    bf_commands_put_barrier(&device->scheduler.gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                            work);
+    bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, work);
     const VkBufferCopy whole = {.size = resources->arena_size};
-    device->scheduler.gpu.vk.vkCmdCopyBuffer(commands, resources->arena, resources->result.handle,
-                                             1, &whole);
+    gpu->vk.vkCmdCopyBuffer(commands, resources->arena, resources->result.handle, 1, &whole);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_image *image = &resources->images[i];
         uint32_t count = bf_test_resources_list_regions(image, regions, sizes, texels);
@@ -742,11 +729,11 @@ void bf_test_resources_record_download(struct bf_test_resources *resources,
         }
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_GENERAL,
                           VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
-        device->scheduler.gpu.vk.vkCmdCopyImageToBuffer(commands, image->handle,
-                                                        VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                                        resources->result.handle, count, regions);
+        gpu->vk.vkCmdCopyImageToBuffer(commands, image->handle,
+                                       VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                       resources->result.handle, count, regions);
     }
-    bf_commands_put_barrier(&device->scheduler.gpu, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
+    bf_commands_put_barrier(gpu, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
 /* ---------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ VkResult bf_samples_can_read(const struct bf_test_place *place, VkFormat format,
 
 static VkResult build_target(const struct bf_test_resources *resources, struct bf_test_image *image)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_test_image_info *info = &image->info;
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     const VkImageViewCreateInfo view = {
@@ -131,11 +131,9 @@ static VkResult build_target(const struct bf_test_resources *resources, struct b
         .pDependencies = dependencies,
     };
     struct bf_test_several *several = &image->several;
-    VkResult result = device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle,
-                                                                 &view, NULL, &several->target);
+    VkResult result = gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->target);
     if (result == VK_SUCCESS)
-        result = device->scheduler.gpu.vk.vkCreateRenderPass(device->scheduler.gpu.handle, &pass,
-                                                             NULL, &several->pass);
+        result = gpu->vk.vkCreateRenderPass(gpu->handle, &pass, NULL, &several->pass);
     if (result != VK_SUCCESS)
         return result;
     const VkFramebufferCreateInfo framebuffer = {
@@ -147,8 +145,7 @@ static VkResult build_target(const struct bf_test_resources *resources, struct b
         .height = info->extent.height,
         .layers = info->layers,
     };
-    return device->scheduler.gpu.vk.vkCreateFramebuffer(device->scheduler.gpu.handle, &framebuffer,
-                                                        NULL, &several->framebuffer);
+    return gpu->vk.vkCreateFramebuffer(gpu->handle, &framebuffer, NULL, &several->framebuffer);
 }
 
 /* Of formats that can hold it, anything; of others, what all of them can. */
@@ -188,7 +185,7 @@ static VkClearDepthStencilValue make_depth(uint64_t stream, const struct bf_inpu
 void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommandBuffer commands,
                             uint32_t index, const struct bf_inputs *inputs)
 {
-    const struct VolkDeviceTable *vk = &resources->place->device->scheduler.gpu.vk;
+    const struct VolkDeviceTable *vk = &bf_device_gpu(resources->place->device)->vk;
     const struct bf_test_image *image = &resources->images[index];
     const VkExtent3D extent = image->info.extent;
     const uint32_t width = (extent.width + TILES - 1) / TILES,
@@ -227,12 +224,11 @@ void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommand
 static VkResult build_reader(struct bf_test_resources *resources, const uint32_t *words,
                              size_t size, VkPipeline *pipeline)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     VkShaderModule module;
-    VkResult result = device->scheduler.gpu.vk.vkCreateShaderModule(device->scheduler.gpu.handle,
-                                                                    &code, NULL, &module);
+    VkResult result = gpu->vk.vkCreateShaderModule(gpu->handle, &code, NULL, &module);
     if (result != VK_SUCCESS)
         return result;
     const VkComputePipelineCreateInfo info = {
@@ -243,17 +239,17 @@ static VkResult build_reader(struct bf_test_resources *resources, const uint32_t
                   .pName = "main"},
         .layout = resources->reader_layout,
     };
-    result = device->scheduler.gpu.vk.vkCreateComputePipelines(
-        device->scheduler.gpu.handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+    result =
+        gpu->vk.vkCreateComputePipelines(gpu->handle, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
     if (result != VK_SUCCESS)
         *pipeline = VK_NULL_HANDLE;
-    device->scheduler.gpu.vk.vkDestroyShaderModule(device->scheduler.gpu.handle, module, NULL);
+    gpu->vk.vkDestroyShaderModule(gpu->handle, module, NULL);
     return result;
 }
 
 static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_count)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const VkDescriptorSetLayoutBinding bindings[] = {
         {0, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
         {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
@@ -263,8 +259,8 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .bindingCount = 2,
         .pBindings = bindings,
     };
-    VkResult result = device->scheduler.gpu.vk.vkCreateDescriptorSetLayout(
-        device->scheduler.gpu.handle, &sets, NULL, &resources->reader_sets);
+    VkResult result =
+        gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &sets, NULL, &resources->reader_sets);
     if (result != VK_SUCCESS)
         return result;
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct constants)};
@@ -275,8 +271,7 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &range,
     };
-    result = device->scheduler.gpu.vk.vkCreatePipelineLayout(device->scheduler.gpu.handle, &layout,
-                                                             NULL, &resources->reader_layout);
+    result = gpu->vk.vkCreatePipelineLayout(gpu->handle, &layout, NULL, &resources->reader_layout);
     if (result != VK_SUCCESS)
         return result;
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, set_count},
@@ -287,8 +282,7 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .poolSizeCount = 2,
         .pPoolSizes = sizes,
     };
-    result = device->scheduler.gpu.vk.vkCreateDescriptorPool(device->scheduler.gpu.handle, &pool,
-                                                             NULL, &resources->reader_pool);
+    result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &resources->reader_pool);
     if (result == VK_SUCCESS)
         result = build_reader(resources, samples_comp, sizeof(samples_comp),
                               &resources->readers[READER_BITS]);
@@ -302,7 +296,7 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
 static VkResult build_set(struct bf_test_resources *resources, struct bf_test_image *image,
                           const VkBufferImageCopy *region, VkDeviceSize size)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     struct bf_test_several *several = &image->several;
     const uint32_t k = several->aspect_count;
     const VkImageAspectFlags aspect = region->imageSubresource.aspectMask;
@@ -314,8 +308,7 @@ static VkResult build_set(struct bf_test_resources *resources, struct bf_test_im
                                                       : image->info.format,
         .subresourceRange = {aspect, 0, 1, 0, image->info.layers},
     };
-    VkResult result = device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle,
-                                                                 &view, NULL, &several->views[k]);
+    VkResult result = gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->views[k]);
     if (result != VK_SUCCESS)
         return result;
     several->aspect_count++;
@@ -325,8 +318,7 @@ static VkResult build_set(struct bf_test_resources *resources, struct bf_test_im
         .descriptorSetCount = 1,
         .pSetLayouts = &resources->reader_sets,
     };
-    result = device->scheduler.gpu.vk.vkAllocateDescriptorSets(device->scheduler.gpu.handle, &info,
-                                                               &several->sets[k]);
+    result = gpu->vk.vkAllocateDescriptorSets(gpu->handle, &info, &several->sets[k]);
     if (result != VK_SUCCESS)
         return result;
     const VkDescriptorImageInfo from = {
@@ -348,8 +340,7 @@ static VkResult build_set(struct bf_test_resources *resources, struct bf_test_im
          .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
          .pBufferInfo = &to},
     };
-    device->scheduler.gpu.vk.vkUpdateDescriptorSets(device->scheduler.gpu.handle, 2, writes, 0,
-                                                    NULL);
+    gpu->vk.vkUpdateDescriptorSets(gpu->handle, 2, writes, 0, NULL);
     return VK_SUCCESS;
 }
 
@@ -379,36 +370,35 @@ VkResult bf_samples_build(struct bf_test_resources *resources)
 
 void bf_samples_finish(struct bf_test_resources *resources)
 {
-    const struct bf_device *device = resources->place->device;
-    const struct VolkDeviceTable *vk = &device->scheduler.gpu.vk;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    const struct VolkDeviceTable *vk = &gpu->vk;
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_several *several = &resources->images[i].several;
         if (several->framebuffer)
-            vk->vkDestroyFramebuffer(device->scheduler.gpu.handle, several->framebuffer, NULL);
+            vk->vkDestroyFramebuffer(gpu->handle, several->framebuffer, NULL);
         if (several->pass)
-            vk->vkDestroyRenderPass(device->scheduler.gpu.handle, several->pass, NULL);
+            vk->vkDestroyRenderPass(gpu->handle, several->pass, NULL);
         if (several->target)
-            vk->vkDestroyImageView(device->scheduler.gpu.handle, several->target, NULL);
+            vk->vkDestroyImageView(gpu->handle, several->target, NULL);
         for (uint32_t k = 0; k < several->aspect_count; k++)
-            vk->vkDestroyImageView(device->scheduler.gpu.handle, several->views[k], NULL);
+            vk->vkDestroyImageView(gpu->handle, several->views[k], NULL);
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (resources->readers[i])
-            vk->vkDestroyPipeline(device->scheduler.gpu.handle, resources->readers[i], NULL);
+            vk->vkDestroyPipeline(gpu->handle, resources->readers[i], NULL);
     }
     if (resources->reader_pool)
-        vk->vkDestroyDescriptorPool(device->scheduler.gpu.handle, resources->reader_pool, NULL);
+        vk->vkDestroyDescriptorPool(gpu->handle, resources->reader_pool, NULL);
     if (resources->reader_layout)
-        vk->vkDestroyPipelineLayout(device->scheduler.gpu.handle, resources->reader_layout, NULL);
+        vk->vkDestroyPipelineLayout(gpu->handle, resources->reader_layout, NULL);
     if (resources->reader_sets)
-        vk->vkDestroyDescriptorSetLayout(device->scheduler.gpu.handle, resources->reader_sets,
-                                         NULL);
+        vk->vkDestroyDescriptorSetLayout(gpu->handle, resources->reader_sets, NULL);
 }
 
 void bf_samples_record_read(const struct bf_test_resources *resources, VkCommandBuffer commands,
                             const struct bf_test_image *image)
 {
-    const struct VolkDeviceTable *vk = &resources->place->device->scheduler.gpu.vk;
+    const struct VolkDeviceTable *vk = &bf_device_gpu(resources->place->device)->vk;
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];

@@ -194,7 +194,7 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
         if (set->flags & ~known)
             return bf_test_resources_refuse(resources, "a set is of a kind that is not known here");
         if ((set->flags & VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR) &&
-            !resources->place->device->scheduler.gpu.vk.vkCmdPushDescriptorSetKHR)
+            !bf_device_gpu(resources->place->device)->vk.vkCmdPushDescriptorSetKHR)
             return bf_test_resources_refuse(resources, "no descriptors can be pushed");
         for (uint32_t k = 0; k < set->binding_count && result == VK_SUCCESS; k++)
             result = test_binding_plan(resources, i, &set->bindings[k]);
@@ -227,7 +227,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
                              const struct bf_check_binding *binding, bool linear,
                              VkSampler *sampler)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     VkSamplerCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
         .magFilter = VK_FILTER_LINEAR,
@@ -255,8 +255,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
     if (!bf_test_resources_grow(&resources->samplers, resources->sampler_count,
                                 &resources->sampler_capacity, sizeof(resources->samplers[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = device->scheduler.gpu.vk.vkCreateSampler(device->scheduler.gpu.handle, &info,
-                                                               NULL, sampler);
+    VkResult result = gpu->vk.vkCreateSampler(gpu->handle, &info, NULL, sampler);
     if (result == VK_SUCCESS)
         resources->samplers[resources->sampler_count++] = *sampler;
     return result;
@@ -264,7 +263,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
 
 static VkResult make_view(struct bf_test_resources *resources, uint32_t index, VkBufferView *view)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_test_buffer *buffer = &resources->buffers[index];
     const VkBufferViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
@@ -276,8 +275,7 @@ static VkResult make_view(struct bf_test_resources *resources, uint32_t index, V
     if (!bf_test_resources_grow(&resources->views, resources->view_count, &resources->view_capacity,
                                 sizeof(resources->views[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = device->scheduler.gpu.vk.vkCreateBufferView(device->scheduler.gpu.handle,
-                                                                  &info, NULL, view);
+    VkResult result = gpu->vk.vkCreateBufferView(gpu->handle, &info, NULL, view);
     if (result == VK_SUCCESS)
         resources->views[resources->view_count++] = *view;
     return result;
@@ -315,7 +313,7 @@ static VkResult write_images(struct bf_test_resources *resources, struct bf_test
 static VkResult find_part(struct bf_test_resources *resources, struct bf_test_image *image,
                           bool stencil, VkImageView *view)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const VkImageViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
@@ -329,8 +327,7 @@ static VkResult find_part(struct bf_test_resources *resources, struct bf_test_im
     if (!(image->aspects & (image->aspects - 1)))
         return result;
     if (!image->parts[stencil])
-        result = device->scheduler.gpu.vk.vkCreateImageView(device->scheduler.gpu.handle, &info,
-                                                            NULL, &image->parts[stencil]);
+        result = gpu->vk.vkCreateImageView(gpu->handle, &info, NULL, &image->parts[stencil]);
     *view = image->parts[stencil];
     return result;
 }
@@ -450,7 +447,7 @@ static uint32_t allocated(const struct bf_check_binding *binding)
 
 static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_check_layout *layout = resources->layout;
     uint32_t binding_count = 0, size_count = 0, set_count = 0, blocks = 0;
     VkDescriptorPoolCreateFlags flags = 0;
@@ -489,15 +486,14 @@ static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
     };
     VkResult result = VK_SUCCESS;
     if (set_count)
-        result = device->scheduler.gpu.vk.vkCreateDescriptorPool(device->scheduler.gpu.handle,
-                                                                 &info, NULL, &resources->pool);
+        result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &info, NULL, &resources->pool);
     free(sizes);
     return result;
 }
 
 static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_check_set *set = &resources->layout->sets[index];
     uint32_t variable = 0;
     bool is_some = false;
@@ -523,13 +519,12 @@ static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index
         .descriptorSetCount = 1,
         .pSetLayouts = &set->handle,
     };
-    return device->scheduler.gpu.vk.vkAllocateDescriptorSets(device->scheduler.gpu.handle, &info,
-                                                             &resources->sets[index]);
+    return gpu->vk.vkAllocateDescriptorSets(gpu->handle, &info, &resources->sets[index]);
 }
 
 VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_check_layout *layout = resources->layout;
     VkResult result = test_descriptor_pool_create(resources);
     uint32_t most_dynamic = 1;
@@ -545,8 +540,7 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
         result = fill_write(resources, write);
         if (result == VK_SUCCESS && !is_push_set(&layout->sets[write->set]) &&
             is_written(write->binding))
-            device->scheduler.gpu.vk.vkUpdateDescriptorSets(device->scheduler.gpu.handle, 1,
-                                                            &write->write, 0, NULL);
+            gpu->vk.vkUpdateDescriptorSets(gpu->handle, 1, &write->write, 0, NULL);
     }
     if (result != VK_SUCCESS)
         return result;
@@ -557,18 +551,18 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 void bf_test_resources_bind(struct bf_test_resources *resources, VkCommandBuffer commands,
                             VkPipelineBindPoint point)
 {
-    const struct bf_device *device = resources->place->device;
+    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
     const struct bf_check_layout *layout = resources->layout;
     for (uint32_t i = 0; i < layout->set_count; i++) {
         if (resources->sets[i])
-            device->scheduler.gpu.vk.vkCmdBindDescriptorSets(
-                commands, point, layout->handle, i, 1, &resources->sets[i],
-                resources->dynamic_counts[i], resources->zeros);
+            gpu->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, i, 1,
+                                            &resources->sets[i], resources->dynamic_counts[i],
+                                            resources->zeros);
     }
     for (uint32_t i = 0; i < resources->write_count; i++) {
         const struct bf_test_write *write = &resources->writes[i];
         if (is_push_set(&layout->sets[write->set]) && is_written(write->binding))
-            device->scheduler.gpu.vk.vkCmdPushDescriptorSetKHR(commands, point, layout->handle,
-                                                               write->set, 1, &write->write);
+            gpu->vk.vkCmdPushDescriptorSetKHR(commands, point, layout->handle, write->set, 1,
+                                              &write->write);
     }
 }
