@@ -92,9 +92,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
     i->api_version = info->pApplicationInfo && info->pApplicationInfo->apiVersion
                          ? info->pApplicationInfo->apiVersion
                          : VK_API_VERSION_1_0;
-    VkResult result =
-        bf_settings_load(info, environ, bf_settings_is_privileged(),
-                         bf_settings_is_implicit(info, environ), stderr, &i->settings);
+    VkResult result = bf_settings_load(info, environ, bf_settings_is_privileged(),
+                                       bf_settings_is_implicit(info, environ), false, &i->settings);
     if (result != VK_SUCCESS)
         goto fail_settings;
     bf_message_set_level(i->settings.messages);

@@ -135,7 +135,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     struct bf_settings settings;
     struct attachment a = {0};
     VkResult result = bf_settings_load_attached(info->settingCount, info->pSettings, environ,
-                                                bf_settings_is_privileged(), stderr, &settings);
+                                                bf_settings_is_privileged(), false, &settings);
     if (result != VK_SUCCESS)
         return result;
     if (info->nativeFences && !settings.native_fences) {

@@ -17,7 +17,7 @@ VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_settings settings;
     VkResult result =
-        bf_settings_load_attached(0, NULL, environ, bf_settings_is_privileged(), NULL, &settings);
+        bf_settings_load_attached(0, NULL, environ, bf_settings_is_privileged(), true, &settings);
     if (result != VK_SUCCESS)
         return result;
     bool enabled = feature == BF_FEATURE_NATIVE_FENCE && settings.native_fences;

@@ -303,7 +303,7 @@ static int list_main(int argc, char **argv)
         return cli_usage("list", "it takes no arguments, not '%s'", argv[1]);
     }
     struct bf_settings settings;
-    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, stderr, &settings) !=
+    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, false, &settings) !=
         VK_SUCCESS) {
         cli_warn("out of memory");
         return CLI_FAILED;

@@ -54,7 +54,7 @@ static const char *environment_get(const char *name)
 /* Passes a setting on. A wrong one is reported in one line, and the program runs without it. */
 static void setting_pass(const char *key, const char *value, const char *origin)
 {
-    if (!bf_setting_check(key, value, origin, stderr)) {
+    if (!bf_setting_check(key, value, origin, false)) {
         return;
     }
     char *name = cli_format(VARIABLE_PREFIX "%s", key);

@@ -32,7 +32,7 @@ static int settings_main(int argc, char **argv)
 
     struct bf_settings settings;
     bool implicit_layer = bf_settings_is_implicit(NULL, environ);
-    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), implicit_layer, stderr,
+    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), implicit_layer, false,
                          &settings) != VK_SUCCESS) {
         cli_warn("out of memory");
         return CLI_FAILED;

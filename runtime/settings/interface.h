@@ -18,8 +18,8 @@
       (const struct bf_settings *settings, uint32_t row), (settings, row))                         \
     F(VkResult, bf_settings_load,                                                                  \
       (const VkInstanceCreateInfo *create_info, char *const *environment, bool privileged,         \
-       bool implicit_layer, FILE *messages, struct bf_settings *settings),                         \
-      (create_info, environment, privileged, implicit_layer, messages, settings))
+       bool implicit_layer, bool quiet, struct bf_settings *settings),                             \
+      (create_info, environment, privileged, implicit_layer, quiet, settings))
 /* clang-format on */
 
 #endif

@@ -33,13 +33,13 @@ static VkResult settings_load_outside(const struct bf_settings_load *load, bool 
 }
 
 VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *environment,
-                          bool privileged, bool implicit_layer, FILE *messages,
+                          bool privileged, bool implicit_layer, bool quiet,
                           struct bf_settings *settings)
 {
     struct bf_settings_load load = {
         .settings = settings,
         .environment = environment,
-        .messages = messages,
+        .quiet = quiet,
         .privileged = privileged,
     };
     bf_table_defaults(settings, implicit_layer);
@@ -47,12 +47,12 @@ VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *
 }
 
 VkResult bf_settings_load_attached(uint32_t count, const BfSetting *own, char *const *environment,
-                                   bool privileged, FILE *messages, struct bf_settings *settings)
+                                   bool privileged, bool quiet, struct bf_settings *settings)
 {
     struct bf_settings_load load = {
         .settings = settings,
         .environment = environment,
-        .messages = messages,
+        .quiet = quiet,
         .privileged = privileged,
     };
     bf_table_defaults(settings, false);

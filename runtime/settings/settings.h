@@ -24,7 +24,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <vulkan/vulkan.h>
 
@@ -107,8 +106,8 @@ struct bf_settings {
 /*
  * Fills 'settings' with defaults, then with what VK_EXT_layer_settings in 'create_info' (may be
  * NULL), the settings file and 'environment' (as 'environ': "NAME=value" strings, then NULL; may be
- * NULL) say. Unknown keys and bad values cost one line each on 'messages' (may be NULL) with the
- * nearest valid one, and never fail. With 'privileged' set (the process runs with raised
+ * NULL) say. Unknown keys and bad values cost a warning each with the nearest valid one (none with
+ * 'quiet'), and never fail. With 'privileged' set (the process runs with raised
  * privileges) output paths that come from environment or file are ignored, with a line.
  * 'implicit_layer' changes the default of 'queues' to native.
  *
@@ -116,7 +115,7 @@ struct bf_settings {
  * Thread-safety: safe, as long as nobody changes the environment meanwhile.
  */
 VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *environment,
-                          bool privileged, bool implicit_layer, FILE *messages,
+                          bool privileged, bool implicit_layer, bool quiet,
                           struct bf_settings *settings);
 
 /*
@@ -125,7 +124,7 @@ VkResult bf_settings_load(const VkInstanceCreateInfo *create_info, char *const *
  * twice the first counts.
  */
 VkResult bf_settings_load_attached(uint32_t count, const BfSetting *own, char *const *environment,
-                                   bool privileged, FILE *messages, struct bf_settings *settings);
+                                   bool privileged, bool quiet, struct bf_settings *settings);
 
 /* Frees what 'settings' owns and leaves no pointer behind; accepts NULL and a zeroed struct. */
 void bf_settings_finish(struct bf_settings *settings);
@@ -176,8 +175,8 @@ enum bf_setting_source bf_settings_source(const struct bf_settings *settings, ui
  */
 const char *bf_settings_origin(const struct bf_settings *settings, uint32_t row);
 
-/* Whether 'key' exists and takes 'value'. If not, says so in one line on 'messages' (may be NULL)
- * with the nearest valid one; 'origin' names the place for the reader: "--set". */
-bool bf_setting_check(const char *key, const char *value, const char *origin, FILE *messages);
+/* Whether 'key' exists and takes 'value'. If not, a warning names the nearest valid one (unless
+ * 'quiet'); 'origin' names the place for the reader: "--set". */
+bool bf_setting_check(const char *key, const char *value, const char *origin, bool quiet);
 
 #endif

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,14 +94,14 @@ static VkResult api_assign(const struct bf_settings_load *load, uint32_t row,
     char buffer[32];
     const char *text = NULL;
     if (setting->value_count == 0 || !setting->values || !api_value_text(setting, buffer, &text)) {
-        bf_settings_message(load->messages,
+        bf_settings_message(load->quiet,
                             "%s: setting '%s' comes without a value that can be "
                             "read (type %d, %" PRIu32 " values)",
                             origin, setting->key, (int)setting->type, setting->value_count);
         return VK_SUCCESS;
     }
     if (setting->value_count > 1) {
-        bf_settings_message(load->messages,
+        bf_settings_message(load->quiet,
                             "%s: setting '%s' takes one value, not %" PRIu32 ": the first counts",
                             origin, setting->key, setting->value_count);
     }
@@ -128,7 +129,7 @@ VkResult bf_source_api(const struct bf_settings_load *load, const VkInstanceCrea
             }
             uint32_t row = bf_table_find(setting->key, strlen(setting->key));
             if (row == BF_KEY_COUNT) {
-                bf_table_unknown(load->messages, setting->key, strlen(setting->key),
+                bf_table_unknown(load->quiet, setting->key, strlen(setting->key),
                                  "VkLayerSettingsCreateInfoEXT", BF_SPELLING_KEY);
                 continue;
             }
@@ -158,7 +159,7 @@ VkResult bf_source_attached(const struct bf_settings_load *load, uint32_t count,
         const char *key = settings[i].pKey, *text = settings[i].pValue;
         uint32_t row = bf_table_find(key, strlen(key));
         if (row == BF_KEY_COUNT) {
-            bf_table_unknown(load->messages, key, strlen(key), origin, BF_SPELLING_KEY);
+            bf_table_unknown(load->quiet, key, strlen(key), origin, BF_SPELLING_KEY);
             continue;
         }
         if (seen[row])
@@ -211,7 +212,7 @@ static VkResult file_find(const struct bf_settings_load *load, char **path)
             *path = text_format("%s%s", named, S_ISDIR(status.st_mode) ? "/" FILE_NAME : "");
             return *path ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        bf_settings_message(load->messages, "VK_LAYER_SETTINGS_PATH: '%.300s': %s", named,
+        bf_settings_message(load->quiet, "VK_LAYER_SETTINGS_PATH: '%.300s': %s", named,
                             strerror(errno));
     }
 
@@ -240,12 +241,12 @@ static VkResult settings_file_read(const struct bf_settings_load *load, const ch
         goto fail_errno;
     }
     if (!S_ISREG(status.st_mode)) {
-        bf_settings_message(load->messages, "settings file '%.300s' is no regular file: ignored",
+        bf_settings_message(load->quiet, "settings file '%.300s' is no regular file: ignored",
                             path);
         goto close;
     }
     if (status.st_size > FILE_MAXIMUM) {
-        bf_settings_message(load->messages, "settings file '%.300s' is over 1 MiB: ignored", path);
+        bf_settings_message(load->quiet, "settings file '%.300s' is over 1 MiB: ignored", path);
         goto close;
     }
 
@@ -278,7 +279,7 @@ close:
     return result;
 
 fail_errno:
-    bf_settings_message(load->messages, "settings file '%.300s': %s", path, strerror(errno));
+    bf_settings_message(load->quiet, "settings file '%.300s': %s", path, strerror(errno));
     if (file >= 0) {
         close(file);
     }
@@ -337,7 +338,7 @@ static VkResult file_line(const struct bf_settings_load *load, const char *path,
     }
     VkResult result = VK_SUCCESS;
     if (row == BF_KEY_COUNT) {
-        bf_table_unknown(load->messages, key, key_length, origin, BF_SPELLING_FILE);
+        bf_table_unknown(load->quiet, key, key_length, origin, BF_SPELLING_FILE);
     } else if (value_length > 0) {
         value[value_length] = '\0';
         struct bf_setting_input input = {
@@ -401,8 +402,7 @@ static void environment_unknown(const struct bf_settings_load *load)
             known = strlen(name) == length && memcmp(*entry, name, length) == 0;
         }
         if (!known) {
-            bf_table_unknown(load->messages, *entry, length, "environment",
-                             BF_SPELLING_ENVIRONMENT);
+            bf_table_unknown(load->quiet, *entry, length, "environment", BF_SPELLING_ENVIRONMENT);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,9 +24,9 @@ static const struct bf_setting_row table[BF_KEY_COUNT] = {
 static const char *const bool_names[] = {"true", "false", "1", "0", "on", "off", "yes", "no"};
 #define BOOL_NAME_COUNT (sizeof(bool_names) / sizeof(bool_names[0]))
 
-void bf_settings_message(FILE *messages, const char *format, ...)
+void bf_settings_message(bool quiet, const char *format, ...)
 {
-    if (!messages) {
+    if (quiet) {
         return;
     }
 
@@ -42,7 +43,7 @@ void bf_settings_message(FILE *messages, const char *format, ...)
             *c = '?';
         }
     }
-    fprintf(messages, "belfry: %s%s\n", line, (size_t)length < sizeof(line) ? "" : "...");
+    bf_message(BF_MESSAGE_WARNING, "%s%s", line, (size_t)length < sizeof(line) ? "" : "...");
 }
 
 /* How many letters must be added, taken away or changed to get from one to the other, without
@@ -154,13 +155,13 @@ static bool value_parse(const struct bf_setting_row *row, const char *text, uint
 }
 
 static bool value_check(const struct bf_setting_row *row, const char *text, const char *origin,
-                        FILE *messages, uint32_t *value)
+                        bool quiet, uint32_t *value)
 {
     char nearest[16];
     if (value_parse(row, text, value, nearest)) {
         return true;
     }
-    bf_settings_message(messages, "%s: '%.80s' is not a value of '%s' (%s); did you mean '%s'?",
+    bf_settings_message(quiet, "%s: '%.80s' is not a value of '%s' (%s); did you mean '%s'?",
                         origin, text, row->key, row->values, nearest);
     return false;
 }
@@ -186,7 +187,7 @@ const char *bf_table_variable(const char *prefix, uint32_t row, char buffer[BF_E
     return buffer;
 }
 
-void bf_table_unknown(FILE *messages, const char *name, size_t length, const char *origin,
+void bf_table_unknown(bool quiet, const char *name, size_t length, const char *origin,
                       enum bf_key_spelling spelling)
 {
     if (length > 80) {
@@ -214,7 +215,7 @@ void bf_table_unknown(FILE *messages, const char *name, size_t length, const cha
             memcpy(nearest, spelled, sizeof(nearest));
         }
     }
-    bf_settings_message(messages, "%s: there is no setting '%.*s'; did you mean '%s'?", origin,
+    bf_settings_message(quiet, "%s: there is no setting '%.*s'; did you mean '%s'?", origin,
                         (int)length, name, nearest);
 }
 
@@ -263,14 +264,14 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
     if (entry->kind == BF_VALUE_PATH && outside && load->privileged) {
         /* Otherwise any user could make a set-user-id program write files to places where the user
          * may not. */
-        bf_settings_message(load->messages,
+        bf_settings_message(load->quiet,
                             "%s: '%s' is ignored: the program runs with raised privileges",
                             input->origin, entry->key);
         return VK_SUCCESS;
     }
 
     uint32_t value = 0;
-    if (!value_check(entry, input->text, input->origin, load->messages, &value)) {
+    if (!value_check(entry, input->text, input->origin, load->quiet, &value)) {
         return VK_SUCCESS;
     }
 
@@ -299,15 +300,15 @@ fail_path:
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-bool bf_setting_check(const char *key, const char *value, const char *origin, FILE *messages)
+bool bf_setting_check(const char *key, const char *value, const char *origin, bool quiet)
 {
     uint32_t row = bf_table_find(key, strlen(key));
     if (row == BF_KEY_COUNT) {
-        bf_table_unknown(messages, key, strlen(key), origin, BF_SPELLING_KEY);
+        bf_table_unknown(quiet, key, strlen(key), origin, BF_SPELLING_KEY);
         return false;
     }
     uint32_t ignored;
-    return value_check(&table[row], value, origin, messages, &ignored);
+    return value_check(&table[row], value, origin, quiet, &ignored);
 }
 
 uint32_t bf_settings_rows(const struct bf_setting_row **rows)

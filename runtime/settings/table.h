@@ -26,7 +26,7 @@ struct bf_setting_input {
 struct bf_settings_load {
     struct bf_settings *settings;
     char *const *environment;
-    FILE *messages;
+    bool quiet; /* no warnings */
     bool privileged;
 };
 
@@ -49,15 +49,14 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
                          const struct bf_setting_input *input);
 
 /* Reports that 'name' ('length' bytes) at 'origin' is no setting, and names the nearest one. */
-void bf_table_unknown(FILE *messages, const char *name, size_t length, const char *origin,
+void bf_table_unknown(bool quiet, const char *name, size_t length, const char *origin,
                       enum bf_key_spelling spelling);
 
 /* 'PREFIX' and the key in capitals. Returns 'buffer'. */
 const char *bf_table_variable(const char *prefix, uint32_t row, char buffer[BF_ENV_NAME_LENGTH]);
 
-/* Prints one line on 'messages' (may be NULL), whatever the arguments contain: control characters
- * become question marks, so that a value can't forge a second line. */
-__attribute__((format(printf, 2, 3))) void bf_settings_message(FILE *messages, const char *format,
-                                                               ...);
+/* A warning, unless 'quiet', in one line whatever the arguments contain: control characters become
+ * question marks, so that a value can't forge a second line. */
+__attribute__((format(printf, 2, 3))) void bf_settings_message(bool quiet, const char *format, ...);
 
 #endif

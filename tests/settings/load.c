@@ -48,7 +48,7 @@ TEST(table_agrees_with_defaults)
         assert_true(strlen(rows[i].key) && strlen(rows[i].label) && strlen(rows[i].description));
         assert_true(strlen(rows[i].value_type) && strlen(rows[i].values));
         if (rows[i].kind != BF_VALUE_PATH) {
-            assert_true(bf_setting_check(rows[i].key, rows[i].default_value, "test", NULL));
+            assert_true(bf_setting_check(rows[i].key, rows[i].default_value, "test", true));
         }
     }
     loaded_finish(&l);
@@ -244,7 +244,7 @@ TEST(unknown_names)
     /* Nobody listening is fine. */
     struct bf_settings settings;
     char *const *environment = ENVIRONMENT("VK_BELFRY_X=1", "VK_BELFRY_MULTI_ENGINE_MESSAGES=x");
-    assert_int_equal(bf_settings_load(NULL, environment, false, false, NULL, &settings),
+    assert_int_equal(bf_settings_load(NULL, environment, false, false, true, &settings),
                      VK_SUCCESS);
     bf_settings_finish(&settings);
     bf_settings_finish(&settings);
@@ -254,14 +254,14 @@ TEST(unknown_names)
 TEST(check_names_the_place)
 {
     struct loaded l = {.messages = NULL};
-    FILE *messages = open_memstream(&l.messages, &l.length);
-    assert_false(bf_setting_check("trase", "/tmp/x", "--set", messages));
-    fclose(messages);
+    FILE *stream = messages_begin(&l);
+    assert_false(bf_setting_check("trase", "/tmp/x", "--set", false));
+    messages_end(stream);
     assert_one_line(&l, "--set", "'trase'", "'trace'");
     free(l.messages);
-    assert_true(bf_setting_check("trace", "/tmp/x", "--set", NULL));
-    assert_true(bf_setting_check("messages", "none", "--set", NULL));
-    assert_false(bf_setting_check("messages", "nothing", "--set", NULL));
+    assert_true(bf_setting_check("trace", "/tmp/x", "--set", true));
+    assert_true(bf_setting_check("messages", "none", "--set", true));
+    assert_false(bf_setting_check("messages", "nothing", "--set", true));
 }
 
 TEST(raised_privileges)

@@ -41,13 +41,13 @@ void __wrap_free(void *memory)
 static VkResult load_from(const void *program, char *const *environment,
                           struct bf_settings *settings)
 {
-    return bf_settings_load(program, environment, false, false, NULL, settings);
+    return bf_settings_load(program, environment, false, false, true, settings);
 }
 
 static VkResult load_attached_from(const void *program, char *const *environment,
                                    struct bf_settings *settings)
 {
-    return bf_settings_load_attached(2, program, environment, false, NULL, settings);
+    return bf_settings_load_attached(2, program, environment, false, true, settings);
 }
 
 /* With 'program' as what the program itself sets. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads settings from a made-up environment and keeps what was said on the way.
+ * Loads settings from a given environment, and keeps the warnings that the message callback gets.
  */
 #ifndef BELFRY_TESTS_SETTINGS_HELPER_H
 #define BELFRY_TESTS_SETTINGS_HELPER_H
@@ -23,15 +23,35 @@ struct loaded {
 /* The variables of an environment: ENVIRONMENT("A=1", "B=2"). */
 #define ENVIRONMENT(...) ((char *const[]){__VA_ARGS__, NULL})
 
+static inline void message_keep(BfMessageSeverity severity, const char *text, void *stream)
+{
+    fprintf(stream, severity == BF_MESSAGE_SEVERITY_WARNING ? "%s\n" : "no warning: %s\n", text);
+}
+
+/* From here on messages are kept, as the program's callback hears them, until the returned stream is
+ * given to messages_end. */
+static inline FILE *messages_begin(struct loaded *loaded)
+{
+    FILE *stream = open_memstream(&loaded->messages, &loaded->length);
+    assert_non_null(stream);
+    assert_int_equal(bfSetMessageCallback(message_keep, stream), VK_SUCCESS);
+    return stream;
+}
+
+static inline void messages_end(FILE *stream)
+{
+    assert_int_equal(bfSetMessageCallback(NULL, NULL), VK_SUCCESS);
+    fclose(stream);
+}
+
 static inline struct loaded load_as(const VkInstanceCreateInfo *create_info,
                                     char *const *environment, bool privileged, bool implicit_layer)
 {
     struct loaded loaded = {.messages = NULL};
-    FILE *messages = open_memstream(&loaded.messages, &loaded.length);
-    assert_non_null(messages);
-    VkResult result = bf_settings_load(create_info, environment, privileged, implicit_layer,
-                                       messages, &loaded.settings);
-    fclose(messages);
+    FILE *stream = messages_begin(&loaded);
+    VkResult result = bf_settings_load(create_info, environment, privileged, implicit_layer, false,
+                                       &loaded.settings);
+    messages_end(stream);
     assert_int_equal(result, VK_SUCCESS);
     return loaded;
 }
@@ -40,11 +60,10 @@ static inline struct loaded load_attached(uint32_t count, const BfSetting *own,
                                           char *const *environment, bool privileged)
 {
     struct loaded loaded = {.messages = NULL};
-    FILE *messages = open_memstream(&loaded.messages, &loaded.length);
-    assert_non_null(messages);
+    FILE *stream = messages_begin(&loaded);
     VkResult result =
-        bf_settings_load_attached(count, own, environment, privileged, messages, &loaded.settings);
-    fclose(messages);
+        bf_settings_load_attached(count, own, environment, privileged, false, &loaded.settings);
+    messages_end(stream);
     assert_int_equal(result, VK_SUCCESS);
     return loaded;
 }

@@ -137,9 +137,8 @@ typedef void(VKAPI_PTR *PFN_bfMessageCallback)(BfMessageSeverity severity, const
 /*
  * From now on Belfry's messages in this process go to the callback instead of stderr; NULL: to
  * stderr again, as in the beginning. The setting 'messages' says which severities there are to hear
- * of. The settings' own messages, about themselves, and summaries and reports that were asked for
- * always go to stderr. When it returns, no thread is in the callback that was set before, and none
- * will be.
+ * of, from the load of the settings on. Summaries and reports that were asked for always go to
+ * stderr. When it returns, no thread is in the callback that was set before, and none will be.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (called by the callback itself). Thread-safety: safe.
  */
