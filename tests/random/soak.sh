@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# soak.sh BUILD MINUTES [SEED]: random programs on every driver there is and every shape of the test
+# driver, under the layer and attached, with times in their logs and without, round after round from fresh
+# seeds, until the time is over or something is wrong. Then it says how to see that again, and fails.
+set -uo pipefail
+
+build=$1 end=$(($(date +%s) + $2 * 60))
+seed=${3:-$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')}
+count=300 # programs of one run
+shapes=(lavapipe nvidia radv intel copy q1 q2 q8 q16)
+log=$build/soak.log
+
+# The environment of a run, a word each, by its driver, way and log.
+environment() {
+    printf '%s\n' "BELFRY_TEST_BUILD=$build"
+    case $1 in
+    lavapipe) echo VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json ;;
+    /*) printf '%s\n' "VK_ICD_FILENAMES=$1" ;;
+    *) printf '%s\n' "VK_ICD_FILENAMES=$build/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" ;;
+    esac
+    [[ $2 == attached ]] ||
+        printf '%s\n' "VK_LAYER_PATH=$build/lib:/usr/share/vulkan/explicit_layer.d" \
+            VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine
+    [[ $3 == timed ]] || echo VK_BELFRY_MULTI_ENGINE_LOG=untimed
+}
+
+# complain CODE COMMAND...: so has the command ended that ran the programs of this round.
+complain() {
+    local code=$1 only
+    shift
+    grep -m 1 VIOLATION "$log" || tail -n 5 "$log"
+    echo "soak: exit code $code; the output is in $log. To see it again, maybe not at once:"
+    only=$(grep -oE -m 1 -e '--only-seed [0-9]+' "$log") && echo "    while $* $only; do :; done"
+    echo "    $* --count $count --seed $seed"
+}
+
+drivers=(lavapipe "${shapes[@]/#/icd:}")
+for file in "$(dirname "$0")"/../../build/drivers/*/icd.json; do
+    [[ ! -e $file ]] || drivers+=("$(readlink -f "$file")")
+done
+total=0 round=0
+echo "soak: ${drivers[*]}; from seed $seed, for $2 minutes"
+while :; do
+    times=timed
+    ((++round % 4)) || times=untimed
+    for driver in "${drivers[@]}"; do
+        for way in layer attached; do
+            mapfile -t words < <(environment "$driver" "$way" "$times")
+            command=(env "${words[@]}" "$build/bin/belfry-random")
+            [[ $way == layer ]] || command+=(--attach)
+            timeout -k 5 900 "${command[@]}" --count "$count" --seed "$seed" >"$log" 2>&1
+            code=$?
+            if ((code)); then
+                complain "$code" "${command[@]}"
+                exit 1
+            fi
+            echo "round $round, $driver, $way, $times: $count programs from seed $seed"
+            ((total += count, seed += count))
+            if (($(date +%s) >= end)); then
+                echo "soak: $total programs and no violation"
+                exit 0
+            fi
+        done
+    done
+done
