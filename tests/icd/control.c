@@ -183,6 +183,7 @@ static void counts_add(struct belfry_icd_counters *to, const struct icd_queue *q
     to->waits += queue->counts.waits;
     to->signals += queue->counts.signals;
     to->command_buffers += queue->counts.command_buffers;
+    to->query_transfers += queue->counts.query_transfers;
     to->bind_sparse_calls += queue->counts.bind_sparse_calls;
     to->presents += queue->counts.presents;
     to->queue_wait_idles += queue->counts.wait_idles;
@@ -232,6 +233,7 @@ void belfry_icd_reset_counters(void)
     control.gone.waits -= total.waits;
     control.gone.signals -= total.signals;
     control.gone.command_buffers -= total.command_buffers;
+    control.gone.query_transfers -= total.query_transfers;
     control.gone.bind_sparse_calls -= total.bind_sparse_calls;
     control.gone.presents -= total.presents;
     control.gone.queue_wait_idles -= total.queue_wait_idles;

@@ -552,7 +552,7 @@ struct icd_queue {
     struct {
         _Atomic uint64_t submit_calls, submit_infos, infos_without_command_buffer, empty_calls,
             fence_only_calls, waits, signals, command_buffers, bind_sparse_calls, presents,
-            wait_idles, wakeups;
+            wait_idles, wakeups, query_transfers;
     } counts;
 
     /* locked from here */

@@ -92,6 +92,7 @@ struct belfry_icd_counters {
     uint64_t waits;                        /* semaphore waits accepted, by any kind of call */
     uint64_t signals;                      /* semaphore signals accepted, by any kind of call */
     uint64_t command_buffers;              /* primary command buffers executed */
+    uint64_t query_transfers;              /* resets and copies of queries that queues executed */
     uint64_t bind_sparse_calls;
     uint64_t presents; /* vkQueuePresentKHR calls */
     uint64_t queue_wait_idles;

@@ -315,9 +315,11 @@ void icd_query_execute(const struct icd_query_command *c, struct icd_queue *queu
         query_finish(c, 0, queue);
         break;
     case ICD_OP_RESET_QUERIES:
+        icd_bump(&queue->counts.query_transfers, 1);
         pool_reset(c->pool, c->first, c->count);
         break;
     case ICD_OP_COPY_QUERIES:
+        icd_bump(&queue->counts.query_transfers, 1);
         queries_copy(c, queue);
         break;
     default:
