@@ -68,11 +68,12 @@ static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *eff
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
-    /* A log without times may be behind the GPU's signals (LG-6). */
     if (!bf_log_is_enabled(log) || queue->scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
         return false;
     bf_engine_enter(engine);
-    if (!bf_log_is_enabled(log)) { /* it has just been switched off */
+    /* It has just been switched off; or the host writes it, perhaps after the GPU has signalled
+     * (LG-6). */
+    if (!bf_log_is_enabled(log) || bf_log_is_by_host(log)) {
         bf_engine_leave(engine, 0);
         return false;
     }

@@ -55,7 +55,7 @@ bool bf_log_cursor_is_current(const struct bf_log_cursor *cursor)
  * it. */
 static uint64_t writer_first_unfilled(const struct bf_log_writer *writer, enum bf_log_side side)
 {
-    if (!bf_log_writer_fills_in_times(writer))
+    if (!bf_log_writer_fills_in_times(writer) || writer->by_host)
         return UINT64_MAX;
     const struct bf_log_slot *slot = writer->first;
     while (slot && slot->side != (int)side)

@@ -68,7 +68,7 @@ bool bf_log_is_last_batch_over(const struct bf_log *log)
     return bf_gpu_engine_is_over(log->engine, atomic_load(&log->last_epoch));
 }
 
-VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_at_work,
+VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_read, bool is_at_work,
                         struct bf_log_change *change)
 {
     *change = (struct bf_log_change){.epoch = log->writer ? atomic_load(&log->last_epoch) : 0};
@@ -76,7 +76,7 @@ VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_at_work,
         return VK_SUCCESS;
     if (!bf_log_make_room(log->logs, ROOM))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = bf_log_writer_create(log, entries, &change->writer);
+    VkResult result = bf_log_writer_create(log, entries, is_read, &change->writer);
     if (result != VK_SUCCESS)
         return result;
     if (log->writer ? bf_gpu_engine_is_over(log->engine, change->epoch) : !is_at_work)
@@ -386,17 +386,27 @@ bool bf_log_is_by_host(const struct bf_log *log)
     return log->writer->by_host;
 }
 
+bool bf_log_is_for_trace(const struct bf_log *log)
+{
+    return log->writer->by_host && log->engine->gpu->fence_log == BF_FENCE_LOG_TIMED;
+}
+
+bool bf_log_adds_nothing(const struct bf_log *log)
+{
+    return log->writer->by_host && !log->writer->timed;
+}
+
 uint32_t bf_log_room(const struct bf_log *log, uint32_t command_buffers, uint32_t waits,
                      uint32_t signals)
 {
-    return log->writer->by_host ? 0 : command_buffers + BF_LOG_NOTES + waits + signals + 2;
+    return bf_log_adds_nothing(log) ? 0 : command_buffers + BF_LOG_NOTES + waits + signals + 2;
 }
 
 bool bf_log_add(struct bf_log *log, struct bf_log_batch *batch)
 {
     const VkSubmitInfo2 *submit = batch->submit;
     batch->had_end = log->writer->has_end;
-    if (log->writer->by_host) {
+    if (bf_log_adds_nothing(log)) {
         bf_log_put(log, batch, NULL);
         return true;
     }

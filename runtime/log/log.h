@@ -2,12 +2,12 @@
 /*
  * A queue's two native fence logs, of its waits and of its signals (belfry/fence_log.h).
  *
- * Except under LG-6, the GPU writes an entry with a command buffer in the program's own batch: a
- * wait's before the program's command buffers, a signal's behind them. Each of these command
- * buffers is recorded once, for one slot. It copies the entry's payload from the slot's staging
- * memory, lets the GPU's timestamp land in the entry's field, and then copies the index word: the
- * 64 bits of the log's header that count the entries (index and wraparounds). The slots are a ring
- * of several times the log's entries, so a slot always writes to the same entry.
+ * Except under LG-6 and LG-8, the GPU writes an entry with a command buffer in the program's own
+ * batch: a wait's before the program's command buffers, a signal's behind them. Each of these
+ * command buffers is recorded once, for one slot. It copies the entry's payload from the slot's
+ * staging memory, lets the GPU's timestamp land in the entry's field, and then copies the index
+ * word: the 64 bits of the log's header that count the entries (index and wraparounds). The slots
+ * are a ring of several times the log's entries, so a slot always writes to the same entry.
  *
  *  LG-1  A slot is used again only when the epoch of the submission that contained it has been
  *        reached. If the next slot is still in use, the operation isn't logged and counts as lost:
@@ -44,6 +44,10 @@
  *        where the GPU has been given the next entry for the same place by then: the host doesn't
  *        write where the GPU may be writing. So an entry has the times that it should have, or says
  *        that it has none.
+ *  LG-8  A log that a trace alone reads is written by the host in the same way, and its times are
+ *        timestamps that the host reads, where it may reset queries: the trace puts neither reset
+ *        nor copy nor barrier between the program's batches, which overlap as they would without
+ *        it. When a program begins to read the log, it gets one that the GPU writes.
  *
  * Times. The end of a wait, and of a signal in its own batch, are timestamps of the GPU. A wait is
  * observed when the packet before it has ended or when it was handed to the queue, whichever is
@@ -178,13 +182,13 @@ struct bf_log_change {
 
 /*
  * Prepares logs of at least that many entries in place of the queue's current ones; 0: the queue
- * will have none. 'is_at_work': the driver may still be working on what the queue was given before
+ * will have none. 'is_read': by the program; else by the trace alone. 'is_at_work': the driver may still be working on what the queue was given before
  * it had a log. Then a command buffer, the mark, keeps the time at which that work ends, since the
  * queue's first wait may have been observed then. bf_log_commit or bf_log_abandon must follow.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools and of
  * recording; nothing has changed then.
  */
-VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_at_work,
+VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_read, bool is_at_work,
                         struct bf_log_change *change);
 /* Entries in flight are still written to the old logs, which live until they have been written and
  * read. */
@@ -193,16 +197,20 @@ void bf_log_abandon(struct bf_log_change *change);
 
 /* The functions below are for enabled logs. Does the host write this one (LG-6)? */
 bool bf_log_is_by_host(const struct bf_log *log);
+/* Because a trace alone reads it (LG-8)? */
+bool bf_log_is_for_trace(const struct bf_log *log);
+/* Without timestamps either: nothing is added to the program's batches. */
+bool bf_log_adds_nothing(const struct bf_log *log);
 
-/* The largest number of command buffers that the batch will have with its entries; 0: the host
- * writes. */
+/* The largest number of command buffers that the batch will have with its entries; 0: nothing
+ * is added to it. */
 uint32_t bf_log_room(const struct bf_log *log, uint32_t command_buffers, uint32_t waits,
                      uint32_t signals);
 /* Makes room for so many elements in the engine's 'infos'. False: out of memory. */
 bool bf_log_make_room(struct bf_log_engine *logs, uint32_t room);
 
 /* Adds the entries to the batch, around its command buffers, in 'infos' with that much room; NULL
- * where the host writes. */
+ * where nothing is added. */
 void bf_log_put(struct bf_log *log, struct bf_log_batch *batch, VkCommandBufferSubmitInfo *infos);
 /* Notes the operations of a batch to which nothing can be added (LG-5). */
 void bf_log_note_batch(struct bf_log *log, const struct bf_log_batch *batch);

@@ -132,7 +132,7 @@ static VkCommandBuffer writer_record_slot(struct bf_log_writer *writer,
         return NULL;
     if (vk->vkBeginCommandBuffer(commands, &begin) != VK_SUCCESS)
         goto fail;
-    if (slot && slot->side >= 0) {
+    if (slot && slot->side >= 0 && !writer->by_host) {
         writer_put_entry(writer, slot, commands, timing);
     } else if (slot) {
         writer_put_stamp(writer, commands, slot->query);
@@ -204,9 +204,9 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
         timing |= BF_LOG_STAMP;
     if (writer->timed && when == BF_LOG_AFTER_LAST)
         timing |= BF_LOG_KEPT;
-    if (!writer->by_host)
-        *commands = writer_use_slot(writer, slot, timing);
-    if (!writer->by_host && !*commands)
+    if (writer->by_host && !(timing & BF_LOG_STAMP))
+        slot->timing = timing;
+    else if ((*commands = writer_use_slot(writer, slot, timing)) == NULL)
         return false;
 
     uint64_t given =
@@ -311,17 +311,27 @@ static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_
     return stamp;
 }
 
+/* The entry of a completed slot whose times the host fills in: one that it is about to write, or one
+ * that the GPU has written. NULL: the GPU has been given its place for another one, which it may be
+ * writing. */
+static BfFenceLogEntry *writer_unfilled_entry(struct bf_log_writer *writer,
+                                              const struct bf_log_slot *slot)
+{
+    if (writer->by_host)
+        return &writer_payload(writer, slot)->entry;
+    if (slot->number + writer->count < writer->next[slot->side])
+        return NULL;
+    return &bf_log_writer_memory(writer, slot->side)->entries[slot->number % writer->count];
+}
+
 /* LG-7: fills in the times of a completed slot's entry. Slots complete in order of submission, so
- * the end that was read last is that of the packet before. An entry whose place the GPU has been
- * given for another one, which it may be writing, is left alone. */
+ * the end that was read last is that of the packet before. */
 static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_log_slot *slot)
 {
     bool stamped = slot->timing & BF_LOG_STAMP, wait = slot->side == BF_LOG_WAITS;
     uint64_t stamp = stamped ? writer_read_stamp(writer, slot) : 0;
-    if (slot->side >= 0 && slot->number + writer->count >= writer->next[slot->side] &&
-        (stamp || !stamped)) {
-        BfFenceLogEntry *entry =
-            &bf_log_writer_memory(writer, slot->side)->entries[slot->number % writer->count];
+    BfFenceLogEntry *entry = slot->side >= 0 ? writer_unfilled_entry(writer, slot) : NULL;
+    if (entry && (stamp || !stamped)) {
         const struct bf_log_payload *payload = writer_payload(writer, slot);
         uint64_t known = slot->timing & BF_LOG_KEPT ? writer->last_end : payload->given;
         if (wait)
@@ -331,7 +341,7 @@ static void writer_fill_in_times(struct bf_log_writer *writer, const struct bf_l
                          payload->entry.reserved0 & ~(uint64_t)BF_FENCE_LOG_UNTIMED_BIT,
                          __ATOMIC_RELEASE);
     }
-    if (stamped && slot->side != BF_LOG_WAITS)
+    if (stamped && !wait)
         writer->last_end = stamp;
 }
 
@@ -350,10 +360,10 @@ void bf_log_writer_collect(struct bf_log_writer *writer, uint64_t completed)
     if (completed == UINT64_MAX)
         return; /* the device is lost: what is really complete is unknown */
     while ((slot = writer->first) != NULL && slot->epoch <= completed) {
-        if (writer->by_host)
-            writer_write_entry(writer, slot);
-        else if (bf_log_writer_fills_in_times(writer))
+        if (bf_log_writer_fills_in_times(writer))
             writer_fill_in_times(writer, slot);
+        if (writer->by_host && slot->side >= 0)
+            writer_write_entry(writer, slot);
         writer->first = slot->next;
         slot->epoch = 0;
     }
@@ -406,7 +416,8 @@ static VkResult writer_create_buffers(struct bf_log_writer *writer)
     return result;
 }
 
-VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_log_writer **out)
+VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, bool is_read,
+                              struct bf_log_writer **out)
 {
     struct bf_gpu_engine *engine = log->engine;
     struct bf_gpu *gpu = engine->gpu;
@@ -416,13 +427,15 @@ VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_lo
     writer->log = log;
     writer->count = entries;
     writer->slot_count = BF_LOG_SLOTS_PER_ENTRY * entries;
-    writer->by_host = gpu->fence_log == BF_FENCE_LOG_UNTIMED;
-    writer->copies_stamps = engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
+    bool may_copy = engine->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
     writer->timed = gpu->fence_log == BF_FENCE_LOG_TIMED && engine->timestamp_bits &&
-                    (writer->copies_stamps || gpu->host_query_reset);
+                    (may_copy || gpu->host_query_reset);
+    writer->by_host = gpu->fence_log == BF_FENCE_LOG_UNTIMED ||
+                      (!is_read && (!writer->timed || gpu->host_query_reset));
+    writer->copies_stamps = may_copy && !writer->by_host;
     writer->slots = calloc((size_t)(BF_LOG_SIDES + 1) * writer->slot_count, sizeof(*writer->slots));
     VkResult result = writer->slots ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == VK_SUCCESS && !writer->by_host)
+    if (result == VK_SUCCESS && (!writer->by_host || writer->timed))
         result = writer_create_pools(writer);
     if (result == VK_SUCCESS)
         result = writer_create_buffers(writer);

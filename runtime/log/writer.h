@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writer of a queue's two logs (log/log.h): the memory of the logs, and the command buffers
- * that write to it; or the host, for logs without times. Guarded by the engine's lock.
+ * that write to it; or the host, with or without timestamps of the GPU (LG-6). Guarded by the
+ * engine's lock.
  */
 #ifndef BELFRY_LOG_WRITER_H
 #define BELFRY_LOG_WRITER_H
@@ -46,7 +47,7 @@ struct bf_log_writer {
     uint32_t count;      /* entries of each side */
     uint32_t slot_count; /* of each side */
     bool timed;
-    bool by_host;       /* LG-6; the members for command buffers are unused */
+    bool by_host;       /* LG-6: the command buffers hold timestamps alone, if there are any */
     bool copies_stamps; /* the GPU copies timestamps; else the host reads them */
     struct bf_buffer logs, staging;
     struct bf_log_payload *payloads; /* one per slot: in 'staging', or in host memory */
@@ -64,8 +65,9 @@ struct bf_log_writer {
     uint64_t last_end;                /* time of the last packet's end, where the host reads */
 };
 
-/* Errors: as bf_log_set's. */
-VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, struct bf_log_writer **writer);
+/* 'is_read': by the program. Errors: as bf_log_prepare's. */
+VkResult bf_log_writer_create(struct bf_log *log, uint32_t entries, bool is_read,
+                              struct bf_log_writer **writer);
 /* Nothing of it is in flight. NULL is allowed. */
 void bf_log_writer_destroy(struct bf_log_writer *writer);
 
@@ -92,7 +94,7 @@ static inline bool bf_log_writer_has_room(const struct bf_log_writer *writer, en
 }
 
 /* Logs the operation: takes a slot, and sets *commands to its command buffer (NULL where the host
- * writes). False: there is no free slot, or no memory. 'noted': the operation happened before this
+ * writes and needs no timestamp). False: there is no free slot, or no memory. 'noted': the operation happened before this
  * batch. */
 bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *operation,
                        bool noted, VkCommandBuffer *commands);

@@ -60,9 +60,11 @@ static VkResult queue_log_enable(struct bf_queue *queue, uint32_t entries)
     struct bf_log *log = queue->log;
     entries = entries ? entries : BF_FENCE_LOG_DEFAULT_ENTRIES;
     entries = entries < MIN_ENTRIES ? MIN_ENTRIES : entries;
-    if (log && log->writer && log->writer->count >= entries)
+    if (log && log->writer && entries < log->writer->count)
+        entries = log->writer->count;
+    if (log && log->writer && log->writer->count == entries && !bf_log_is_for_trace(log))
         return VK_SUCCESS;
-    return bf_queue_log_set(queue, entries);
+    return bf_queue_log_set(queue, entries, true);
 }
 
 VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInfo *info,
@@ -121,8 +123,8 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
     bf_engine_enter(queue->engine);
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
-    if (queue->log->readers == 0 && !queue->log->trace)
-        bf_queue_log_set(queue, 0);
+    if (queue->log->readers == 0)
+        bf_queue_log_unread(queue);
     bf_engine_leave(queue->engine, 0);
     free(reader);
 }
@@ -263,7 +265,7 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_engine_enter(reader->queue->engine);
-    VkResult result = bf_queue_log_set(reader->queue, entries);
+    VkResult result = bf_queue_log_set(reader->queue, entries, true);
     bf_engine_leave(reader->queue->engine, 0);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;

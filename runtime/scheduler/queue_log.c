@@ -77,7 +77,7 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
     return result;
 }
 
-VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
+VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read)
 {
     struct bf_engine *engine = queue->engine;
     struct bf_log *log = queue->log;
@@ -94,7 +94,7 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
     if (entries && !engine->base.epoch)
         result = bf_gpu_engine_create_epoch(&engine->base);
     if (result == VK_SUCCESS)
-        result = bf_log_prepare(log, entries,
+        result = bf_log_prepare(log, entries, is_read,
                                 entries && !log->writer && queue_may_be_at_work(queue), &change);
     if (result != VK_SUCCESS)
         return result;
@@ -105,6 +105,13 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries)
     else
         bf_log_abandon(&change);
     return result;
+}
+
+void bf_queue_log_unread(struct bf_queue *queue)
+{
+    /* If this fails, the log stays as it was. */
+    if (!queue->log->trace || queue->scheduler->gpu.fence_log == BF_FENCE_LOG_TIMED)
+        bf_queue_log_set(queue, queue->log->trace ? TRACED_ENTRIES : 0, false);
 }
 
 /* --- Batches -----------------------------------------------------------------------------------*/
@@ -151,10 +158,10 @@ static struct bf_log_batch packet_log_batch(struct bf_packet *packet)
 }
 
 /* Nothing can be added to protected batches, to those with performance queries, and to sparse
- * binds; where the host writes the entries, their epoch is enough. */
+ * binds; where entries have no times, their epoch is enough. */
 static bool packet_takes_entries(const struct bf_log *log, const struct bf_packet *packet)
 {
-    if (bf_log_is_by_host(log))
+    if (bf_log_adds_nothing(log))
         return packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE;
     return packet->kind == BF_PACKET_EXECUTE && !packet->submit.flags &&
            !bf_packet_counts_performance(packet);
@@ -261,7 +268,7 @@ void bf_queue_log_trace(struct bf_queue *queue)
     bf_engine_enter(engine);
     struct bf_log *log = queue->log;
     bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
-    if (large || bf_queue_log_set(queue, TRACED_ENTRIES) == VK_SUCCESS)
+    if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
         bf_log_begin_trace(queue->log, trace);
     else
         free(trace);

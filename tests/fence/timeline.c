@@ -3,7 +3,7 @@
  * The timeline of a device: the same whether the layer opens it or the program's own attaching, in
  * one file for all devices of a process, and good to read however the process ends.
  */
-#include "fixture.h"
+#include "logs_read.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -216,6 +216,50 @@ TEST(what_queues_do_is_in_the_file)
     assert_true(event_end(&d, wait)->time >= over->time);
     assert_true(has_arrow(&d, over, wait->uuid));
     event_end(&d, event_begin(&d, "background", "item", 0));
+    decoded_free(&d);
+}
+
+/* The host reads the timestamps: queues reset and copy queries only while the program reads a log,
+ * whose times it then gets. */
+TEST(queues_copy_no_timestamps_for_a_timeline)
+{
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    place_make();
+    open_traced(&f, NULL);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence gate = make_fence(&f, 0), fence = make_native_fence(&f, 0);
+    BfFenceLogReader reader = NULL;
+    for (uint64_t i = 1; i <= 3; i++) {
+        if (i == 2)
+            reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+        f.icd.reset_counters();
+        queue_wait(queue, gate, i);
+        execute(queue, write_word(&f, queue, 0, 1));
+        cpu_signal(gate, i);
+        queue_signal(queue, fence, i);
+        await_idle(queue);
+        assert_int_equal(vulkan_counters(&f.icd).query_transfers > 0, i == 2);
+        if (i != 2)
+            continue;
+        struct records r;
+        read_all(reader, &r);
+        assert_int_equal(r.count, 1);
+        assert_int_equal(r.at[0].entry.fenceValue, 2);
+        assert_true(r.at[0].entry.fenceEndGpuTimestamp > 0);
+        bfDestroyFenceLogReader(reader);
+    }
+    fixture_close(&f);
+    /* Each signal has the time at which the GPU came to it. */
+    struct decoded d = place_read(true);
+    uint64_t last = 0;
+    for (uint64_t i = 1; i <= 3; i++) {
+        const struct decoded_packet *over =
+            event_end(&d, event_begin(&d, "fence.signal", "signal fence ", i));
+        assert_true(over->time > last);
+        last = over->time;
+    }
     decoded_free(&d);
 }
 
