@@ -21,7 +21,7 @@ struct request {
     VkDeviceCreateInfo info;
     struct bf_placement placement;
     const char **extensions;
-    struct layer_chain chain; /* the front of the program's chain, if it had to be copied */
+    struct layer_chain chain; /* the program's chain, with features switched on in it */
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
@@ -36,7 +36,7 @@ struct request {
 static void request_finish(struct request *r)
 {
     bf_placement_finish(&r->placement);
-    layer_chain_free(&r->chain);
+    layer_chain_end(&r->chain);
     free(r->extensions);
 }
 
@@ -73,14 +73,13 @@ static void *struct_with(const void *chain, const struct feature *f, VkBool32 **
     return s;
 }
 
-/* Switches the feature on in the chain. If a struct has it off, the chain up to that struct is
- * copied, and the copy changed; if no struct holds it, 'own' is put in front. VK_INCOMPLETE: the
- * feature is optional, and the chain can't be copied; it stays off. */
+/* Switches the feature on in the chain; if no struct holds it, 'own' is put in front.
+ * VK_INCOMPLETE: the feature is optional, and the chain can't be changed; it stays off. */
 static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own,
                        bool optional)
 {
     VkBool32 *value;
-    void *holder = struct_with(r->info.pNext, f, &value);
+    char *holder = struct_with(r->info.pNext, f, &value);
     if (!holder) {
         own->sType = f->own;
         own->pNext = (VkBaseOutStructure *)r->info.pNext;
@@ -90,26 +89,19 @@ static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStru
     }
     if (*value)
         return VK_SUCCESS;
-    if (!layer_chain_owns(&r->chain, holder)) {
-        VkStructureType unknown;
-        struct layer_chain copy;
-        VkResult result = layer_chain_copy(r->info.pNext, holder, &copy, &unknown);
-        if (result == VK_ERROR_FEATURE_NOT_PRESENT && optional)
-            return VK_INCOMPLETE;
-        if (result == VK_ERROR_FEATURE_NOT_PRESENT)
-            bf_message(
-                BF_MESSAGE_WARNING,
-                "vkCreateDevice: a struct of type %d in the chain is not known and can't be copied",
-                (int)unknown);
-        if (result != VK_SUCCESS)
-            return result;
-        layer_chain_free(&r->chain);
-        r->chain = copy;
-        r->info.pNext = copy.head;
-        struct_with(copy.head, f, &value);
-    }
-    *value = VK_TRUE;
-    return VK_SUCCESS;
+    const VkBool32 on = VK_TRUE;
+    VkStructureType unknown;
+    VkResult result = layer_chain_set(&r->chain, holder, (size_t)((char *)value - holder), &on,
+                                      sizeof(on), &unknown);
+    r->info.pNext = r->chain.head;
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT && optional)
+        return VK_INCOMPLETE;
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+        bf_message(BF_MESSAGE_WARNING,
+                   "vkCreateDevice: a struct of type %d in the chain is not known and can't be "
+                   "copied, and the one behind it can't be changed in place",
+                   (int)unknown);
+    return result;
 }
 
 static bool has_extension(const struct request *r, const char *name)
@@ -190,6 +182,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                              const VkDeviceCreateInfo *info)
 {
     *r = (struct request){.info = *info};
+    layer_chain_begin(&r->chain, info->pNext);
     VkResult result = bf_placement_init(&p->map, info->queueCreateInfoCount,
                                         info->pQueueCreateInfos, &r->placement);
     if (result != VK_SUCCESS)
@@ -248,8 +241,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         offsetof(VkPhysicalDeviceBufferDeviceAddressFeatures, bufferDeviceAddress),
         core12,
     };
-    /* First the features whose struct is in the chain, then the others: so what is put in front of
-     * the chain is never copied with it. */
+    /* First the features whose struct is in the chain, then the others: what is put in front is no
+     * part of r->chain. */
     const struct bf_settings *settings = &p->instance->settings;
     bool traced = settings->trace || settings->summary;
     bool reset_wanted =
@@ -511,6 +504,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             refusal = result;
         }
         scheduled = result == VK_SUCCESS;
+        if (!scheduled)
+            layer_chain_end(&r.chain);
         if (!scheduled && result != VK_ERROR_FEATURE_NOT_PRESENT &&
             result != VK_ERROR_EXTENSION_NOT_PRESENT)
             goto fail_create;

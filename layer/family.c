@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layer/chain.h"
+#include "base/message.h"
 
 /* Sets the members in which a shown family may differ from its real one. */
 static void family_apply_narrowing(const struct layer_physical *p, uint32_t shown,
@@ -148,27 +149,46 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceImageFormatProperties2(
     const VkPhysicalDeviceImageDrmFormatModifierInfoEXT *drm = layer_chain_find(
         info->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
     if (!p || !drm || drm->sharingMode != VK_SHARING_MODE_CONCURRENT ||
-        bf_family_map_is_identity(&p->map))
+        !layer_has_appended(&p->map, drm->queueFamilyIndexCount, drm->pQueueFamilyIndices))
         return next(physical, info, properties);
 
     uint32_t families[BF_MAX_FAMILIES];
     uint32_t count = layer_real_families(&p->map, drm->queueFamilyIndexCount,
                                          drm->pQueueFamilyIndices, families);
+    struct sharing {
+        VkSharingMode mode;
+        uint32_t count;
+        const uint32_t *families;
+    } real = {count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE, count, families};
     struct layer_chain chain;
     VkStructureType unknown;
-    VkResult result = layer_chain_copy(info->pNext, drm, &chain, &unknown);
-    if (result != VK_SUCCESS) /* a struct that can't be copied is no reason to fail the query */
-        return next(physical, info, properties);
-    VkPhysicalDeviceImageDrmFormatModifierInfoEXT *own = (void *)layer_chain_find(
-        chain.head, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT);
-    own->sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
-    own->queueFamilyIndexCount = count;
-    own->pQueueFamilyIndices = families;
-    VkPhysicalDeviceImageFormatInfo2 copy = *info;
-    copy.pNext = chain.head;
-    result = next(physical, &copy, properties);
-    layer_chain_free(&chain);
+    layer_chain_begin(&chain, info->pNext);
+    VkResult result = layer_chain_set(
+        &chain, drm, offsetof(VkPhysicalDeviceImageDrmFormatModifierInfoEXT, sharingMode), &real,
+        sizeof(real), &unknown);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        bf_message(BF_MESSAGE_WARNING,
+                   "vkGetPhysicalDeviceImageFormatProperties2: a struct of type %d in the chain is "
+                   "not known, and the families of the one behind it can't be translated",
+                   (int)unknown);
+        result = VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    if (result == VK_SUCCESS) {
+        VkPhysicalDeviceImageFormatInfo2 copy = *info;
+        copy.pNext = chain.head;
+        result = next(physical, &copy, properties);
+    }
+    layer_chain_end(&chain);
     return result;
+}
+
+bool layer_has_appended(const struct bf_family_map *map, uint32_t count, const uint32_t *shown)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (bf_family_real(map, shown[i]) != shown[i])
+            return true;
+    }
+    return false;
 }
 
 uint32_t layer_real_families(const struct bf_family_map *map, uint32_t count, const uint32_t *shown,

@@ -159,6 +159,9 @@ void layer_pools_finish(struct layer_device *device);
 uint32_t layer_real_families(const struct bf_family_map *map, uint32_t count, const uint32_t *shown,
                              uint32_t real[BF_MAX_FAMILIES]);
 
+/* Is one of the families an appended one, which the driver doesn't know? */
+bool layer_has_appended(const struct bf_family_map *map, uint32_t count, const uint32_t *shown);
+
 /* The queue behind a program's VkQueue. On a passed-through device the handle is the driver's
  * own. */
 static inline struct bf_queue *layer_queue(VkQueue handle)

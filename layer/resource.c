@@ -8,6 +8,7 @@
 
 #include "layer/chain.h"
 #include "gpu/command_buffer.h"
+#include "base/message.h"
 
 /* The sharing mode of a resource with its families translated; 'list' may point to 'families'. */
 struct sharing {
@@ -98,23 +99,38 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSharedSwapchainsKHR(
     return result;
 }
 
-/* A performance query's family is in VkQueryPoolPerformanceCreateInfoKHR, the only struct that may
- * be chained to the pool's create-info. */
+/* A performance query's family is in VkQueryPoolPerformanceCreateInfoKHR. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateQueryPool(VkDevice device,
                                                        const VkQueryPoolCreateInfo *info,
                                                        const VkAllocationCallbacks *allocator,
                                                        VkQueryPool *pool)
 {
     struct layer_device *d = layer_device_of(device);
-    const VkBaseInStructure *chain = info->pNext;
-    if (!chain || chain->sType != VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR)
+    const VkQueryPoolPerformanceCreateInfoKHR *performance =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR);
+    if (!performance || !layer_has_appended(&d->physical->map, 1, &performance->queueFamilyIndex))
         return d->vk.vkCreateQueryPool(device, info, allocator, pool);
-    VkQueryPoolPerformanceCreateInfoKHR performance;
-    memcpy(&performance, chain, sizeof(performance));
-    performance.queueFamilyIndex = bf_family_real(&d->physical->map, performance.queueFamilyIndex);
-    VkQueryPoolCreateInfo copy = *info;
-    copy.pNext = &performance;
-    return d->vk.vkCreateQueryPool(device, &copy, allocator, pool);
+    uint32_t family = bf_family_real(&d->physical->map, performance->queueFamilyIndex);
+    struct layer_chain chain;
+    VkStructureType unknown;
+    layer_chain_begin(&chain, info->pNext);
+    VkResult result = layer_chain_set(
+        &chain, performance, offsetof(VkQueryPoolPerformanceCreateInfoKHR, queueFamilyIndex),
+        &family, sizeof(family), &unknown);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        bf_message(BF_MESSAGE_WARNING,
+                   "vkCreateQueryPool: a struct of type %d in the chain is not known, and the "
+                   "family of the one behind it can't be translated",
+                   (int)unknown);
+        result = VK_ERROR_UNKNOWN;
+    }
+    if (result == VK_SUCCESS) {
+        VkQueryPoolCreateInfo copy = *info;
+        copy.pNext = chain.head;
+        result = d->vk.vkCreateQueryPool(device, &copy, allocator, pool);
+    }
+    layer_chain_end(&chain);
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

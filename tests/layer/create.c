@@ -93,17 +93,23 @@ static void program_extensions(struct program *p, const char *const *names)
     p->info.ppEnabledExtensionNames = page_put(&p->page, names, n * sizeof(*names));
 }
 
-/* fake_device with everything of the program's read-only; nothing of it may have changed. */
-static VkResult create(struct program *p)
+/* fake_device with everything of the program's in memory of that protection; nothing of it may have
+ * changed. */
+static VkResult create_in(struct program *p, int protection)
 {
     char *copy = malloc(p->page.used);
     assert_non_null(copy);
     memcpy(copy, p->page.memory, p->page.used);
-    assert_int_equal(mprotect(p->page.memory, 65536, PROT_READ), 0);
+    assert_int_equal(mprotect(p->page.memory, 65536, protection), 0);
     VkResult result = fake_device(&p->info);
     assert_memory_equal(copy, p->page.memory, p->page.used);
     free(copy);
     return result;
+}
+
+static VkResult create(struct program *p)
+{
+    return create_in(p, PROT_READ);
 }
 
 static uint32_t has_extension(const struct fake_request *r, const char *name)
@@ -455,7 +461,28 @@ TEST(test_unknown_struct)
         assert_true(is_scheduled());
         close_program(&p);
     }
-    /* In front of the one that has the feature off: passed through, and said so. */
+    /* In front of the one that has the features off: that is changed where it is, until the call
+     * returns, or the driver refuses: the program's own request is what is tried then. */
+    for (uint32_t refused = 0; refused < 2; refused++) {
+        fake_start(&(struct fake_driver){
+            .create_results = {refused ? VK_ERROR_FEATURE_NOT_PRESENT : VK_SUCCESS}});
+        struct program p = program_of(refused ? one : three);
+        const void *off = CHAIN(&p, v12_off);
+        const void *own = CHAIN(&p, unknown);
+        lines_begin();
+        assert_success(create_in(&p, PROT_READ | PROT_WRITE));
+        assert_int_equal(lines_end(NULL, 0), refused);
+        for (uint32_t i = 0; i <= refused; i++) {
+            const struct fake_request *r = &fake.requests[i];
+            assert_int_equal(r->timeline, i == 0);
+            assert_int_equal(r->chain_count, i == 0 ? 3 : 2);
+            assert_ptr_equal(r->chain_at[r->chain_count - 2], own);
+            assert_ptr_equal(r->chain_at[r->chain_count - 1], off);
+        }
+        assert_int_equal(is_scheduled(), !refused);
+        close_program(&p);
+    }
+    /* Where it is a constant: passed through, and said so. */
     fake_start(NULL);
     struct program p = program_of(one);
     const void *off = CHAIN(&p, v12_off);

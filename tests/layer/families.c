@@ -335,6 +335,9 @@ static VkResult VKAPI_CALL image_format(VkPhysicalDevice physical,
     return VK_SUCCESS;
 }
 
+/* A struct that nobody knows: what stands behind it is changed where it is, for the call. */
+#define STRANGER ((VkStructureType)1000999777)
+
 TEST(test_drm_modifiers)
 {
     for (int alias = 0; alias < 2; alias++) {
@@ -350,27 +353,31 @@ TEST(test_drm_modifiers)
             (PFN_vkGetPhysicalDeviceImageFormatProperties2)fake.gipa(
                 fake.instance, alias ? "vkGetPhysicalDeviceImageFormatProperties2KHR"
                                      : "vkGetPhysicalDeviceImageFormatProperties2");
-        for (size_t i = 0; i < N_LISTS; i++) {
+        for (size_t i = 0; i < 2 * N_LISTS; i++) {
             const VkPhysicalDeviceExternalImageFormatInfo external = {
                 .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO};
-            const VkPhysicalDeviceImageDrmFormatModifierInfoEXT drm = {
+            VkPhysicalDeviceImageDrmFormatModifierInfoEXT drm = {
                 .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT,
                 .pNext = &external,
                 .drmFormatModifier = 9,
-                .sharingMode = lists[i].mode,
-                .queueFamilyIndexCount = lists[i].count,
-                .pQueueFamilyIndices = list_of(&lists[i])};
+                .sharingMode = lists[i % N_LISTS].mode,
+                .queueFamilyIndexCount = lists[i % N_LISTS].count,
+                .pQueueFamilyIndices = list_of(&lists[i % N_LISTS])};
+            const VkPhysicalDeviceImageDrmFormatModifierInfoEXT before = drm;
+            const VkBaseInStructure strange = {STRANGER, (const void *)&drm};
             const VkPhysicalDeviceImageFormatInfo2 info = {
                 .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
-                .pNext = &drm,
+                .pNext = i < N_LISTS ? (const void *)&drm : &strange,
                 .format = VK_FORMAT_R8_UNORM};
             VkImageFormatProperties2 out = {.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2};
             seen_calls = 0;
             assert_success(ask(fake.physical, &info, &out));
-            assert_int_equal(seen_mode, lists[i].mode_below);
+            assert_memory_equal(&drm, &before, sizeof(drm));
+            assert_int_equal(seen_mode, lists[i % N_LISTS].mode_below);
             if (seen_mode == VK_SHARING_MODE_CONCURRENT) {
-                assert_int_equal(seen_count, lists[i].count_below);
-                assert_memory_equal(seen_list, lists[i].below, seen_count * sizeof(uint32_t));
+                assert_int_equal(seen_count, lists[i % N_LISTS].count_below);
+                assert_memory_equal(seen_list, lists[i % N_LISTS].below,
+                                    seen_count * sizeof(uint32_t));
             }
         }
         fake_close();
@@ -393,6 +400,8 @@ static VkResult VKAPI_CALL create_queries(VkDevice device, const VkQueryPoolCrea
 {
     (void)device, (void)allocator, (void)pool;
     const VkQueryPoolPerformanceCreateInfoKHR *performance = info->pNext;
+    if (performance && performance->sType == STRANGER)
+        performance = performance->pNext;
     seen_family = performance ? performance->queueFamilyIndex : UINT32_MAX;
     if (performance)
         assert_int_equal(performance->counterIndexCount, 7);
@@ -426,7 +435,7 @@ TEST(test_device_commands)
         fake_close();
 
         OPEN_WITH(vkCreateQueryPool, create_queries, false);
-        const VkQueryPoolPerformanceCreateInfoKHR performance = {
+        VkQueryPoolPerformanceCreateInfoKHR performance = {
             .sType = VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR,
             .queueFamilyIndex = shown,
             .counterIndexCount = 7};
@@ -434,8 +443,13 @@ TEST(test_device_commands)
                                          .pNext = &performance,
                                          .queryCount = 3};
         VkQueryPool query_handle;
-        FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);
-        assert_int_equal(seen_family, real);
+        const VkBaseInStructure strange = {STRANGER, (const void *)&performance};
+        for (int behind = 0; behind < 2; behind++) {
+            queries.pNext = behind ? (const void *)&strange : &performance;
+            FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);
+            assert_int_equal(seen_family, real);
+            assert_int_equal(performance.queueFamilyIndex, shown);
+        }
         queries.pNext = NULL;
         FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);
         assert_int_equal(seen_family, UINT32_MAX);
