@@ -48,7 +48,7 @@ static bool gpu_choose(struct side *side, const char *gpu, struct bench_found *f
 
 static bool family_choose(struct side *side, uint32_t *queues, struct bench_found *found)
 {
-    VkQueueFamilyProperties families[FAMILIES];
+    VkQueueFamilyProperties families[FAMILIES] = {0};
     uint32_t count = FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(side->gpu, &count, families);
     for (uint32_t f = 0; f < count; ++f) {

@@ -151,7 +151,8 @@ static void engines_choose(struct candidate *candidate, const VkQueueFamilyPrope
 static void candidate_judge(struct candidate *candidate, enum sample_queues queues,
                             VkSurfaceKHR surface)
 {
-    VkQueueFamilyProperties families[FAMILIES_MOST];
+    VkQueueFamilyProperties families[FAMILIES_MOST] = {
+        0}; /* SwiftShader leaves the count as it is */
     uint32_t count = FAMILIES_MOST;
     bool graphics = false, presents = false;
 

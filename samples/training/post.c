@@ -84,7 +84,7 @@ static void look_fill(struct look *look, uint64_t frame)
 
 static VkResult times_create(struct post *post, const struct sample_device *device, uint32_t family)
 {
-    VkQueueFamilyProperties families[32];
+    VkQueueFamilyProperties families[32] = {0};
     uint32_t count = 32;
 
     vkGetPhysicalDeviceQueueFamilyProperties(device->gpu, &count, families);

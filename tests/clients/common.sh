@@ -97,6 +97,9 @@ x_start() {
 # What the loader says on stderr when a layer is asked for by name; some programs print it.
 loader_chatter="^WARNING: \[Loader Message\] Code 0 : env var 'VK_INSTANCE_LAYERS' defined and adding layers \"[A-Za-z_:]*\"\$"
 
+# What SwiftShader says on stderr of structs that it doesn't know, the layer's as the program's.
+driver_chatter='WARNING: UNSUPPORTED: p[A-Za-z]*->pNext sType = '
+
 # run HOW NAME PROGRAM...: leaves NAME.out, NAME.err, the exit code in $code, and where the
 # validation layer is asked for, what it reported in NAME.log. HOW is one of
 #   plain      nothing added
@@ -129,7 +132,7 @@ run() {
     esac
     "${prefix[@]}" "$@" >"$name.out" 2>"$name.err.all" </dev/null
     code=$?
-    grep -v "$loader_chatter" "$name.err.all" >"$name.err"
+    grep -v -e "$loader_chatter" -e "$driver_chatter" "$name.err.all" >"$name.err"
     [[ $how == plain || ! -f $name.log ]] || reports_of "$name.log" >"$name.reports"
 }
 

@@ -58,7 +58,7 @@ static bool gpu_find(struct program *p)
     if (result != VK_INCOMPLETE)
         CHECK(result);
     for (uint32_t i = 0; i < gpu_count; i++) {
-        VkQueueFamilyProperties families[32];
+        VkQueueFamilyProperties families[32] = {0};
         uint32_t count = 32;
         vkGetPhysicalDeviceQueueFamilyProperties(gpus[i], &count, families);
         p->gpu = gpus[i];

@@ -184,7 +184,7 @@ static VkResult sets_create(struct corpus_gpu *gpu)
 static VkResult commands_create(struct corpus_gpu *gpu)
 {
     const struct sample_device *device = &gpu->device;
-    VkQueueFamilyProperties families[32];
+    VkQueueFamilyProperties families[32] = {0};
     uint32_t count = 32;
 
     VkResult result = sample_command_buffers(device, device->graphics.family, 1, "frame",

@@ -213,7 +213,8 @@ TEST(what_queues_do_is_in_the_file)
     const struct decoded_packet *wait = event_begin(&d, "fence.wait", "wait fence ", LAST);
     const struct decoded_packet *signal = event_begin(&d, "fence.signal", "signal fence ", LAST);
     const struct decoded_packet *over = event_end(&d, signal);
-    assert_true(event_end(&d, wait)->time >= over->time);
+    if (calibrated) /* estimates are independent of each other */
+        assert_true(event_end(&d, wait)->time >= over->time);
     assert_true(has_arrow(&d, over, wait->uuid));
     event_end(&d, event_begin(&d, "background", "item", 0));
     decoded_free(&d);

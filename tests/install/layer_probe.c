@@ -126,7 +126,9 @@ int main(int argc, char **argv)
     result = vkEnumeratePhysicalDevices(instance, &count, &gpu);
     if (result >= VK_SUCCESS && count == 1) {
         VkQueueFamilyProperties families[32];
-        uint32_t family_count = 32;
+        uint32_t family_count;
+        /* SwiftShader leaves a count as it was that is too large. */
+        vkGetPhysicalDeviceQueueFamilyProperties(gpu, &family_count, NULL);
         vkGetPhysicalDeviceQueueFamilyProperties(gpu, &family_count, families);
         code = device_try(instance, gpu, family_count - 1);
         printf("listed=%d families=%u queues=%u layer=%s\n", layer_is_listed(), family_count,

@@ -118,7 +118,10 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
         extension_offered(bench->physical, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
 
     VkQueueFamilyProperties properties[BENCH_FAMILIES];
-    bench->family_count = BENCH_FAMILIES;
+    /* SwiftShader leaves a count as it was that is too large. */
+    vkGetPhysicalDeviceQueueFamilyProperties(bench->physical, &bench->family_count, NULL);
+    if (bench->family_count > BENCH_FAMILIES)
+        bench->family_count = BENCH_FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(bench->physical, &bench->family_count, properties);
     for (uint32_t i = 0; i < bench->family_count; i++) {
         bench->families[i].flags = properties[i].queueFlags;

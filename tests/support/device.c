@@ -58,7 +58,10 @@ VkResult device_open_instance(struct device *d, const struct device_instance *wh
 void device_choose(struct device *d, VkPhysicalDevice physical)
 {
     d->physical = physical;
-    d->family_count = DEVICE_FAMILIES;
+    /* SwiftShader leaves a count as it was that is too large. */
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &d->family_count, NULL);
+    if (d->family_count > DEVICE_FAMILIES)
+        d->family_count = DEVICE_FAMILIES;
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &d->family_count, d->families);
 }
 

@@ -35,6 +35,15 @@
 
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 
+/* Skips the test, with what the device or driver lacks for it. */
+#define TEST_NEEDS(there_, what_)                                                                  \
+    do {                                                                                           \
+        if (!(there_)) {                                                                           \
+            print_message("skipped: there is no %s\n", what_);                                     \
+            skip();                                                                                \
+        }                                                                                          \
+    } while (0)
+
 void test_enlist(const struct CMUnitTest *test, int line);
 
 /* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main returns. */

@@ -23,6 +23,16 @@ static const struct bf_check_binding shade_bindings[] = {
 };
 const struct bf_check_set drawing_shade_set = {.binding_count = 2, .bindings = shade_bindings};
 
+bool drawing_has_depth(struct world *w, VkFormat format)
+{
+    VkFormatProperties properties;
+    vkGetPhysicalDeviceFormatProperties(w->f.physical, format, &properties);
+    bool has = properties.optimalTilingFeatures & VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if (!has)
+        print_message("left out: there is no depth buffer of VkFormat %d\n", format);
+    return has;
+}
+
 void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set *set,
                   uint32_t color_count, const VkFormat *colors, VkFormat depth)
 {

@@ -36,6 +36,8 @@ extern const struct bf_check_set drawing_shade_set;
 
 /* A full-screen draw with check_cover.vert and check_shade.frag; fields may be changed before it is
  * made. */
+/* Says so if the driver has no such depth buffers: X8_D24 is optional in Vulkan. */
+bool drawing_has_depth(struct world *w, VkFormat format);
 void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set *set,
                   uint32_t color_count, const VkFormat *colors, VkFormat depth);
 /* With this render pass instead. */

@@ -314,6 +314,11 @@ TEST(dynamic_buffers_are_bound)
 
 TEST(descriptors_are_pushed)
 {
+    struct world w;
+    world_open(&w);
+    bool pushed = vulkan_has_device_extension(w.f.physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    world_close(&w);
+    TEST_NEEDS(pushed, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
 }
@@ -354,9 +359,13 @@ static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
     s.check.workgroup[0] = s.check.workgroup[1] = 8;
     s.check.workgroup[2] = 1;
     trial_init(&t, &s, COMPUTE(&w, &s, check_images_comp, 0));
-    for (int32_t i = 0; i <= 5; i++)
-        trial_add(&t, COMPUTE(&w, &s, check_images_comp, i));
-    expect(&w, &t, "=!!!!!");
+    /* Images of blocks have one level. Whether another one counts as minified, drivers don't agree. */
+    bool blocks = textured == VK_FORMAT_BC1_RGBA_UNORM_BLOCK;
+    for (int32_t i = 0; i <= 5; i++) {
+        if (i != 1 || !blocks)
+            trial_add(&t, COMPUTE(&w, &s, check_images_comp, i));
+    }
+    expect(&w, &t, blocks ? "=!!!!" : "=!!!!!");
     world_close(&w);
 }
 

@@ -74,6 +74,10 @@ TEST(depths_are_such_that_some_are_equal)
         struct world w;
         struct drawing d;
         world_open(&w);
+        if (!drawing_has_depth(&w, depths[i])) {
+            world_close(&w);
+            continue;
+        }
         drawing_init(&w, &d, &drawing_shade_set, 1, formats, depths[i]);
         d.depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
         d.depth.depthWriteEnable = VK_FALSE;

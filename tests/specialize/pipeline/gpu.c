@@ -49,12 +49,13 @@ static void make_device(struct gpu *gpu)
         .synchronization2 = VK_TRUE,
     };
     const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, push_descriptors);
     const VkDeviceCreateInfo device = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = &features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = 1,
+        .enabledExtensionCount = gpu->pushes_descriptors,
         .ppEnabledExtensionNames = &push_descriptors,
     };
     assert_success(vkCreateDevice(gpu->physical, &device, NULL, &gpu->device));

@@ -26,6 +26,7 @@ struct gpu {
     VkPhysicalDevice physical;
     VkDevice device;
     struct VolkDeviceTable vk;
+    bool pushes_descriptors;
     bool told; /* the runtime is told; not where the layer does that */
     struct bf_pipelines pipelines;
     VkQueue queue;

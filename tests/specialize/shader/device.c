@@ -42,7 +42,7 @@ static bool device_open(void)
     vkEnumeratePhysicalDevices(gpu.instance, &count, &gpu.physical);
     if (!count)
         return false;
-    VkQueueFamilyProperties families[16];
+    VkQueueFamilyProperties families[16] = {0};
     count = 16;
     vkGetPhysicalDeviceQueueFamilyProperties(gpu.physical, &count, families);
     while (gpu.family < count && !(families[gpu.family].queueFlags & VK_QUEUE_COMPUTE_BIT))
@@ -251,7 +251,7 @@ static int setup(void **state)
 int main(void)
 {
     if (!device_open()) {
-        fprintf(stderr, "no device that computes\n");
+        fprintf(stderr, "no device that computes with shaderInt64 and shaderFloat64\n");
         return 77;
     }
     return test_run_group(NULL, setup, teardown);
