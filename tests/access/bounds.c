@@ -24,12 +24,12 @@ static uint32_t queues(const struct bf_access *access)
     return count;
 }
 
+#define CHECK_TEST(name_) TEST_AROUND(name_, struct check, check, check_open, check_close)
+
 /* A hundred frames deep, the CPU waits; what is older is gone. */
-TEST(test_a_long_program_keeps_little)
+CHECK_TEST(test_a_long_program_keeps_little)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access *access = check.access;
+    struct bf_access *access = check->access;
     struct bf_access_queue *a = bf_access_queue_add(access, "a", BF_ACCESS_COPY),
                            *b = bf_access_queue_add(access, "b", BF_ACCESS_COMPUTE_3D);
     struct bf_access_fence *made = bf_access_fence_add(access, 0),
@@ -49,20 +49,17 @@ TEST(test_a_long_program_keeps_little)
         assert_true(clocks(access) <= 1000);
         assert_true(made->signal_count <= 250 && used->signal_count <= 250);
     }
-    assert_int_equal(check.count, 0);
+    assert_int_equal(check->count, 0);
     bf_access_idle(access);
     assert_int_equal(access->group_count, 0);
-    check_close(&check);
 }
 
 /* The CPU never waits, but each use of a queue stands for its older ones. */
-TEST(test_the_same_uses_again_and_again_are_kept_once)
+CHECK_TEST(test_the_same_uses_again_and_again_are_kept_once)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY);
+    struct bf_access_queue *a = bf_access_queue_add(check->access, "a", BF_ACCESS_COPY);
     const VkCommandBuffer handle = (VkCommandBuffer)(uintptr_t)0x5000;
-    struct bf_access_recording *recording = bf_access_recording_create(check.access, handle);
+    struct bf_access_recording *recording = bf_access_recording_create(check->access, handle);
     for (uint32_t n = 0; n < 10; n++) {
         bf_access_record_steps(recording, CHECK_BUFFER(n), 0, 4, 8, 10, BF_ACCESS_WRITE, "w");
         bf_access_record_steps(recording, CHECK_BUFFER(n), 4, 4, 8, 10, BF_ACCESS_READ, "r");
@@ -70,45 +67,39 @@ TEST(test_the_same_uses_again_and_again_are_kept_once)
     bf_access_recording_close(recording);
     for (uint32_t i = 0; i < 1000; i++)
         bf_access_queue_execute(a, 1, &handle);
-    assert_int_equal(check.access->group_count, 10);
+    assert_int_equal(check->access->group_count, 10);
     for (uint32_t i = 0; i < 1000; i++) {
         check_use(a, 20, i % 7, i % 7 + 1, true);
         check_use(a, 20, 0, 10, true);
         check_use(a, 21, i % 7, i % 7 + 1, false);
         check_use(a, 21, 0, 10, false);
     }
-    assert_int_equal(check.access->group_count, 12);
-    check_close(&check);
+    assert_int_equal(check->access->group_count, 12);
 }
 
 /* More than that at once is forgotten, oldest first. */
-TEST(test_the_oldest_uses_are_forgotten)
+CHECK_TEST(test_the_oldest_uses_are_forgotten)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
-                           *b = bf_access_queue_add(check.access, "b", BF_ACCESS_COPY);
+    struct bf_access_queue *a = bf_access_queue_add(check->access, "a", BF_ACCESS_COPY),
+                           *b = bf_access_queue_add(check->access, "b", BF_ACCESS_COPY);
     for (uint32_t n = 0; n < BF_ACCESS_MAX_USES + 10; n++) {
         check_use(a, n, 0, 64, true);
-        assert_true(check.access->group_count <= BF_ACCESS_MAX_USES);
+        assert_true(check->access->group_count <= BF_ACCESS_MAX_USES);
     }
-    assert_true(check.access->forgot);
+    assert_true(check->access->forgot);
     check_use(b, 0, 0, 64, true);
     check_use(b, 9, 0, 64, true);
-    assert_int_equal(check.count, 0);
+    assert_int_equal(check->count, 0);
     check_use(b, 1000, 0, 64, true);
-    assert_int_equal(check.count, 1);
-    check_close(&check);
+    assert_int_equal(check->count, 1);
 }
 
 /* A fence that nobody waits for. */
-TEST(test_signals_have_a_bound)
+CHECK_TEST(test_signals_have_a_bound)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
-                           *b = bf_access_queue_add(check.access, "b", BF_ACCESS_COPY);
-    struct bf_access_fence *fence = bf_access_fence_add(check.access, 0);
+    struct bf_access_queue *a = bf_access_queue_add(check->access, "a", BF_ACCESS_COPY),
+                           *b = bf_access_queue_add(check->access, "b", BF_ACCESS_COPY);
+    struct bf_access_fence *fence = bf_access_fence_add(check->access, 0);
     check_use(a, 0, 0, 64, true);
     for (uint64_t value = 1; value <= 3 * BF_ACCESS_MAX_SIGNALS; value++)
         bf_access_queue_signal(a, fence, value);
@@ -116,16 +107,13 @@ TEST(test_signals_have_a_bound)
     /* The first ones are forgotten: who waits for them comes after a later one. */
     bf_access_queue_wait(b, fence, 1);
     check_use(b, 0, 0, 64, true);
-    assert_int_equal(check.count, 0);
-    check_close(&check);
+    assert_int_equal(check->count, 0);
 }
 
 /* Queues that come and go leave nothing in any clock. */
-TEST(test_queues_that_come_and_go)
+CHECK_TEST(test_queues_that_come_and_go)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access *access = check.access;
+    struct bf_access *access = check->access;
     struct bf_access_queue *main_queue = bf_access_queue_add(access, "main", BF_ACCESS_COPY);
     struct bf_access_fence *fence = bf_access_fence_add(access, 0),
                            *done = bf_access_fence_add(access, 0);
@@ -142,7 +130,7 @@ TEST(test_queues_that_come_and_go)
         for (const struct bf_clock *c = access->clocks.first; c; c = c->next)
             assert_true(c->count <= 2);
     }
-    assert_int_equal(check.count, 0);
+    assert_int_equal(check->count, 0);
     bf_access_queue_remove(main_queue);
     assert_int_equal(queues(access), 0);
     /* A signal of a queue that is gone still satisfies. */
@@ -150,24 +138,20 @@ TEST(test_queues_that_come_and_go)
     bf_access_queue_wait(late, fence, 1000);
     check_use(late, 1, 0, 64, true);
     assert_null(late->head);
-    assert_int_equal(check.count, 0);
-    check_close(&check);
+    assert_int_equal(check->count, 0);
 }
 
 /* What is said has bounds too. */
-TEST(test_reports_have_a_bound)
+CHECK_TEST(test_reports_have_a_bound)
 {
-    struct check check;
-    check_open(&check);
-    struct bf_access_queue *a = bf_access_queue_add(check.access, "a", BF_ACCESS_COPY),
-                           *b = bf_access_queue_add(check.access, "b", BF_ACCESS_COPY);
+    struct bf_access_queue *a = bf_access_queue_add(check->access, "a", BF_ACCESS_COPY),
+                           *b = bf_access_queue_add(check->access, "b", BF_ACCESS_COPY);
     for (uint32_t n = 0; n < BF_ACCESS_MAX_LINES + 50; n++) {
         check_use(a, n, 0, 64, true);
         check_use(b, n, 0, 64, true);
     }
-    assert_int_equal(check.count, BF_ACCESS_MAX_LINES);
-    assert_int_equal(check.access->unsaid, 50);
-    check_close(&check);
+    assert_int_equal(check->count, BF_ACCESS_MAX_LINES);
+    assert_int_equal(check->access->unsaid, 50);
 }
 
 /* Whatever is left when the device goes. */

@@ -6,20 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void story_init(struct story *s)
-{
-    memset(s, 0, sizeof(*s));
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
-}
-
-void gate_init(struct gate *g)
-{
-    memset(g, 0, sizeof(*g));
-    pthread_mutex_init(&g->lock, NULL);
-    pthread_cond_init(&g->changed, NULL);
-}
-
 void gate_open(struct gate *g)
 {
     pthread_mutex_lock(&g->lock);

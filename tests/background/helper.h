@@ -58,8 +58,12 @@ struct item {
     void *data;                    /* for those two */
 };
 
-void story_init(struct story *s);
-void gate_init(struct gate *g);
+/* What a story begins with, and a gate. */
+#define STORY                                                                                      \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                     \
+    }
+#define CLOSED STORY
 void gate_open(struct gate *g);
 void gate_pass(struct gate *g);
 

@@ -109,11 +109,8 @@ TEST(less_than_a_tenth_of_the_memory_is_pressure)
 TEST(under_pressure_no_item_begins_until_it_has_passed)
 {
     struct proc p;
-    struct story s;
-    struct gate gate;
+    struct story s = STORY;
     proc_open(&p);
-    story_init(&s);
-    gate_init(&gate);
     struct bf_background *b =
         make_with(&(struct bf_background_info){.tasks = 1, .developer_mode = true, .proc = p.path});
     /* Both signs at once, so that taking one away isn't enough. */
@@ -157,9 +154,8 @@ TEST(under_pressure_no_item_begins_until_it_has_passed)
 TEST(destroying_does_not_wait_for_pressure_to_pass)
 {
     struct proc p;
-    struct story s;
+    struct story s = STORY;
     proc_open(&p);
-    story_init(&s);
     proc_memory(&p, 1000, 10);
     struct bf_background *b = make_with(&(struct bf_background_info){.tasks = 1, .proc = p.path});
     struct item item = {.story = &s, .number = 0};
@@ -218,8 +214,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 TEST(an_item_that_there_is_no_memory_for_is_not_accepted)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -239,8 +234,7 @@ TEST(an_item_that_there_is_no_memory_for_is_not_accepted)
 
 TEST(an_item_that_there_is_no_first_thread_for_is_not_accepted)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
     atomic_store(&threads_left, 0);
@@ -253,8 +247,7 @@ TEST(an_item_that_there_is_no_first_thread_for_is_not_accepted)
 
 TEST(workers_that_cannot_be_had_are_had_later)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
     atomic_store(&threads_refused, 0);
@@ -275,8 +268,7 @@ static void told(void *context, const BfBackgroundModeInfo *info)
 
 TEST(a_mode_change_without_memory_changes_nothing)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     int count = 0;
     BfEvent event = NULL;

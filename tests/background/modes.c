@@ -60,23 +60,30 @@ static BfEvent make_event(void)
 /* Two workers that stand at a gate, so that nothing else begins. */
 struct fixture {
     struct story s;
-    struct gate gate;
+    struct gate gate, later;
     struct bf_background *b;
     struct item stuck[2];
     struct item items[64];
     BfEvent event;
+    struct driver d; /* where one has been added */
 };
 
 static void open_fixture(struct fixture *f)
 {
-    story_init(&f->s);
-    gate_init(&f->gate);
+    f->s = (struct story)STORY;
+    f->gate = (struct gate)CLOSED;
     f->b = make();
     f->event = make_event();
     for (int i = 0; i < 64; i++)
         f->items[i] = (struct item){.story = &f->s, .number = i};
     for (int i = 0; i < 2; i++)
         f->stuck[i] = (struct item){.story = &f->s, .number = 100 + i, .gate = &f->gate};
+}
+
+static void open_driven(struct fixture *f)
+{
+    open_fixture(f);
+    add(f->b, &f->d);
 }
 
 static void stick(struct fixture *f)
@@ -94,6 +101,14 @@ static void close_fixture(struct fixture *f)
     bfDestroyEvent(f->event);
     assert_int_equal(f->s.running, 0);
 }
+
+static void commit(struct bf_background *b, BfBackgroundProcessingMode mode, BfEvent event)
+{
+    assert_success(bf_background_set_mode(b, mode, COMMIT, event, NULL));
+}
+
+#define MODES_TEST(name_)  TEST_AROUND(name_, struct fixture, f, open_fixture, close_fixture)
+#define DRIVEN_TEST(name_) TEST_AROUND(name_, struct fixture, f, open_driven, close_fixture)
 
 static void await_event(BfEvent event)
 {
@@ -155,7 +170,7 @@ TEST(a_commits_own_items_run_before_the_disable_that_comes_with_it)
         add(f.b, &d);
         d.queues = f.items;
         d.queue_count = 2;
-        assert_success(bf_background_set_mode(f.b, FROZEN, COMMIT, f.event, NULL));
+        commit(f.b, FROZEN, f.event);
         d.queue_count = 0;
         queue(f.b, &f.items[2]);
         assert_int_equal(story_count(&f.s, 2, CANCELLED), 1);
@@ -181,48 +196,41 @@ TEST(the_event_is_set_at_once_for_an_empty_set)
     }
     set_mode(f.b, ALLOWED, KEEP);
     queue(f.b, &f.items[0]);
-    assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, f.event, NULL));
+    commit(f.b, ALLOWED, f.event);
     await_event(f.event);
-    assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, f.event, NULL));
+    commit(f.b, ALLOWED, f.event);
     assert_true(take_event(f.event));
     close_fixture(&f);
 }
 
-TEST(the_set_is_what_is_queued_and_running_at_return_and_no_more)
+MODES_TEST(the_set_is_what_is_queued_and_running_at_return_and_no_more)
 {
-    struct fixture f;
-    struct gate later;
-    open_fixture(&f);
-    gate_init(&later);
-    stick(&f);
-    queue(f.b, &f.items[0]);
-    assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, f.event, NULL));
+    f->later = (struct gate)CLOSED;
+    stick(f);
+    queue(f->b, &f->items[0]);
+    commit(f->b, ALLOWED, f->event);
     for (int i = 1; i < 3; i++) {
-        f.items[i].gate = &later;
-        queue(f.b, &f.items[i]);
+        f->items[i].gate = &f->later;
+        queue(f->b, &f->items[i]);
     }
-    assert_false(take_event(f.event));
-    gate_open(&f.gate);
-    while (!take_event(f.event))
+    assert_false(take_event(f->event));
+    gate_open(&f->gate);
+    while (!take_event(f->event))
         sched_yield(); /* without blocking, which would boost it */
-    assert_int_equal(story_count(&f.s, 0, ENDED), 1);
-    assert_int_equal(story_count(&f.s, 100, ENDED), 1);
-    assert_int_equal(story_count(&f.s, 101, ENDED), 1);
-    assert_int_equal(story_count(&f.s, 1, ENDED), 0);
-    gate_open(&later);
-    close_fixture(&f);
+    assert_int_equal(story_count(&f->s, 0, ENDED), 1);
+    assert_int_equal(story_count(&f->s, 100, ENDED), 1);
+    assert_int_equal(story_count(&f->s, 101, ENDED), 1);
+    assert_int_equal(story_count(&f->s, 1, ENDED), 0);
+    gate_open(&f->later);
 }
 
-TEST(running_items_alone_are_a_set)
+MODES_TEST(running_items_alone_are_a_set)
 {
-    struct fixture f;
-    open_fixture(&f);
-    stick(&f);
-    assert_success(bf_background_set_mode(f.b, DISABLED, COMMIT, f.event, NULL));
-    assert_false(take_event(f.event));
-    gate_open(&f.gate);
-    await_event(f.event);
-    close_fixture(&f);
+    stick(f);
+    commit(f->b, DISABLED, f->event);
+    assert_false(take_event(f->event));
+    gate_open(&f->gate);
+    await_event(f->event);
 }
 
 TEST(sets_of_several_commits_are_done_in_order)
@@ -234,11 +242,11 @@ TEST(sets_of_several_commits_are_done_in_order)
     f.stuck[0].gate = f.stuck[1].gate = &f.gate;
     stick(&f);
     for (int i = 0; i < 4; i++) {
-        gate_init(&gates[i]);
+        gates[i] = (struct gate)CLOSED;
         events[i] = make_event();
         f.items[i].gate = &gates[i];
         queue(f.b, &f.items[i]);
-        assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, events[i], NULL));
+        commit(f.b, ALLOWED, events[i]);
     }
     gate_open(&f.gate);
     /* The second ends before the first: its commit has the first in its set. */
@@ -269,7 +277,7 @@ TEST(destroying_the_device_sets_the_event)
     stick(&f);
     queue(f.b, &f.items[0]);
     queue(f.b, &f.items[1]);
-    assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, f.event, NULL));
+    commit(f.b, ALLOWED, f.event);
     gate_open(&f.gate);
     bf_background_destroy(f.b);
     assert_true(take_event(f.event));
@@ -277,56 +285,44 @@ TEST(destroying_the_device_sets_the_event)
     bfDestroyEvent(f.event);
 }
 
-TEST(an_event_may_be_destroyed_before_it_is_set)
+MODES_TEST(an_event_may_be_destroyed_before_it_is_set)
 {
-    struct fixture f;
-    open_fixture(&f);
-    stick(&f);
-    assert_success(bf_background_set_mode(f.b, ALLOWED, COMMIT, f.event, NULL));
-    bfDestroyEvent(f.event);
-    f.event = NULL;
-    close_fixture(&f);
+    stick(f);
+    commit(f->b, ALLOWED, f->event);
+    bfDestroyEvent(f->event);
+    f->event = NULL;
 }
 
 /* -------------------------------------------------------------------------------------- Refusals --
  */
 
-static void nothing_changed(struct fixture *f, struct driver *d)
+static void nothing_changed(struct fixture *f)
 {
-    assert_int_equal(d->count, 0);
+    assert_int_equal(f->d.count, 0);
     queue(f->b, &f->items[0]);
     assert_int_equal(story_count(&f->s, 0, CANCELLED), 0);
     assert_true(bf_background_may_adapt(f->b));
 }
 
-TEST(an_event_without_a_commit_is_refused)
+DRIVEN_TEST(an_event_without_a_commit_is_refused)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
-    assert_bad_input(bf_background_set_mode(f.b, DISABLED, KEEP, f.event, NULL));
-    assert_bad_input(bf_background_set_mode(f.b, DISABLED, DISCARD, f.event, NULL));
-    assert_bad_input(bf_background_set_mode(f.b, DISABLED, COMMIT, (BfEvent)&f, NULL));
-    nothing_changed(&f, &d);
-    close_fixture(&f);
+    assert_bad_input(bf_background_set_mode(f->b, DISABLED, KEEP, f->event, NULL));
+    assert_bad_input(bf_background_set_mode(f->b, DISABLED, DISCARD, f->event, NULL));
+    assert_bad_input(bf_background_set_mode(f->b, DISABLED, COMMIT, (BfEvent)f, NULL));
+    nothing_changed(f);
 }
 
-TEST(values_outside_the_enumerations_are_refused)
+DRIVEN_TEST(values_outside_the_enumerations_are_refused)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
-    assert_bad_input(bf_background_set_mode(f.b, (BfBackgroundProcessingMode)4, KEEP, NULL, NULL));
-    assert_bad_input(bf_background_set_mode(f.b, (BfBackgroundProcessingMode)-1, KEEP, NULL, NULL));
-    assert_bad_input(bf_background_set_mode(f.b, FROZEN, (BfMeasurementsAction)4, NULL, NULL));
-    assert_bad_input(bf_background_set_mode(f.b, FROZEN, (BfMeasurementsAction)-1, NULL, NULL));
-    assert_bad_input(bf_background_add_driver(f.b, NULL));
+    assert_bad_input(bf_background_set_mode(f->b, (BfBackgroundProcessingMode)4, KEEP, NULL, NULL));
+    assert_bad_input(
+        bf_background_set_mode(f->b, (BfBackgroundProcessingMode)-1, KEEP, NULL, NULL));
+    assert_bad_input(bf_background_set_mode(f->b, FROZEN, (BfMeasurementsAction)4, NULL, NULL));
+    assert_bad_input(bf_background_set_mode(f->b, FROZEN, (BfMeasurementsAction)-1, NULL, NULL));
+    assert_bad_input(bf_background_add_driver(f->b, NULL));
     assert_bad_input(bf_background_add_driver(
-        f.b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pNext = &f}));
-    nothing_changed(&f, &d);
-    close_fixture(&f);
+        f->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pNext = f}));
+    nothing_changed(f);
 }
 
 TEST(developer_mode_gates_what_the_document_gates)
@@ -365,40 +361,33 @@ static void change_mode(struct item *item)
             : 8;
 }
 
-TEST(neither_items_nor_drivers_may_change_the_mode)
+DRIVEN_TEST(neither_items_nor_drivers_may_change_the_mode)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
-    f.items[0].run = change_mode;
-    f.items[0].data = &f;
-    queue(f.b, &f.items[0]);
-    story_await(&f.s, 7, ENDED);
-    d.nests = true;
-    set_mode(f.b, INTRUSIVE, KEEP);
-    assert_bad_input(d.nested);
-    assert_int_equal(d.count, 1);
-    close_fixture(&f);
+    f->items[0].run = change_mode;
+    f->items[0].data = f;
+    queue(f->b, &f->items[0]);
+    story_await(&f->s, 7, ENDED);
+    f->d.nests = true;
+    set_mode(f->b, INTRUSIVE, KEEP);
+    assert_bad_input(f->d.nested);
+    assert_int_equal(f->d.count, 1);
 }
 
 /* --------------------------------------------------------------------------------- What is told --
  */
 
-TEST(drivers_are_told_everything_with_the_epoch)
+MODES_TEST(drivers_are_told_everything_with_the_epoch)
 {
-    struct fixture f;
     struct driver d[2];
-    open_fixture(&f);
-    assert_false(bf_background_properties(f.b).backgroundProcessingSupported);
-    add(f.b, &d[0]);
-    add(f.b, &d[1]);
-    assert_true(bf_background_properties(f.b).backgroundProcessingSupported);
+    assert_false(bf_background_properties(f->b).backgroundProcessingSupported);
+    add(f->b, &d[0]);
+    add(f->b, &d[1]);
+    assert_true(bf_background_properties(f->b).backgroundProcessingSupported);
     uint64_t epoch = 0;
     uint32_t count = 0;
     for (int mode = ALLOWED; mode <= FROZEN; mode++) {
         for (int action = KEEP; action <= DISCARD; action++) {
-            set_mode(f.b, mode, action);
+            set_mode(f->b, mode, action);
             epoch += action == DISCARD;
             count++;
             for (int i = 0; i < 2; i++) {
@@ -410,40 +399,31 @@ TEST(drivers_are_told_everything_with_the_epoch)
         }
     }
     assert_int_equal(epoch, 4);
-    close_fixture(&f);
 }
 
-TEST(discarding_leaves_queued_items_alone)
+MODES_TEST(discarding_leaves_queued_items_alone)
 {
-    struct fixture f;
-    open_fixture(&f);
-    stick(&f);
-    queue(f.b, &f.items[0]);
-    set_mode(f.b, ALLOWED, DISCARD);
-    gate_open(&f.gate);
-    story_await(&f.s, 0, ENDED);
-    close_fixture(&f);
+    stick(f);
+    queue(f->b, &f->items[0]);
+    set_mode(f->b, ALLOWED, DISCARD);
+    gate_open(&f->gate);
+    story_await(&f->s, 0, ENDED);
 }
 
-TEST(disabling_profiling_freezes_what_adapts)
+DRIVEN_TEST(disabling_profiling_freezes_what_adapts)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
     for (int mode = ALLOWED; mode <= FROZEN; mode++) {
         for (int action = KEEP; action <= DISCARD; action++) {
-            set_mode(f.b, ALLOWED, KEEP);
-            set_mode(f.b, mode, action);
-            assert_int_equal(bf_background_may_adapt(f.b), mode != FROZEN);
+            set_mode(f->b, ALLOWED, KEEP);
+            set_mode(f->b, mode, action);
+            assert_int_equal(bf_background_may_adapt(f->b), mode != FROZEN);
             /* With a commit, as with the items: when the call returns. */
-            assert_int_equal(d.may_adapt, mode != FROZEN || action == COMMIT || action == HIGH);
+            assert_int_equal(f->d.may_adapt, mode != FROZEN || action == COMMIT || action == HIGH);
         }
     }
-    set_mode(f.b, ALLOWED, KEEP);
-    assert_true(bf_background_may_adapt(f.b));
+    set_mode(f->b, ALLOWED, KEEP);
+    assert_true(bf_background_may_adapt(f->b));
     assert_true(bf_background_may_adapt(NULL));
-    close_fixture(&f);
 }
 
 /* ------------------------------------------------------------------------------------ Measurements --
@@ -457,103 +437,82 @@ static bool further(struct fixture *f, BfMeasurementsAction action)
     return answer;
 }
 
-TEST(a_loop_without_commits_ends)
+DRIVEN_TEST(a_loop_without_commits_ends)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
     for (int turn = 0; turn < 3; turn++) {
-        set_mode(f.b, INTRUSIVE, DISCARD);
-        d.state = BF_MEASUREMENTS_DESIRED; /* and so for ever */
+        set_mode(f->b, INTRUSIVE, DISCARD);
+        f->d.state = BF_MEASUREMENTS_DESIRED; /* and so for ever */
         uint32_t rounds = 0;
         do {
             rounds++;
-        } while (further(&f, KEEP) && rounds < 100);
+        } while (further(f, KEEP) && rounds < 100);
         assert_int_equal(rounds, 4);
-        assert_false(further(&f, KEEP));
+        assert_false(further(f, KEEP));
     }
     /* A driver that was once content may wish again. */
-    d.state = BF_MEASUREMENTS_SETTLED;
-    assert_false(further(&f, KEEP));
-    d.state = BF_MEASUREMENTS_DESIRED;
-    assert_true(further(&f, KEEP));
-    close_fixture(&f);
+    f->d.state = BF_MEASUREMENTS_SETTLED;
+    assert_false(further(f, KEEP));
+    f->d.state = BF_MEASUREMENTS_DESIRED;
+    assert_true(further(f, KEEP));
 }
 
-TEST(outstanding_verdicts_and_items_are_waited_for)
+DRIVEN_TEST(outstanding_verdicts_and_items_are_waited_for)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
-    d.state = BF_MEASUREMENTS_OUTSTANDING;
+    f->d.state = BF_MEASUREMENTS_OUTSTANDING;
     for (int i = 0; i < 50; i++)
-        assert_true(further(&f, KEEP));
-    d.state = BF_MEASUREMENTS_DESIRED;
+        assert_true(further(f, KEEP));
+    f->d.state = BF_MEASUREMENTS_DESIRED;
     uint32_t rounds = 0;
-    while (further(&f, KEEP))
+    while (further(f, KEEP))
         rounds++;
     assert_int_equal(rounds, 4); /* the first didn't begin with nothing outstanding */
-    set_mode(f.b, INTRUSIVE, DISCARD);
-    d.state = BF_MEASUREMENTS_SETTLED;
-    stick(&f);
+    set_mode(f->b, INTRUSIVE, DISCARD);
+    f->d.state = BF_MEASUREMENTS_SETTLED;
+    stick(f);
     for (int i = 0; i < 50; i++)
-        assert_true(further(&f, KEEP));
-    assert_success(bf_background_set_mode(f.b, INTRUSIVE, COMMIT, f.event, NULL));
-    gate_open(&f.gate);
-    await_event(f.event);
-    assert_false(further(&f, KEEP));
-    close_fixture(&f);
+        assert_true(further(f, KEEP));
+    commit(f->b, INTRUSIVE, f->event);
+    gate_open(&f->gate);
+    await_event(f->event);
+    assert_false(further(f, KEEP));
 }
 
-TEST(items_that_are_done_since_the_last_question_ask_for_another_round)
+MODES_TEST(items_that_are_done_since_the_last_question_ask_for_another_round)
 {
-    struct fixture f;
-    open_fixture(&f);
-    assert_false(further(&f, KEEP));
-    queue(f.b, &f.items[0]);
-    assert_success(bf_background_set_mode(f.b, INTRUSIVE, COMMIT, f.event, NULL));
-    await_event(f.event);
-    assert_true(further(&f, KEEP));
-    assert_false(further(&f, KEEP));
+    assert_false(further(f, KEEP));
+    queue(f->b, &f->items[0]);
+    commit(f->b, INTRUSIVE, f->event);
+    await_event(f->event);
+    assert_true(further(f, KEEP));
+    assert_false(further(f, KEEP));
     /* Unless the program has said that it is past. */
-    queue(f.b, &f.items[1]);
-    assert_success(bf_background_set_mode(f.b, INTRUSIVE, COMMIT, f.event, NULL));
-    await_event(f.event);
-    assert_false(further(&f, DISCARD));
-    close_fixture(&f);
+    queue(f->b, &f->items[1]);
+    commit(f->b, INTRUSIVE, f->event);
+    await_event(f->event);
+    assert_false(further(f, DISCARD));
 }
 
 /* The loop of an analysis tool, with a driver that finds something in each of the first rounds. */
-TEST(a_loop_with_commits_ends_when_nothing_new_is_found)
+DRIVEN_TEST(a_loop_with_commits_ends_when_nothing_new_is_found)
 {
-    struct fixture f;
-    struct driver d;
-    open_fixture(&f);
-    add(f.b, &d);
-    d.queues = f.items;
+    f->d.queues = f->items;
     uint32_t rounds = 0;
     VkBool32 wanted = VK_TRUE;
     while (wanted && rounds < 20) {
-        d.queue_count = 0;
-        set_mode(f.b, INTRUSIVE, rounds++ == 0 ? DISCARD : KEEP);
-        d.queue_count = rounds <= 3;
-        d.state = BF_MEASUREMENTS_SETTLED;
-        assert_success(bf_background_set_mode(f.b, FROZEN, HIGH, f.event, &wanted));
-        await_event(f.event);
+        f->d.queue_count = 0;
+        set_mode(f->b, INTRUSIVE, rounds++ == 0 ? DISCARD : KEEP);
+        f->d.queue_count = rounds <= 3;
+        f->d.state = BF_MEASUREMENTS_SETTLED;
+        assert_success(bf_background_set_mode(f->b, FROZEN, HIGH, f->event, &wanted));
+        await_event(f->event);
         if (rounds <= 3)
-            assert_int_equal(story_count(&f.s, 0, ENDED), rounds);
+            assert_int_equal(story_count(&f->s, 0, ENDED), rounds);
     }
     assert_int_equal(rounds, 4);
-    close_fixture(&f);
 }
 
-TEST(without_support_nothing_is_desired)
+MODES_TEST(without_support_nothing_is_desired)
 {
-    struct fixture f;
-    open_fixture(&f);
     for (int action = KEEP; action <= DISCARD; action++)
-        assert_false(further(&f, action));
-    close_fixture(&f);
+        assert_false(further(f, action));
 }

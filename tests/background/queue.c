@@ -49,8 +49,7 @@ static void await_threads(uint32_t count)
 TEST(items_begin_in_the_order_they_came_in)
 {
     enum { COUNT = 200 };
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct item items[COUNT];
     struct bf_background *b =
         make_with(&(struct bf_background_info){.tasks = 1, .proc = "/nonexistent"});
@@ -69,11 +68,8 @@ TEST(items_begin_in_the_order_they_came_in)
 
 TEST(two_run_at_a_time)
 {
-    struct story s;
-    struct gate first, rest;
-    story_init(&s);
-    gate_init(&first);
-    gate_init(&rest);
+    struct story s = STORY;
+    struct gate first = CLOSED, rest = CLOSED;
     struct bf_background *b = make();
     struct item items[4];
     for (int i = 0; i < 4; i++) {
@@ -95,13 +91,12 @@ TEST(two_run_at_a_time)
 
 TEST(two_of_all_devices_run_at_a_time_the_oldest_first)
 {
-    struct story s;
+    struct story s = STORY;
     struct gate gates[6];
-    story_init(&s);
     struct bf_background *a = make(), *b = make();
     struct item items[6];
     for (int i = 0; i < 6; i++) {
-        gate_init(&gates[i]);
+        gates[i] = (struct gate)CLOSED;
         items[i] = (struct item){.story = &s, .number = i, .gate = &gates[i]};
         queue(i % 3 == 0 ? a : b, &items[i]); /* a b b a b b */
     }
@@ -122,10 +117,8 @@ TEST(two_of_all_devices_run_at_a_time_the_oldest_first)
 
 TEST(the_least_limit_of_all_devices_counts)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *many =
         make_with(&(struct bf_background_info){.tasks = 5, .proc = "/nonexistent"});
     struct bf_background *one =
@@ -139,8 +132,7 @@ TEST(the_least_limit_of_all_devices_counts)
     gate_open(&gate);
     story_await(&s, 4, ENDED);
     assert_int_equal(s.most_running, 1);
-    struct gate wide;
-    gate_init(&wide);
+    struct gate wide = CLOSED;
     for (int i = 0; i < 5; i++) {
         items[i] = (struct item){.story = &s, .number = 10 + i, .gate = &wide};
         queue(many, &items[i]);
@@ -171,8 +163,7 @@ static void queue_next(struct item *item)
 
 TEST(callbacks_may_queue_more)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct chain chain = {.b = make()};
     for (int i = 0; i < 50; i++)
         chain.items[i] = (struct item){.story = &s, .number = i, .run = queue_next, .data = &chain};
@@ -187,10 +178,8 @@ TEST(callbacks_may_queue_more)
 
 TEST(destroying_cancels_what_has_not_begun_on_the_destroying_thread)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *b = make();
     struct item items[10];
     for (int i = 0; i < 10; i++) {
@@ -224,10 +213,8 @@ static void open_from_cancel(struct item *item)
 
 TEST(destroying_waits_for_what_has_begun)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *b = make();
     struct item items[5];
     for (int i = 0; i < 5; i++) {
@@ -258,10 +245,8 @@ static void queue_again(struct item *item)
 
 TEST(cancels_and_late_callbacks_may_queue_more)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct chain chain = {.b = make()};
     for (int i = 0; i < 50; i++)
         chain.items[i] = (struct item){.story = &s, .number = i, .data = &chain};
@@ -289,10 +274,8 @@ static void destroy_other(struct item *item)
 
 TEST(callbacks_may_destroy_other_devices)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *a = make(), *b = make();
     struct item stuck = {.story = &s, .number = 0, .gate = &gate};
     struct item destroyer = {.story = &s, .number = 1, .run = destroy_other, .data = b};
@@ -312,19 +295,16 @@ TEST(callbacks_may_destroy_other_devices)
 
 TEST(an_item_that_destroys_its_own_device_does_not_wait_for_itself)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     uint32_t threads = threads_of_process();
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0, .run = destroy_other, .data = b};
-    struct gate gate;
-    gate_init(&gate);
+    struct gate gate = CLOSED;
     item.gate = &gate;
     queue(b, &item);
     story_await(&s, 0, BEGAN);
     struct item more[5];
-    struct gate other;
-    gate_init(&other);
+    struct gate other = CLOSED;
     more[0] = (struct item){.story = &s, .number = 1, .gate = &other};
     queue(b, &more[0]);
     story_await(&s, 1, BEGAN);
@@ -368,8 +348,7 @@ TEST(no_push_is_missed)
 
 TEST(no_thread_before_the_first_item_and_none_after_the_last_device)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     uint32_t before = threads_of_process();
     struct bf_background *a = make(), *b = make();
     set_mode(a, DISABLED, COMMIT);
@@ -390,8 +369,7 @@ TEST(no_thread_before_the_first_item_and_none_after_the_last_device)
 
 TEST(devices_come_and_go)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     uint32_t before = threads_of_process();
     for (int round = 0; round < 100; round++) {
         struct bf_background *b = make();
@@ -441,10 +419,8 @@ void hanging_item(void *item)
 
 TEST(an_item_that_hangs_is_named_in_one_line)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *b = make_with(&(struct bf_background_info){
         .tasks = 2, .hang_ns = 1000000, .proc = "/nonexistent", .device = (void *)0x1234});
     struct item item = {.story = &s, .number = 0, .gate = &gate};
@@ -475,8 +451,7 @@ TEST(an_item_that_hangs_is_named_in_one_line)
 
 TEST(a_null_callback_is_refused)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     struct item item = {.story = &s, .number = 0};
     assert_bad_input(bf_background_queue(b, NULL, item_cancel, &item));

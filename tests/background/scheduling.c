@@ -36,8 +36,7 @@ static void read_io_class(struct item *item)
 
 TEST(items_run_at_idle_priority_and_io_class)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     _Atomic long io_class = -1;
     struct item items[8];
@@ -68,8 +67,7 @@ TEST(a_user_without_privileges_cannot_leave_idle)
         print_message("as root the kernel permits it\n");
         skip();
     }
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct bf_background *b = make();
     int error = -1;
     struct item item = {.story = &s, .number = 0, .run = leave_idle, .data = &error};
@@ -92,9 +90,9 @@ struct boost {
 /* Two items run, idle, and eight are queued behind them. */
 static void boost_open(struct boost *t)
 {
-    story_init(&t->s);
-    gate_init(&t->gate);
-    gate_init(&t->boosted);
+    t->s = (struct story)STORY;
+    t->gate = (struct gate)CLOSED;
+    t->boosted = (struct gate)CLOSED;
     t->b = make();
     t->event = make_event();
     for (int i = 0; i < 2; i++) {
@@ -265,8 +263,8 @@ static void read_new_thread(struct item *item)
 TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
 {
     struct prepared p[2] = {{.calls = 0}};
-    story_init(&p[0].s);
-    story_init(&p[1].s);
+    p[0].s = (struct story)STORY;
+    p[1].s = (struct story)STORY;
     struct bf_background *other = make(), *b = make();
     struct item elsewhere = {.story = &p[0].s, .number = 9};
     queue(other, &elsewhere); /* there are idle workers already */
@@ -308,8 +306,7 @@ TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
 
 static int child_of_fork(struct bf_background *inherited)
 {
-    struct story s;
-    story_init(&s);
+    struct story s = STORY;
     struct item item = {.story = &s, .number = 0};
     if (bf_background_queue(inherited, item_run, item_cancel, &item) !=
             VK_ERROR_VALIDATION_FAILED_EXT ||
@@ -333,10 +330,8 @@ TEST(a_forked_child_has_a_pool_of_its_own)
     print_message("a child of several threads can't make any under this sanitizer\n");
     skip();
 #endif
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *b = make();
     struct item items[4];
     for (int i = 0; i < 4; i++) {

@@ -24,7 +24,7 @@ static void timeline_open(struct timeline *t)
     t->trace = trace_open(t->path);
     t->b = make_with(&(struct bf_background_info){
         .tasks = 2, .developer_mode = true, .trace = t->trace, .proc = "/nonexistent"});
-    story_init(&t->s);
+    t->s = (struct story)STORY;
 }
 
 static struct decoded timeline_close(struct timeline *t)
@@ -63,9 +63,8 @@ static uint32_t events(const struct decoded *d, uint64_t type, const char *name,
 TEST(items_have_slices_from_begin_to_end)
 {
     struct timeline t;
-    struct gate gate;
+    struct gate gate = CLOSED;
     timeline_open(&t);
-    gate_init(&gate);
     struct item items[6];
     uint64_t before = bf_now_ns();
     for (int i = 0; i < 6; i++) {
@@ -112,9 +111,8 @@ static void cancel_again(struct item *item)
 TEST(modes_commits_and_cancels_are_marked)
 {
     struct timeline t;
-    struct gate gate;
+    struct gate gate = CLOSED;
     timeline_open(&t);
-    gate_init(&gate);
     /* The third is queued, and cancelled, by an idle thread. */
     struct item items[4];
     for (int i = 0; i < 4; i++)
@@ -151,9 +149,8 @@ TEST(modes_commits_and_cancels_are_marked)
 TEST(idle_threads_do_not_take_the_traces_lock)
 {
     struct timeline t;
-    struct gate gate;
+    struct gate gate = CLOSED;
     timeline_open(&t);
-    gate_init(&gate);
     struct item items[2] = {
         {.story = &t.s, .number = 0, .gate = &gate, .run = cancel_again, .data = t.b},
         {.story = &t.s, .number = 1},
@@ -175,9 +172,8 @@ TEST(idle_threads_do_not_take_the_traces_lock)
 TEST(what_a_destroyed_device_cancels_is_marked)
 {
     struct timeline t;
-    struct gate gate;
+    struct gate gate = CLOSED;
     timeline_open(&t);
-    gate_init(&gate);
     struct item items[4];
     for (int i = 0; i < 4; i++) {
         items[i] = (struct item){.story = &t.s, .number = i, .gate = i < 2 ? &gate : NULL};

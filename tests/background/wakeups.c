@@ -33,10 +33,8 @@ bool __wrap_bf_background_collect(struct bf_background *b, uintptr_t set, uintpt
 TEST(a_push_right_after_any_look_is_seen)
 {
     for (uint32_t look = 1; look <= LOOKS; look++) {
-        struct story s;
-        struct gate gate;
-        story_init(&s);
-        gate_init(&gate);
+        struct story s = STORY;
+        struct gate gate = CLOSED;
         /* While the first item stands, nothing else wakes the dispatcher. */
         struct item first = {.story = &s, .number = 0, .gate = &gate};
         struct item second = {.story = &s, .number = 1};
@@ -63,10 +61,8 @@ static void queue_more(struct item *item)
 
 TEST(idle_threads_begin_queue_and_end_without_the_pools_lock)
 {
-    struct story s;
-    struct gate gate;
-    story_init(&s);
-    gate_init(&gate);
+    struct story s = STORY;
+    struct gate gate = CLOSED;
     struct bf_background *b = make();
     struct item more[3];
     for (int i = 0; i < 3; i++)

@@ -59,14 +59,14 @@ static bool gpu_signals(_Atomic uint64_t *word, _Atomic uint64_t *monitored, uin
     return value > atomic_load(monitored);
 }
 
-TEST(notified_by_array_or_none_or_queue)
+#define HOOKS_TEST(name_) TEST_AROUND(name_, struct fixture, f, open_hooks, fixture_close)
+
+HOOKS_TEST(notified_by_array_or_none_or_queue)
 {
-    struct fixture f;
-    open_hooks(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     for (int form = 0; form < 3; form++) {
-        BfFence a = make_written(&f), b = make_written(&f);
-        BfEvent on_a = make_event(&f), on_b = make_event(&f);
+        BfFence a = make_written(f), b = make_written(f);
+        BfEvent on_a = make_event(f), on_b = make_event(f);
         set_event_on(a, 5, on_a);
         set_event_on(b, 7, on_b);
         assert_int_equal(*monitored_of(a), 4);
@@ -75,64 +75,57 @@ TEST(notified_by_array_or_none_or_queue)
         assert_true(gpu_signals(word_of(a), monitored_of(a), 5));
         assert_true(gpu_signals(word_of(b), monitored_of(b), 8));
         assert_false(take_event(on_a)); /* nobody has looked */
-        notify(&f, form == 0, form == 0 ? &a : NULL, form == 2 ? queue : NULL);
+        notify(f, form == 0, form == 0 ? &a : NULL, form == 2 ? queue : NULL);
         assert_true(take_event(on_a));
         assert_int_equal(*monitored_of(a), UINT64_MAX);
         assert_int_equal(take_event(on_b), form != 0);
         assert_value(b, 8);
     }
-    fixture_close(&f);
 }
 
 /* The log is all that is read: what no entry names is for an interrupt without a queue. */
-TEST(a_queue_stands_for_what_its_log_names_and_no_more)
+HOOKS_TEST(a_queue_stands_for_what_its_log_names_and_no_more)
 {
-    struct fixture f;
-    open_hooks(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence written = make_written(&f), native = make_native_fence(&f, 0);
-    BfEvent on_written = make_event(&f), on_native = make_event(&f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfFence written = make_written(f), native = make_native_fence(f, 0);
+    BfEvent on_written = make_event(f), on_native = make_event(f);
     const BfFenceLogReaderCreateInfo info = {.sType =
                                                  BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
                                              .queue = queue,
                                              .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader reader;
-    assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
-    notify(&f, 0, NULL, queue); /* the first looks at all */
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
+    notify(f, 0, NULL, queue); /* the first looks at all */
     for (uint64_t n = 1; n <= 3; n++) {
         set_event_on(written, n, on_written);
         set_event_on(native, n, on_native);
         assert_true(gpu_signals(word_of(written), monitored_of(written), n));
         queue_signal(queue, native, n);
-        fixture_settle(&f);
-        notify(&f, 0, NULL, queue);
+        fixture_settle(f);
+        notify(f, 0, NULL, queue);
         await_event(on_native);
         assert_false(take_event(on_written));
         assert_int_equal(*monitored_of(written), n - 1); /* it is waited for as before */
-        notify(&f, 0, NULL, NULL);
+        notify(f, 0, NULL, NULL);
         assert_true(take_event(on_written));
     }
     bfDestroyFenceLogReader(reader);
-    fixture_close(&f);
 }
 
-TEST(queues_wait_for_what_the_program_writes)
+HOOKS_TEST(queues_wait_for_what_the_program_writes)
 {
-    struct fixture f;
-    open_hooks(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence go = make_written(&f), done = make_fence(&f, 0);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfFence go = make_written(f), done = make_fence(f, 0);
     queue_wait(queue, go, 3);
     queue_signal(queue, done, 1);
     assert_int_equal(*monitored_of(go), 2);
-    fixture_settle(&f);
+    fixture_settle(f);
     assert_value(done, 0);
     assert_true(gpu_signals(word_of(go), monitored_of(go), 3));
-    notify(&f, 0, NULL, NULL);
+    notify(f, 0, NULL, NULL);
     await_fence(done, 1);
     assert_bad_input(bfQueueSignal(queue, go, 9));
     assert_bad_input(bfSignalFence(go, 9));
-    fixture_close(&f);
 }
 
 /* A sleeper that has been woken comes too late, again and again: what the queues have signalled is
@@ -194,12 +187,10 @@ static void signal_in_between(enum test_hook_point point)
     }
 }
 
-TEST(a_signal_between_monitored_value_and_look_is_seen)
+HOOKS_TEST(a_signal_between_monitored_value_and_look_is_seen)
 {
-    struct fixture f;
-    open_hooks(&f);
-    BfFence fence = make_written(&f);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_written(f);
+    BfEvent event = make_event(f);
     *hook = signal_in_between;
     for (uint64_t i = 1; i <= 1000; i++) {
         gpu.word = word_of(fence);
@@ -210,21 +201,17 @@ TEST(a_signal_between_monitored_value_and_look_is_seen)
         assert_true(gpu.interrupt);     /* nor was it left out */
     }
     *hook = NULL;
-    fixture_close(&f);
 }
 
-TEST(a_signal_before_the_monitored_value_is_seen)
+HOOKS_TEST(a_signal_before_the_monitored_value_is_seen)
 {
-    struct fixture f;
-    open_hooks(&f);
-    BfFence fence = make_written(&f);
-    BfEvent event = make_event(&f);
+    BfFence fence = make_written(f);
+    BfEvent event = make_event(f);
     for (uint64_t i = 1; i <= 1000; i++) {
         assert_false(gpu_signals(word_of(fence), monitored_of(fence), i)); /* nobody waits */
         set_event_on(fence, i, event);
         assert_true(take_event(event));
     }
-    fixture_close(&f);
 }
 
 #define FENCES 4
@@ -280,15 +267,13 @@ static void wait_again_and_again(void *argument)
     }
 }
 
-TEST(a_million_signals_lose_no_interrupt)
+HOOKS_TEST(a_million_signals_lose_no_interrupt)
 {
-    struct fixture f;
-    open_hooks(&f);
-    struct signaller s = {.f = &f, .signals = TIMES(1000000)};
+    struct signaller s = {.f = f, .signals = TIMES(1000000)};
     struct waiter waiters[FENCES] = {0};
     struct thread threads[FENCES + 1] = {0};
     for (int i = 0; i < FENCES; i++) {
-        s.fences[i] = make_written(&f);
+        s.fences[i] = make_written(f);
         waiters[i] = (struct waiter){.fence = s.fences[i], .last = s.signals / FENCES};
         thread_start(&threads[i], wait_again_and_again, &waiters[i]);
     }
@@ -301,5 +286,4 @@ TEST(a_million_signals_lose_no_interrupt)
         assert_true(waiters[i].waits > 0);
     }
     assert_true(s.interrupts > 0);
-    fixture_close(&f);
 }

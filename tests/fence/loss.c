@@ -137,15 +137,21 @@ static void scene_close(struct scene *s)
     fixture_close(&s->f);
 }
 
-TEST(blocked_threads_return_and_tell_of_the_loss)
+static void lose(struct scene *s)
 {
-    struct scene s;
-    scene_open(&s);
-    BfEvent event = make_event(&s.f);
-    set_event_on(s.after, 50, event);
+    s->f.lost = true;
+    s->f.icd.lose();
+}
+
+#define SCENE_TEST(name_) TEST_AROUND(name_, struct scene, s, scene_open, scene_close)
+
+SCENE_TEST(blocked_threads_return_and_tell_of_the_loss)
+{
+    BfEvent event = make_event(&s->f);
+    set_event_on(s->after, 50, event);
     struct blocked b[THREADS] = {
-        {.fence = s.running}, {.fence = s.gate},  {.fence = s.imported}, {.queue = s.runs},
-        {.queue = s.held},    {.queue = s.waits}, {.event = event},
+        {.fence = s->running}, {.fence = s->gate},  {.fence = s->imported}, {.queue = s->runs},
+        {.queue = s->held},    {.queue = s->waits}, {.event = event},
     };
     struct thread threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -158,94 +164,68 @@ TEST(blocked_threads_return_and_tell_of_the_loss)
         thread_await_sleep(&threads[i]);
         assert_false(threads[i].finished);
     }
-    s.f.lost = true;
-    s.f.icd.lose();
+    lose(s);
     for (int i = 0; i < THREADS; i++) {
         thread_join(&threads[i]);
         assert_int_equal(b[i].result, b[i].event ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
     }
-    assert_lost(&s);
-    scene_close(&s);
+    assert_lost(s);
 }
 
 /* Nobody is blocked: whoever asks first is told, and then everybody knows. */
-TEST(the_first_who_asks_a_pending_fence_is_told)
+SCENE_TEST(the_first_who_asks_a_pending_fence_is_told)
 {
-    struct scene s;
-    scene_open(&s);
-    s.f.lost = true;
-    s.f.icd.lose();
-    assert_value(s.running, UINT64_MAX);
-    assert_lost(&s);
-    scene_close(&s);
+    lose(s);
+    assert_value(s->running, UINT64_MAX);
+    assert_lost(s);
 }
 
-TEST(the_first_who_executes_is_told)
+SCENE_TEST(the_first_who_executes_is_told)
 {
-    struct scene s;
-    scene_open(&s);
-    BfQueue queue = make_queue(&s.f, BF_QUEUE_TYPE_DIRECT);
-    s.f.lost = true;
-    s.f.icd.lose();
-    VkCommandBuffer commands = write_word(&s.f, queue, 9, 1);
+    BfQueue queue = make_queue(&s->f, BF_QUEUE_TYPE_DIRECT);
+    lose(s);
+    VkCommandBuffer commands = write_word(&s->f, queue, 9, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
-    assert_lost(&s);
-    scene_close(&s);
+    assert_lost(s);
 }
 
-TEST(the_first_who_waits_for_a_queue_is_told)
+SCENE_TEST(the_first_who_waits_for_a_queue_is_told)
 {
-    struct scene s;
-    scene_open(&s);
-    s.f.lost = true;
-    s.f.icd.lose();
-    assert_int_equal(bfQueueWaitIdle(s.runs), VK_ERROR_DEVICE_LOST);
-    assert_lost(&s);
-    scene_close(&s);
+    lose(s);
+    assert_int_equal(bfQueueWaitIdle(s->runs), VK_ERROR_DEVICE_LOST);
+    assert_lost(s);
 }
 
 /* An event alone: nobody calls anything, and it comes. */
-TEST(an_event_on_a_pending_signal_comes_by_itself)
+SCENE_TEST(an_event_on_a_pending_signal_comes_by_itself)
 {
-    struct scene s;
-    scene_open(&s);
-    BfEvent event = make_event(&s.f);
-    set_event_on(s.running, 1, event);
-    s.f.lost = true;
-    s.f.icd.lose();
+    BfEvent event = make_event(&s->f);
+    set_event_on(s->running, 1, event);
+    lose(s);
     await_event(event);
-    assert_lost(&s);
-    scene_close(&s);
+    assert_lost(s);
 }
 
 /* Held work that is set free after the loss is not handed over but told of. */
-TEST(held_work_is_dropped)
+SCENE_TEST(held_work_is_dropped)
 {
-    struct scene s;
-    scene_open(&s);
-    s.f.lost = true;
-    s.f.icd.lose();
-    VkResult result = bfSignalFence(s.gate, 1); /* the first to know, or not yet */
+    lose(s);
+    VkResult result = bfSignalFence(s->gate, 1); /* the first to know, or not yet */
     assert_true(result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST);
-    assert_int_equal(bfQueueWaitIdle(s.held), VK_ERROR_DEVICE_LOST);
-    assert_lost(&s);
-    scene_close(&s);
+    assert_int_equal(bfQueueWaitIdle(s->held), VK_ERROR_DEVICE_LOST);
+    assert_lost(s);
 }
 
 /* Destroying is legal, in any order, and blocks nobody. */
-TEST(objects_are_destroyed_on_a_lost_device)
+SCENE_TEST(objects_are_destroyed_on_a_lost_device)
 {
-    struct scene s;
-    scene_open(&s);
-    s.f.lost = true;
-    s.f.icd.lose();
-    drop_fence(&s.f, s.running);
-    drop_queue(&s.f, s.held);
-    drop_fence(&s.f, s.gate);
-    drop_fence(&s.f, s.imported);
-    drop_queue(&s.f, s.runs);
-    drop_queue(&s.f, s.waits);
-    scene_close(&s);
+    lose(s);
+    drop_fence(&s->f, s->running);
+    drop_queue(&s->f, s->held);
+    drop_fence(&s->f, s->gate);
+    drop_fence(&s->f, s->imported);
+    drop_queue(&s->f, s->runs);
+    drop_queue(&s->f, s->waits);
 }
 
 /* ----------------------------------------------------------------------- Lost at every submission --

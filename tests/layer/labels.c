@@ -26,40 +26,6 @@ static void watch(struct device *w)
     w->icd.record_start(records, RECORDS);
 }
 
-/* What has come since 'watch'; goes on watching. */
-static void expect_at(struct device *w, const char *expected, const char *file, int line)
-{
-    char text[4096] = "";
-    size_t n = w->icd.record_stop(), length = 0;
-    assert_true(n <= RECORDS);
-    for (size_t i = 0; i < n; i++) {
-        const struct belfry_icd_record *r = &records[i];
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", i ? " " : "");
-        switch (r->call) {
-        case BELFRY_ICD_CALL_LABEL_BEGIN:
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "+%s", r->label);
-            break;
-        case BELFRY_ICD_CALL_LABEL_END:
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "-%s", r->label);
-            break;
-        case BELFRY_ICD_CALL_LABEL_INSERT:
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "!%s[%s]", r->label,
-                                       r->labels);
-            break;
-        default:
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s[%s]",
-                                       r->call == BELFRY_ICD_CALL_PRESENT ? "p" : "s", r->labels);
-            break;
-        }
-    }
-    if (strcmp(text, expected) != 0) {
-        fprintf(stderr, "  expected: %s\n  came:     %s\n", expected, text);
-        _fail(file, line);
-    }
-    watch(w);
-}
-#define EXPECT(w, expected) expect_at(w, expected, __FILE__, __LINE__)
-
 /* The struct and the name are gone when the call returns, as a program may have it. */
 static void call_label(PFN_vkQueueBeginDebugUtilsLabelEXT call, VkQueue queue, const char *name)
 {
@@ -89,11 +55,12 @@ static void end(VkQueue queue)
 }
 
 /* A batch that may not go before 't' has the value, and one that may at once. */
-static VkSemaphore passed; /* at 1 */
+static VkSemaphore passed, t; /* at 1, and at 0 to begin with */
 
-static void hold(VkQueue queue, VkSemaphore t, uint64_t value)
+static void hold(VkQueue queue, VkSemaphore semaphore, uint64_t value)
 {
-    assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = value}));
+    assert_success(
+        vulkan_submit(queue, (struct vulkan_batch){.wait = semaphore, .wait_value = value}));
 }
 
 static void submit(VkQueue queue)
@@ -101,10 +68,77 @@ static void submit(VkQueue queue)
     hold(queue, passed, 1);
 }
 
+/* Calls of the queues a, b and c, separated by spaces: "a+x" begins the label x, "a-" ends one, "a!x"
+ * inserts, "a" submits, "a?1" submits a batch that waits until t is 1; "t=1" signals it. */
+static void make_calls(struct device *w, const char *calls)
+{
+    char copy[256], *rest = copy;
+    snprintf(copy, sizeof(copy), "%s", calls);
+    for (char *call; (call = strtok_r(rest, " ", &rest));) {
+        VkQueue queue = call[0] == 't' ? NULL : w->queues[0][call[0] - 'a'];
+        switch (call[1]) {
+        case '+':
+            begin(queue, call + 2);
+            break;
+        case '-':
+            end(queue);
+            break;
+        case '!':
+            insert(queue, call + 2);
+            break;
+        case '?':
+            hold(queue, t, (uint64_t)(call[2] - '0'));
+            break;
+        case '=':
+            vulkan_signal(w->device, t, (uint64_t)(call[2] - '0'));
+            break;
+        default:
+            submit(queue);
+        }
+    }
+}
+
+/* What has come since 'watch', and by these calls; goes on watching. */
+static void expect_at(struct device *w, const char *calls, const char *expected, const char *file,
+                      int line)
+{
+    make_calls(w, calls);
+    char text[4096] = "";
+    size_t n = w->icd.record_stop(), length = 0;
+    assert_true(n <= RECORDS);
+    for (size_t i = 0; i < n; i++) {
+        const struct belfry_icd_record *r = &records[i];
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", i ? " " : "");
+        switch (r->call) {
+        case BELFRY_ICD_CALL_LABEL_BEGIN:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "+%s", r->label);
+            break;
+        case BELFRY_ICD_CALL_LABEL_END:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "-%s", r->label);
+            break;
+        case BELFRY_ICD_CALL_LABEL_INSERT:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "!%s[%s]", r->label,
+                                       r->labels);
+            break;
+        default:
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s[%s]",
+                                       r->call == BELFRY_ICD_CALL_PRESENT ? "p" : "s", r->labels);
+            break;
+        }
+    }
+    if (strcmp(text, expected) != 0) {
+        fprintf(stderr, "  expected: %s\n  came:     %s\n", expected, text);
+        _fail(file, line);
+    }
+    watch(w);
+}
+#define EXPECT(w, calls, expected) expect_at(w, calls, expected, __FILE__, __LINE__)
+
 static void open_world(struct device *w, const char *shape, const uint32_t *counts)
 {
     world_open(w, shape, counts);
     passed = vulkan_timeline(w->device, 1);
+    t = vulkan_timeline(w->device, 0);
     watch(w);
 }
 
@@ -113,35 +147,28 @@ static void close_world(struct device *w)
     w->icd.record_stop();
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, passed, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
     world_close(w);
 }
 
 static const uint32_t two[] = {2, WORLD_END}, three[] = {3, WORLD_END};
+
+static void open_shared(struct device *w)
+{
+    open_world(w, "SHAPE=q1", two);
+}
+/* Two queues that share a VkQueue below. */
+#define SHARED_TEST(name_) TEST_AROUND(name_, struct device, w, open_shared, close_world)
 
 /* N-3: each call as it was made, regions with nothing in them too. */
 TEST(test_alone_as_the_program_calls)
 {
     struct device w;
     open_world(&w, "SHAPE=q4", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    begin(a, "a");
-    EXPECT(&w, "+a");
-    submit(a);
-    begin(a, "b");
-    begin(b, "other");
-    submit(a);
-    insert(a, "x");
-    EXPECT(&w, "s[a] +b +other s[a/b] !x[a/b]");
-    end(a);
-    begin(a, "empty");
-    end(a);
-    end(a);
-    insert(a, "y");
-    submit(a);
-    EXPECT(&w, "-b +empty -empty -a !y[] s[]");
-    end(b);
-    submit(b);
-    EXPECT(&w, "-other s[]");
+    EXPECT(&w, "a+a", "+a");
+    EXPECT(&w, "a a+b b+other a a!x", "s[a] +b +other s[a/b] !x[a/b]");
+    EXPECT(&w, "a- a+empty a- a- a!y a", "-b +empty -empty -a !y[] s[]");
+    EXPECT(&w, "b- b", "-other s[]");
     close_world(&w);
 }
 
@@ -150,60 +177,25 @@ TEST(test_shared_each_around_its_own)
 {
     struct device w;
     open_world(&w, "SHAPE=q1", three);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1], c = w.queues[0][2];
-    begin(a, "a");
-    begin(b, "b"); /* nothing to show for it yet */
-    EXPECT(&w, "+a");
-    submit(a);
-    submit(b);
-    submit(b);
-    submit(a);
-    EXPECT(&w, "s[a] -a +b s[b] s[b] -b +a s[a]");
+    EXPECT(&w, "a+a b+b", "+a"); /* nothing to show for b yet */
+    EXPECT(&w, "a b b a", "s[a] -a +b s[b] s[b] -b +a s[a]");
     /* One without labels is in nobody's. */
-    submit(c);
-    submit(a);
-    EXPECT(&w, "-a s[] +a s[a]");
-    /* Nested ones, of which only what differs is touched. */
-    begin(a, "in");
-    submit(a);
-    end(a);
-    begin(a, "in"); /* another of the same name */
-    submit(a);
-    EXPECT(&w, "+in s[a/in] -in +in s[a/in]");
-    submit(b);
-    submit(a);
-    EXPECT(&w, "-in -a +b s[b] -b +a +in s[a/in]");
-    end(a);
-    end(a);
-    EXPECT(&w, "-in -a");
+    EXPECT(&w, "c a", "-a s[] +a s[a]");
+    /* Nested ones, of which only what differs is touched, also beside another of the same name. */
+    EXPECT(&w, "a+in a a- a+in a", "+in s[a/in] -in +in s[a/in]");
+    EXPECT(&w, "b a", "-in -a +b s[b] -b +a +in s[a/in]");
+    EXPECT(&w, "a- a-", "-in -a");
     /* Begun and ended by turns. */
-    end(b);
-    EXPECT(&w, "");
-    submit(b);
-    EXPECT(&w, "s[]");
-    begin(b, "b");
-    begin(a, "a");
-    end(b);
-    submit(a);
-    end(a);
-    EXPECT(&w, "+b -b +a s[a] -a");
+    EXPECT(&w, "b-", "");
+    EXPECT(&w, "b", "s[]");
+    EXPECT(&w, "b+b a+a b- a a-", "+b -b +a s[a] -a");
     close_world(&w);
 }
 
 /* N-2 */
-TEST(test_inserted_on_a_shared_queue)
+SHARED_TEST(test_inserted_on_a_shared_queue)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    begin(a, "a");
-    submit(a);
-    insert(b, "x");
-    insert(a, "y");
-    submit(a);
-    end(a);
-    EXPECT(&w, "+a s[a] -a !x[] +a !y[a] s[a] -a");
-    close_world(&w);
+    EXPECT(w, "a+a a b!x a!y a a-", "+a s[a] -a !x[] +a !y[a] s[a] -a");
 }
 
 /* Held packets keep their labels, alone on their VkQueue and beside others. */
@@ -213,141 +205,80 @@ TEST(test_held)
     for (uint32_t shared = 0; shared < 2; shared++) {
         struct device w;
         open_world(&w, shapes[shared], two);
-        VkQueue a = w.queues[0][0], b = w.queues[0][1];
-        VkSemaphore t = vulkan_timeline(w.device, 0);
-        begin(a, "a");
-        EXPECT(&w, "+a");
-        hold(a, t, 1);
-        end(a);
-        begin(a, "b");
-        insert(a, "before");
-        hold(a, t, 1);
-        insert(a, "x");
-        begin(a, "c");
-        insert(a, "y");
-        end(a);
-        insert(a, "z");
-        hold(a, t, 2);
-        hold(a, t, 2);
-        end(a);
-        hold(a, t, 2);
-        begin(a, "d");
-        EXPECT(&w, ""); /* its time hasn't come */
-        begin(b, "n");
-        submit(b);
-        end(b);
-        EXPECT(&w, shared ? "-a +n s[n] -n" : "+n s[n] -n");
-        vulkan_signal(w.device, t, 1);
-        EXPECT(&w, shared ? "+a s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]"
-                          : "s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]");
-        vulkan_signal(w.device, t, 2);
+        EXPECT(&w, "a+a", "+a");
+        EXPECT(&w, "a?1 a- a+b a!before a?1 a!x a+c a!y a- a!z a?2 a?2 a- a?2 a+d",
+               ""); /* the time of d hasn't come */
+        EXPECT(&w, "b+n b b-", shared ? "-a +n s[n] -n" : "+n s[n] -n");
+        EXPECT(&w, "t=1",
+               &"+a s[a] -a +b !before[b] s[b] !x[b] +c !y[b/c] -c !z[b]"[shared ? 0 : 3]);
         /* Two of one region go in one call. */
-        EXPECT(&w, "s[b] -b s[]");
-        submit(a);
-        EXPECT(&w, "+d s[d]");
-        end(a);
-        EXPECT(&w, "-d");
-        assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroySemaphore(w.device, t, NULL);
+        EXPECT(&w, "t=2", "s[b] -b s[]");
+        EXPECT(&w, "a", "+d s[d]");
+        EXPECT(&w, "a-", "-d");
         close_world(&w);
     }
 }
 
 /* An insert parts what would go in one call. */
-TEST(test_inserted_between_held_packets)
+SHARED_TEST(test_inserted_between_held_packets)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0];
-    VkSemaphore t = vulkan_timeline(w.device, 0);
+    VkQueue a = w->queues[0][0];
     for (uint64_t round = 1; round <= 2; round++) {
         if (round == 2)
-            begin(a, "a");
+            make_calls(w, "a+a");
         for (uint32_t i = 0; i < 4; i++) {
             hold(a, t, round);
             if (i % 2)
-                insert(a, "x");
+                make_calls(w, "a!x");
         }
-        insert(a, "y");
+        make_calls(w, "a!y");
         if (round == 2)
-            end(a);
-        vulkan_signal(w.device, t, round);
-        EXPECT(&w, round == 1 ? "s[] !x[] s[] !x[] !y[]" : "+a s[a] !x[a] s[a] !x[a] !y[a] -a");
+            make_calls(w, "a-");
+        vulkan_signal(w->device, t, round);
+        EXPECT(w, "", round == 1 ? "s[] !x[] s[] !x[] !y[]" : "+a s[a] !x[a] s[a] !x[a] !y[a] -a");
     }
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    close_world(&w);
 }
 
 /* Command queues, on the same VkQueue, have no labels and are in nobody's. */
-TEST(test_command_queues_are_in_no_label)
+SHARED_TEST(test_command_queues_are_in_no_label)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0];
     BfDevice device;
     BfQueue queue;
     BfFence fence;
     const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
                                           .type = BF_QUEUE_TYPE_DIRECT};
     const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    assert_success(bfGetDevice(w.device, &device));
+    assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateQueue(device, &queue_info, &queue));
     assert_success(bfCreateFence(device, &fence_info, &fence));
-    VkCommandBuffer commands = device_store(&w, bfGetQueueFamilyIndex(queue), 0, 1);
-    VkCommandBuffer more = device_store(&w, bfGetQueueFamilyIndex(queue), 1, 1);
-    begin(a, "a");
-    submit(a);
+    VkCommandBuffer commands = device_store(w, bfGetQueueFamilyIndex(queue), 0, 1);
+    VkCommandBuffer more = device_store(w, bfGetQueueFamilyIndex(queue), 1, 1);
+    make_calls(w, "a+a a");
     assert_success(bfQueueExecute(queue, 1, &commands));
-    submit(a);
-    EXPECT(&w, "+a s[a] -a s[] +a s[a]");
+    EXPECT(w, "a", "+a s[a] -a s[] +a s[a]");
     assert_success(bfQueueWait(queue, fence, 1));
     assert_success(bfQueueExecute(queue, 1, &more));
     assert_success(bfQueueSignal(queue, fence, 2));
-    EXPECT(&w, "");
+    EXPECT(w, "", "");
     assert_success(bfSignalFence(fence, 1));
-    EXPECT(&w, "-a s[]");
-    submit(a);
+    EXPECT(w, "", "-a s[]");
+    make_calls(w, "a");
     assert_success(bfQueueWaitIdle(queue));
-    end(a);
-    EXPECT(&w, "+a s[a] -a");
+    EXPECT(w, "a-", "+a s[a] -a");
     bfDestroyFence(fence);
     bfDestroyQueue(queue);
-    close_world(&w);
 }
 
 /* N-4: nothing comes after, and still the label ends. */
-TEST(test_held_and_ended_before_it_went)
+SHARED_TEST(test_held_and_ended_before_it_went)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkSemaphore t = vulkan_timeline(w.device, 0);
-    begin(a, "a");
-    begin(a, "b");
-    hold(a, t, 1);
-    end(a);
-    end(a);
-    EXPECT(&w, "+a +b");
-    vulkan_signal(w.device, t, 1);
-    EXPECT(&w, "s[a/b] -b -a");
+    EXPECT(w, "a+a a+b a?1 a- a-", "+a +b");
+    EXPECT(w, "t=1", "s[a/b] -b -a");
     /* With more behind it that is still held. */
-    begin(a, "a");
-    hold(a, t, 2);
-    end(a);
-    begin(a, "c");
-    hold(a, t, 3);
-    EXPECT(&w, "+a");
-    vulkan_signal(w.device, t, 2);
-    EXPECT(&w, "s[a] -a");
-    submit(b);
-    vulkan_signal(w.device, t, 3);
-    EXPECT(&w, "s[] +c s[c]"); /* which the program has left open */
-    end(a);
-    EXPECT(&w, "-c");
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    close_world(&w);
+    EXPECT(w, "a+a a?2 a- a+c a?3", "+a");
+    EXPECT(w, "t=2", "s[a] -a");
+    EXPECT(w, "b t=3", "s[] +c s[c]"); /* which the program has left open */
+    EXPECT(w, "a-", "-c");
 }
 
 /* Several queues released at once: one call for each, not one for all. */
@@ -355,7 +286,6 @@ TEST(test_released_together)
 {
     struct device w;
     open_world(&w, "SHAPE=q1", three);
-    VkSemaphore t = vulkan_timeline(w.device, 0);
     static const char *const names[] = {"a", "b", NULL};
     for (uint32_t q = 0; q < 3; q++) {
         if (names[q])
@@ -365,8 +295,8 @@ TEST(test_released_together)
         if (names[q])
             end(w.queues[0][q]);
     }
-    EXPECT(&w, "+a");
-    vulkan_signal(w.device, t, 1);
+    EXPECT(&w, "", "+a");
+    make_calls(&w, "t=1");
     size_t n = w.icd.record_count();
     uint32_t calls = 0, infos[3] = {0};
     static const char *const labels[] = {"a", "b", ""};
@@ -382,66 +312,55 @@ TEST(test_released_together)
     assert_int_equal(calls, 3);
     for (uint32_t q = 0; q < 3; q++)
         assert_int_equal(infos[q], 2);
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
     close_world(&w);
 }
 
 /* A call with a fence, a fence alone, both forms of submission, several batches in a call. */
-TEST(test_every_form_of_submission)
+SHARED_TEST(test_every_form_of_submission)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkFence fence = vulkan_fence(w.device, false);
-    begin(a, "a");
-    begin(b, "b");
-    EXPECT(&w, "+a");
+    VkQueue a = w->queues[0][0], b = w->queues[0][1];
+    VkFence fence = vulkan_fence(w->device, false);
+    EXPECT(w, "a+a b+b", "+a");
     assert_success(
         vulkan_submit1(b, (struct vulkan_batch){.wait = passed, .wait_value = 1, .fence = fence}));
-    EXPECT(&w, "-a +b s[b]");
-    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
-    assert_success(vkResetFences(w.device, 1, &fence));
+    EXPECT(w, "", "-a +b s[b]");
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit(a, 0, NULL, fence));
-    EXPECT(&w, "-b +a s[a]");
-    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    EXPECT(w, "", "-b +a s[a]");
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     const VkSubmitInfo2 infos[2] = {{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2},
                                     {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2}};
-    assert_success(vkResetFences(w.device, 1, &fence));
+    assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit2(b, 2, infos, fence));
-    EXPECT(&w, "-a +b s[b]");
+    EXPECT(w, "", "-a +b s[b]");
     assert_success(vkQueueBindSparse(a, 0, NULL, VK_NULL_HANDLE));
     const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO};
     assert_success(vkQueueBindSparse(a, 1, &bind, VK_NULL_HANDLE));
-    EXPECT(&w, "-b +a s[a]");
+    EXPECT(w, "", "-b +a s[a]");
     /* One that can't be copied. */
     const struct {
         VkStructureType sType;
         const void *pNext;
     } stranger = {(VkStructureType)1000999777, NULL};
     const VkSubmitInfo2 strange = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .pNext = &stranger};
-    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
-    assert_success(vkResetFences(w.device, 1, &fence));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit2(b, 1, &strange, fence));
-    EXPECT(&w, "-a +b s[b]");
-    end(a);
-    end(b);
-    EXPECT(&w, "-b");
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroyFence(w.device, fence, NULL);
-    close_world(&w);
+    EXPECT(w, "", "-a +b s[b]");
+    EXPECT(w, "a- b-", "-b");
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyFence(w->device, fence, NULL);
 }
 
-TEST(test_present)
+SHARED_TEST(test_present)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
+    VkQueue a = w->queues[0][0];
     const VkHeadlessSurfaceCreateInfoEXT surface_info = {
         .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
     VkSurfaceKHR surface;
     VkSwapchainKHR swapchain;
-    assert_success(vkCreateHeadlessSurfaceEXT(w.instance, &surface_info, NULL, &surface));
+    assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface_info, NULL, &surface));
     const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
                                            .surface = surface,
                                            .minImageCount = 2,
@@ -452,14 +371,12 @@ TEST(test_present)
                                            .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
                                            .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
                                            .presentMode = VK_PRESENT_MODE_FIFO_KHR};
-    assert_success(vkCreateSwapchainKHR(w.device, &info, NULL, &swapchain));
-    VkSemaphore acquired = vulkan_binary(w.device);
+    assert_success(vkCreateSwapchainKHR(w->device, &info, NULL, &swapchain));
+    VkSemaphore acquired = vulkan_binary(w->device);
     uint32_t image;
     assert_success(
-        vkAcquireNextImageKHR(w.device, swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
-    begin(b, "b");
-    submit(b);
-    begin(a, "a");
+        vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
+    make_calls(w, "b+b b a+a");
     const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
                                       .waitSemaphoreCount = 1,
                                       .pWaitSemaphores = &acquired,
@@ -467,15 +384,12 @@ TEST(test_present)
                                       .pSwapchains = &swapchain,
                                       .pImageIndices = &image};
     assert_success(vkQueuePresentKHR(a, &present));
-    EXPECT(&w, "+b s[b] -b +a p[a]");
-    end(a);
-    end(b);
-    EXPECT(&w, "-a");
-    assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, acquired, NULL);
-    vkDestroySwapchainKHR(w.device, swapchain, NULL);
-    vkDestroySurfaceKHR(w.instance, surface, NULL);
-    close_world(&w);
+    EXPECT(w, "", "+b s[b] -b +a p[a]");
+    EXPECT(w, "a- b-", "-a");
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, acquired, NULL);
+    vkDestroySwapchainKHR(w->device, swapchain, NULL);
+    vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
 /* A trace takes every packet's way through the list. */
@@ -485,15 +399,7 @@ TEST(test_traced)
     setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
     open_world(&w, "SHAPE=q1", two);
     unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    begin(a, "a");
-    submit(a);
-    begin(b, "b");
-    submit(b);
-    end(b);
-    submit(a);
-    end(a);
-    EXPECT(&w, "+a s[a] -a +b s[b] -b +a s[a] -a");
+    EXPECT(&w, "a+a a b+b b b- a a-", "+a s[a] -a +b s[b] -b +a s[a] -a");
     close_world(&w);
 }
 
@@ -502,21 +408,13 @@ TEST(test_lost)
 {
     struct device w;
     open_world(&w, "SHAPE=q1 LOSE_AT_SUBMIT=1", two);
-    VkQueue a = w.queues[0][0], b = w.queues[0][1];
-    VkSemaphore t = vulkan_timeline(w.device, 0);
-    begin(a, "a");
-    hold(a, t, 1);
-    insert(a, "x");
-    begin(a, "b");
-    insert(a, "y");
-    hold(a, t, 1);
+    VkQueue b = w.queues[0][1];
+    make_calls(&w, "a+a a?1 a!x a+b a!y a?1");
     lines_begin();
     VkResult result = vulkan_submit(b, (struct vulkan_batch){.wait = passed, .wait_value = 1});
     assert_int_equal(lines_end(NULL, 0), 1);
     assert_int_equal(result, VK_ERROR_DEVICE_LOST);
-    end(a);
-    end(a);
-    end(a); /* one too many ends nothing */
+    make_calls(&w, "a- a- a-"); /* one too many ends nothing */
     begin(b, "left open");
     w.icd.record_stop();
     assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
@@ -567,25 +465,25 @@ struct thread {
 /* The round's number is the same text again and again, so that the driver keeps few of them. */
 static void *run_thread(void *argument)
 {
-    struct thread *t = argument;
+    struct thread *own = argument;
     char name[8], mark[8];
-    snprintf(name, sizeof(name), "q%u", t->number);
-    snprintf(mark, sizeof(mark), "x%u", t->number);
-    begin(t->queue, name);
+    snprintf(name, sizeof(name), "q%u", own->number);
+    snprintf(mark, sizeof(mark), "x%u", own->number);
+    begin(own->queue, name);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         char round[16];
         snprintf(round, sizeof(round), "%u", i / 10);
-        begin(t->queue, round);
+        begin(own->queue, round);
         assert_success(
-            vulkan_submit(t->queue, (struct vulkan_batch){.wait = t->neighbour,
-                                                          .wait_value = i > 8 ? i - 8 : 0,
-                                                          .signal = t->own,
-                                                          .signal_value = i}));
+            vulkan_submit(own->queue, (struct vulkan_batch){.wait = own->neighbour,
+                                                            .wait_value = i > 8 ? i - 8 : 0,
+                                                            .signal = own->own,
+                                                            .signal_value = i}));
         if (i % 3 == 0)
-            insert(t->queue, mark);
-        end(t->queue);
+            insert(own->queue, mark);
+        end(own->queue);
     }
-    end(t->queue);
+    end(own->queue);
     return NULL;
 }
 

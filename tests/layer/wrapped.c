@@ -99,6 +99,22 @@ static void close_world(void)
         dlclose(wrapper_library);
 }
 
+/* A test in a world of each order of layers, with that check. */
+#define ORDERS_TEST(name_, check_)                                                                 \
+    static void name_##_in_order(void);                                                            \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        setenv("VK_BELFRY_MULTI_ENGINE_CHECK", check_, 1);                                         \
+        for (size_t order = 0; order < ORDERS; order++) {                                          \
+            if (!open_world(orders[order]))                                                        \
+                continue;                                                                          \
+            name_##_in_order();                                                                    \
+            close_world();                                                                         \
+        }                                                                                          \
+        unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");                                                  \
+    }                                                                                              \
+    static void name_##_in_order(void)
+
 /* The program's mistakes, of which validation has spoken where it sees them. */
 static void forgive(void)
 {
@@ -125,59 +141,49 @@ static BfFence import(VkSemaphore semaphore)
 /* ---------------------------------------------------------------------------------- Semaphores -- */
 
 /* Each fence is its semaphore's, though each semaphore is called as another one is below. */
-TEST(test_imports)
+ORDERS_TEST(test_imports, "none")
 {
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        VkSemaphore semaphores[4];
-        BfFence fences[4];
-        for (uint32_t i = 0; i < 4; i++)
-            semaphores[i] = vulkan_timeline(w.device, 10 * i);
-        for (uint32_t i = 0; i < 4; i++)
-            fences[i] = import(semaphores[i]);
-        if (wrapper)
-            assert_true(wrapper->collisions >= 3);
-        for (uint32_t i = 0; i < 4; i++) {
-            assert_int_equal(bfGetFenceValue(fences[i]), 10 * i);
-            vulkan_signal(w.device, semaphores[i], 10 * i + 1);
-            assert_int_equal(bfGetFenceValue(fences[i]), 10 * i + 1);
-            assert_success(bfSignalFence(fences[i], 10 * i + 2));
-            assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 2);
-            assert_success(bfQueueSignal(i % 2 ? copy : direct, fences[i], 10 * i + 3));
-        }
-        assert_success(bfQueueWaitIdle(copy));
-        assert_success(bfQueueWaitIdle(direct));
-        for (uint32_t i = 0; i < 4; i++) {
-            assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 3);
-            bfDestroyFence(fences[i]);
-            vkDestroySemaphore(w.device, semaphores[i], NULL);
-        }
-        close_world();
+    VkSemaphore semaphores[4];
+    BfFence fences[4];
+    for (uint32_t i = 0; i < 4; i++)
+        semaphores[i] = vulkan_timeline(w.device, 10 * i);
+    for (uint32_t i = 0; i < 4; i++)
+        fences[i] = import(semaphores[i]);
+    if (wrapper)
+        assert_true(wrapper->collisions >= 3);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(bfGetFenceValue(fences[i]), 10 * i);
+        vulkan_signal(w.device, semaphores[i], 10 * i + 1);
+        assert_int_equal(bfGetFenceValue(fences[i]), 10 * i + 1);
+        assert_success(bfSignalFence(fences[i], 10 * i + 2));
+        assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 2);
+        assert_success(bfQueueSignal(i % 2 ? copy : direct, fences[i], 10 * i + 3));
+    }
+    assert_success(bfQueueWaitIdle(copy));
+    assert_success(bfQueueWaitIdle(direct));
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 3);
+        bfDestroyFence(fences[i]);
+        vkDestroySemaphore(w.device, semaphores[i], NULL);
     }
 }
 
-TEST(test_exports)
+ORDERS_TEST(test_exports, "none")
 {
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        const VkSemaphore other = vulkan_timeline(w.device, 0),
-                          semaphore = vulkan_timeline(w.device, 0);
-        const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-        BfFence fence;
-        assert_success(bfCreateFence(device, &info, &fence));
-        assert_success(bfExportFence(fence, semaphore));
-        assert_success(bfSignalFence(fence, 3));
-        assert_int_equal(vulkan_value(w.device, semaphore), 3);
-        assert_success(bfQueueSignal(copy, fence, 4));
-        vulkan_wait(w.device, semaphore, 4);
-        assert_int_equal(vulkan_value(w.device, other), 0);
-        bfDestroyFence(fence);
-        vkDestroySemaphore(w.device, semaphore, NULL);
-        vkDestroySemaphore(w.device, other, NULL);
-        close_world();
-    }
+    const VkSemaphore other = vulkan_timeline(w.device, 0),
+                      semaphore = vulkan_timeline(w.device, 0);
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    BfFence fence;
+    assert_success(bfCreateFence(device, &info, &fence));
+    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfSignalFence(fence, 3));
+    assert_int_equal(vulkan_value(w.device, semaphore), 3);
+    assert_success(bfQueueSignal(copy, fence, 4));
+    vulkan_wait(w.device, semaphore, 4);
+    assert_int_equal(vulkan_value(w.device, other), 0);
+    bfDestroyFence(fence);
+    vkDestroySemaphore(w.device, semaphore, NULL);
+    vkDestroySemaphore(w.device, other, NULL);
 }
 
 static void expect_signals(uint32_t count, uint64_t last)
@@ -252,33 +258,28 @@ static void refused(VkSemaphore semaphore, const char *why)
     forgive();
 }
 
-TEST(test_strangers)
+ORDERS_TEST(test_strangers, "none")
 {
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        /* The wrapper calls the second as the first, which lives, is called below. */
-        const VkSemaphore first = vulkan_timeline(w.device, 1),
-                          second = vulkan_timeline(w.device, 2), binary = vulkan_binary(w.device);
-        vkDestroySemaphore(w.device, second, NULL);
-        const uint32_t strangers = wrapper ? wrapper->strangers : 0;
+    /* The wrapper calls the second as the first, which lives, is called below. */
+    const VkSemaphore first = vulkan_timeline(w.device, 1), second = vulkan_timeline(w.device, 2),
+                      binary = vulkan_binary(w.device);
+    vkDestroySemaphore(w.device, second, NULL);
+    const uint32_t strangers = wrapper ? wrapper->strangers : 0;
+    refused(second, "none of this device's\n");
+    refused((VkSemaphore)(uintptr_t)0x1234567, "none of this device's\n");
+    if (wrapper) /* each was asked for, once */
+        assert_int_equal(wrapper->strangers, strangers + 4 * !validated);
+    if (wrapper && !validated) {
+        wrapper->swallows = true;
         refused(second, "none of this device's\n");
-        refused((VkSemaphore)(uintptr_t)0x1234567, "none of this device's\n");
-        if (wrapper) /* each was asked for, once */
-            assert_int_equal(wrapper->strangers, strangers + 4 * !validated);
-        if (wrapper && !validated) {
-            wrapper->swallows = true;
-            refused(second, "none of this device's\n");
-            wrapper->swallows = false;
-        }
-        refused(binary, "a binary one\n");
-        BfFence fence = import(first);
-        assert_int_equal(bfGetFenceValue(fence), 1);
-        bfDestroyFence(fence);
-        vkDestroySemaphore(w.device, first, NULL);
-        vkDestroySemaphore(w.device, binary, NULL);
-        close_world();
+        wrapper->swallows = false;
     }
+    refused(binary, "a binary one\n");
+    BfFence fence = import(first);
+    assert_int_equal(bfGetFenceValue(fence), 1);
+    bfDestroyFence(fence);
+    vkDestroySemaphore(w.device, first, NULL);
+    vkDestroySemaphore(w.device, binary, NULL);
 }
 
 /* A layer that asks for semaphores of its own at every call: which one was meant is known. */
@@ -363,49 +364,44 @@ static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
 }
 
 /* bfVkQueueSubmit: binary semaphores, timelines and fences of the program's. */
-TEST(test_submissions)
+ORDERS_TEST(test_submissions, "none")
 {
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        const VkSemaphore binary = vulkan_binary(w.device), timeline = vulkan_timeline(w.device, 0);
-        const VkFence fence = vulkan_fence(w.device, false);
-        BfFence imported = import(timeline);
-        const VkSemaphoreSubmitInfo handed = at(binary, 0), done = at(timeline, 4);
-        const VkSubmitInfo2 batches[] = {
-            {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-             .signalSemaphoreInfoCount = 1,
-             .pSignalSemaphoreInfos = &handed},
-            {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-             .waitSemaphoreInfoCount = 1,
-             .pWaitSemaphoreInfos = &handed,
-             .signalSemaphoreInfoCount = 1,
-             .pSignalSemaphoreInfos = &done},
-        };
-        const uint32_t submits = wrapper ? wrapper->submits : 0;
-        assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &batches[0], VK_NULL_HANDLE));
-        assert_success(bfVkQueueSubmit(device, w.queues[1][0], 1, &batches[1], fence));
-        assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
-        assert_success(bfWaitFences(1, &imported, &done.value, BF_FENCE_WAIT_ALL, UINT64_MAX));
-        /* And one that waits for what a BfQueue signals, which layers above don't see submitted. */
-        const VkSemaphoreSubmitInfo told = at(timeline, 5);
-        const VkSubmitInfo2 waits = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                     .waitSemaphoreInfoCount = 1,
-                                     .pWaitSemaphoreInfos = &told};
-        assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &waits, VK_NULL_HANDLE));
-        assert_success(bfQueueSignal(copy, imported, 5));
-        assert_success(vkQueueWaitIdle(w.queues[0][0]));
-        /* Lavapipe touches a semaphore that was waited for once more when all has ended. */
-        assert_success(bfQueueWaitIdle(copy));
-        assert_success(vkDeviceWaitIdle(w.device));
-        if (wrapper)
-            assert_int_equal(wrapper->submits, submits + 3);
-        bfDestroyFence(imported);
-        vkDestroyFence(w.device, fence, NULL);
-        vkDestroySemaphore(w.device, binary, NULL);
-        vkDestroySemaphore(w.device, timeline, NULL);
-        close_world();
-    }
+    const VkSemaphore binary = vulkan_binary(w.device), timeline = vulkan_timeline(w.device, 0);
+    const VkFence fence = vulkan_fence(w.device, false);
+    BfFence imported = import(timeline);
+    const VkSemaphoreSubmitInfo handed = at(binary, 0), done = at(timeline, 4);
+    const VkSubmitInfo2 batches[] = {
+        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+         .signalSemaphoreInfoCount = 1,
+         .pSignalSemaphoreInfos = &handed},
+        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+         .waitSemaphoreInfoCount = 1,
+         .pWaitSemaphoreInfos = &handed,
+         .signalSemaphoreInfoCount = 1,
+         .pSignalSemaphoreInfos = &done},
+    };
+    const uint32_t submits = wrapper ? wrapper->submits : 0;
+    assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &batches[0], VK_NULL_HANDLE));
+    assert_success(bfVkQueueSubmit(device, w.queues[1][0], 1, &batches[1], fence));
+    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(bfWaitFences(1, &imported, &done.value, BF_FENCE_WAIT_ALL, UINT64_MAX));
+    /* And one that waits for what a BfQueue signals, which layers above don't see submitted. */
+    const VkSemaphoreSubmitInfo told = at(timeline, 5);
+    const VkSubmitInfo2 waits = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                 .waitSemaphoreInfoCount = 1,
+                                 .pWaitSemaphoreInfos = &told};
+    assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &waits, VK_NULL_HANDLE));
+    assert_success(bfQueueSignal(copy, imported, 5));
+    assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    /* Lavapipe touches a semaphore that was waited for once more when all has ended. */
+    assert_success(bfQueueWaitIdle(copy));
+    assert_success(vkDeviceWaitIdle(w.device));
+    if (wrapper)
+        assert_int_equal(wrapper->submits, submits + 3);
+    bfDestroyFence(imported);
+    vkDestroyFence(w.device, fence, NULL);
+    vkDestroySemaphore(w.device, binary, NULL);
+    vkDestroySemaphore(w.device, timeline, NULL);
 }
 
 #define ROUNDS 200
@@ -505,155 +501,127 @@ static void settle(void)
 
 /* What is told is the same resource as what is recorded, and as what another queue is told; and is
  * no other. */
-TEST(test_uses)
+ORDERS_TEST(test_uses, "access")
 {
-    setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        VkBuffer buffers[3];
-        VkImage images[2];
-        BfResourceUse use[5];
-        for (uint32_t i = 0; i < 3; i++) {
-            buffers[i] = make_buffer(1024 * i);
-            use[i] = (BfResourceUse){.buffer = buffers[i], .size = 64, .write = VK_TRUE};
-        }
-        for (uint32_t i = 0; i < 2; i++) {
-            images[i] = make_image(0);
-            use[3 + i] = (BfResourceUse){.image = images[i], .write = VK_TRUE};
-        }
-        lines_begin();
-        execute_using(copy, NULL, buffers[1]);
-        execute_using(direct, &use[0], VK_NULL_HANDLE);
-        execute_using(direct, &use[2], VK_NULL_HANDLE);
-        execute_using(copy, &use[3], VK_NULL_HANDLE);
-        execute_using(direct, &use[4], VK_NULL_HANDLE);
-        settle();
-        expect_lines(0);
-        lines_begin();
-        execute_using(copy, NULL, buffers[1]);
-        execute_using(direct, &use[1], VK_NULL_HANDLE);
-        settle();
-        expect_lines(1);
-        assert_non_null(strstr(line, "(bfQueueUses)"));
-        assert_non_null(strstr(line, "(vkCmdFillBuffer)"));
-        lines_begin();
-        execute_using(copy, &use[4], VK_NULL_HANDLE);
-        execute_using(direct, &use[4], VK_NULL_HANDLE);
-        settle();
-        expect_lines(1);
-        for (uint32_t i = 0; i < 3; i++)
-            vkDestroyBuffer(w.device, buffers[i], NULL);
-        for (uint32_t i = 0; i < 2; i++)
-            vkDestroyImage(w.device, images[i], NULL);
-        close_world();
+    VkBuffer buffers[3];
+    VkImage images[2];
+    BfResourceUse use[5];
+    for (uint32_t i = 0; i < 3; i++) {
+        buffers[i] = make_buffer(1024 * i);
+        use[i] = (BfResourceUse){.buffer = buffers[i], .size = 64, .write = VK_TRUE};
     }
-    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+    for (uint32_t i = 0; i < 2; i++) {
+        images[i] = make_image(0);
+        use[3 + i] = (BfResourceUse){.image = images[i], .write = VK_TRUE};
+    }
+    lines_begin();
+    execute_using(copy, NULL, buffers[1]);
+    execute_using(direct, &use[0], VK_NULL_HANDLE);
+    execute_using(direct, &use[2], VK_NULL_HANDLE);
+    execute_using(copy, &use[3], VK_NULL_HANDLE);
+    execute_using(direct, &use[4], VK_NULL_HANDLE);
+    settle();
+    expect_lines(0);
+    lines_begin();
+    execute_using(copy, NULL, buffers[1]);
+    execute_using(direct, &use[1], VK_NULL_HANDLE);
+    settle();
+    expect_lines(1);
+    assert_non_null(strstr(line, "(bfQueueUses)"));
+    assert_non_null(strstr(line, "(vkCmdFillBuffer)"));
+    lines_begin();
+    execute_using(copy, &use[4], VK_NULL_HANDLE);
+    execute_using(direct, &use[4], VK_NULL_HANDLE);
+    settle();
+    expect_lines(1);
+    for (uint32_t i = 0; i < 3; i++)
+        vkDestroyBuffer(w.device, buffers[i], NULL);
+    for (uint32_t i = 0; i < 2; i++)
+        vkDestroyImage(w.device, images[i], NULL);
 }
 
 /* All or nothing, and nobody's buffers and images are refused. */
-TEST(test_uses_of_strangers)
+ORDERS_TEST(test_uses_of_strangers, "access")
 {
-    setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        const VkBuffer first = make_buffer(0), second = make_buffer(1024);
-        const VkImage third = make_image(0), fourth = make_image(0);
-        vkDestroyBuffer(w.device, second, NULL);
-        vkDestroyImage(w.device, fourth, NULL);
-        const BfResourceUse uses[2][2] = {
-            {{.buffer = first, .size = 64, .write = VK_TRUE},
-             {.buffer = second, .size = 64, .write = VK_TRUE}},
-            {{.image = third, .write = VK_TRUE}, {.image = fourth, .write = VK_TRUE}},
-        };
-        /* Having said that there is no such image, Debian 12's validation looks into it: it has to
-         * be spared that. */
-        for (uint32_t i = 0; i < (validated ? 1 : 2); i++) {
-            for (uint32_t swallows = 0; swallows < 2; swallows++) {
-                if (wrapper)
-                    wrapper->swallows = swallows;
-                lines_begin();
-                assert_int_equal(bfQueueUses(copy, 2, uses[i]), VK_ERROR_VALIDATION_FAILED_EXT);
-                expect_lines(1);
-                assert_non_null(strstr(line, i ? "bfQueueUses: pUses[1]: image 0x"
-                                               : "bfQueueUses: pUses[1]: buffer 0x"));
-                assert_non_null(strstr(line, " is none of this device's\n"));
-            }
-            forgive();
+    const VkBuffer first = make_buffer(0), second = make_buffer(1024);
+    const VkImage third = make_image(0), fourth = make_image(0);
+    vkDestroyBuffer(w.device, second, NULL);
+    vkDestroyImage(w.device, fourth, NULL);
+    const BfResourceUse uses[2][2] = {
+        {{.buffer = first, .size = 64, .write = VK_TRUE},
+         {.buffer = second, .size = 64, .write = VK_TRUE}},
+        {{.image = third, .write = VK_TRUE}, {.image = fourth, .write = VK_TRUE}},
+    };
+    /* Having said that there is no such image, Debian 12's validation looks into it: it has to
+     * be spared that. */
+    for (uint32_t i = 0; i < (validated ? 1 : 2); i++) {
+        for (uint32_t swallows = 0; swallows < 2; swallows++) {
+            if (wrapper)
+                wrapper->swallows = swallows;
+            lines_begin();
+            assert_int_equal(bfQueueUses(copy, 2, uses[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+            expect_lines(1);
+            assert_non_null(strstr(line, i ? "bfQueueUses: pUses[1]: image 0x"
+                                           : "bfQueueUses: pUses[1]: buffer 0x"));
+            assert_non_null(strstr(line, " is none of this device's\n"));
         }
-        if (wrapper)
-            wrapper->swallows = false;
-        /* What was refused was not told in part. */
-        lines_begin();
-        execute_using(copy, NULL, VK_NULL_HANDLE);
-        execute_using(direct, &uses[0][0], VK_NULL_HANDLE);
-        execute_using(direct, &uses[1][0], VK_NULL_HANDLE);
-        settle();
-        expect_lines(0);
-        vkDestroyBuffer(w.device, first, NULL);
-        vkDestroyImage(w.device, third, NULL);
-        close_world();
+        forgive();
     }
-    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+    if (wrapper)
+        wrapper->swallows = false;
+    /* What was refused was not told in part. */
+    lines_begin();
+    execute_using(copy, NULL, VK_NULL_HANDLE);
+    execute_using(direct, &uses[0][0], VK_NULL_HANDLE);
+    execute_using(direct, &uses[1][0], VK_NULL_HANDLE);
+    settle();
+    expect_lines(0);
+    vkDestroyBuffer(w.device, first, NULL);
+    vkDestroyImage(w.device, third, NULL);
 }
 
 /* Images that other queries may not be made of. */
-TEST(test_uses_of_sparse_images)
+ORDERS_TEST(test_uses_of_sparse_images, "access")
 {
-    setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        VkPhysicalDeviceFeatures features;
-        vkGetPhysicalDeviceFeatures(w.physical, &features);
-        const VkImage image =
-            make_image(features.sparseBinding ? VK_IMAGE_CREATE_SPARSE_BINDING_BIT : 0);
-        const BfResourceUse use = {.image = image, .write = VK_TRUE};
-        assert_success(bfQueueUses(copy, 1, &use));
-        vkDestroyImage(w.device, image, NULL);
-        close_world();
-    }
-    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceFeatures(w.physical, &features);
+    const VkImage image =
+        make_image(features.sparseBinding ? VK_IMAGE_CREATE_SPARSE_BINDING_BIT : 0);
+    const BfResourceUse use = {.image = image, .write = VK_TRUE};
+    assert_success(bfQueueUses(copy, 1, &use));
+    vkDestroyImage(w.device, image, NULL);
 }
 
 /* To ask for a semaphore is no look at its value: it orders nothing. And what is announced is not
  * signalled by the CPU. */
-TEST(test_asking_is_no_look)
+ORDERS_TEST(test_asking_is_no_look, "access")
 {
-    setenv("VK_BELFRY_MULTI_ENGINE_CHECK", "access", 1);
-    for (size_t order = 0; order < ORDERS; order++) {
-        if (!open_world(orders[order]))
-            continue;
-        const VkBuffer buffers[2] = {make_buffer(0), make_buffer(1024)};
-        const BfResourceUse use[2] = {{.buffer = buffers[0], .size = 64, .write = VK_TRUE},
-                                      {.buffer = buffers[1], .size = 64, .write = VK_TRUE}};
-        const VkSemaphore semaphore = vulkan_timeline(w.device, 0);
-        BfFence fence = import(semaphore), again;
-        lines_begin();
-        execute_using(copy, &use[0], VK_NULL_HANDLE);
-        assert_success(bfQueueSignal(copy, fence, 1));
-        if (w.icd.library)
-            w.icd.quiesce(); /* the value is there, and the CPU hasn't looked */
-        again = import(semaphore);
-        execute_using(direct, &use[0], VK_NULL_HANDLE);
-        settle();
-        expect_lines(1);
-        lines_begin();
-        execute_using(copy, &use[1], VK_NULL_HANDLE);
-        assert_success(bfQueueSignal(copy, fence, 2));
-        assert_success(bfQueueWait(direct, fence, 2));
-        execute_using(direct, &use[1], VK_NULL_HANDLE);
-        settle();
-        expect_lines(0);
-        bfDestroyFence(fence);
-        bfDestroyFence(again);
-        vkDestroySemaphore(w.device, semaphore, NULL);
-        for (uint32_t i = 0; i < 2; i++)
-            vkDestroyBuffer(w.device, buffers[i], NULL);
-        close_world();
-    }
-    unsetenv("VK_BELFRY_MULTI_ENGINE_CHECK");
+    const VkBuffer buffers[2] = {make_buffer(0), make_buffer(1024)};
+    const BfResourceUse use[2] = {{.buffer = buffers[0], .size = 64, .write = VK_TRUE},
+                                  {.buffer = buffers[1], .size = 64, .write = VK_TRUE}};
+    const VkSemaphore semaphore = vulkan_timeline(w.device, 0);
+    BfFence fence = import(semaphore), again;
+    lines_begin();
+    execute_using(copy, &use[0], VK_NULL_HANDLE);
+    assert_success(bfQueueSignal(copy, fence, 1));
+    if (w.icd.library)
+        w.icd.quiesce(); /* the value is there, and the CPU hasn't looked */
+    again = import(semaphore);
+    execute_using(direct, &use[0], VK_NULL_HANDLE);
+    settle();
+    expect_lines(1);
+    lines_begin();
+    execute_using(copy, &use[1], VK_NULL_HANDLE);
+    assert_success(bfQueueSignal(copy, fence, 2));
+    assert_success(bfQueueWait(direct, fence, 2));
+    execute_using(direct, &use[1], VK_NULL_HANDLE);
+    settle();
+    expect_lines(0);
+    bfDestroyFence(fence);
+    bfDestroyFence(again);
+    vkDestroySemaphore(w.device, semaphore, NULL);
+    for (uint32_t i = 0; i < 2; i++)
+        vkDestroyBuffer(w.device, buffers[i], NULL);
 }
 
 int main(void)

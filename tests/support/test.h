@@ -33,6 +33,19 @@
     }                                                                                              \
     static void name_##_on(made_)
 
+/* A test on something of its own, which 'open_' makes of a struct and 'close_' ends; the body has it as
+ * a pointer. */
+#define TEST_AROUND(name_, type_, variable_, open_, close_)                                        \
+    static void name_##_around(type_ *variable_);                                                  \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        type_ made;                                                                                \
+        open_(&made);                                                                              \
+        name_##_around(&made);                                                                     \
+        close_(&made);                                                                             \
+    }                                                                                              \
+    static void name_##_around(type_ *variable_)
+
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 
 /* Skips the test, with what the device or driver lacks for it. */
