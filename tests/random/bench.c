@@ -116,6 +116,12 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
     bench->exportable =
         (external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) &&
         extension_offered(bench->physical, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    bool importable =
+        external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    if (bench->exportable && importable && !outsider_open(bench)) {
+        bench_close(bench);
+        return 2;
+    }
 
     VkQueueFamilyProperties properties[BENCH_FAMILIES];
     /* SwiftShader leaves a count as it was that is too large. */
@@ -132,6 +138,7 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
 
 void bench_close(struct bench *bench)
 {
+    outsider_close(bench);
     if (bench->instance)
         vkDestroyInstance(bench->instance, NULL);
     bf_api_unload(&bench->bf);
@@ -150,6 +157,7 @@ static void queues_choose(struct bench *bench, struct rng *rng)
     *machine = (struct machine){
         .sync2 = bench->sync2_core || bench->sync2_extension,
         .attached = bench->attach,
+        .outsider = bench->outsider.device,
         .lags = strstr(bench->name, "llvmpipe") != NULL,
     };
     int wanted = rng_percent(rng, 60) ? 16 : rng_range(rng, 1, PLAN_MACHINE_QUEUES);

@@ -23,6 +23,12 @@ struct bench_family {
     uint32_t cb_next; /* first that the program has not taken */
 };
 
+struct outsider {
+    VkInstance instance;
+    VkDevice device; /* VK_NULL_HANDLE: there is none */
+    struct VolkDeviceTable vk;
+};
+
 struct bench {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -31,6 +37,7 @@ struct bench {
     bool sync2_core, sync2_extension, timeline_core;
     bool exportable; /* timelines can be exported as opaque file descriptors */
 
+    struct outsider outsider;
     struct bf_api bf;
     bool attach;    /* by bfAttachDevice, not by the layer */
     bool bf_wanted; /* programs use Belfry's API, where it is there */
@@ -77,6 +84,13 @@ VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
  * those of the program before must have ended. Marks are 'tag' plus the command buffer's number. */
 VkResult bench_record(struct bench *bench, const struct plan *plan, uint32_t tag,
                       const uint32_t families[PLAN_QUEUES], VkCommandBuffer cbs[PLAN_CBS]);
+
+/* outsider.c: who signals timelines that are exportable from outside, by handles of its own. */
+bool outsider_open(struct bench *bench); /* false after a line on stderr */
+void outsider_close(struct bench *bench);
+/* A handle of the outsider's of the program's semaphore; the outsider's device destroys it. */
+VkResult outsider_import(struct bench *bench, VkSemaphore semaphore, VkSemaphore *imported);
+VkResult outsider_signal(struct bench *bench, VkSemaphore imported, uint64_t value);
 
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence);

@@ -205,7 +205,9 @@ void plan_dump(const struct plan *plan, FILE *file)
     for (int s = 0; s < plan->semaphore_count; s++) {
         if (plan->semaphores[s].timeline)
             fprintf(file, "  S%d is %s%s%s%s from %" PRIu64 "\n", s,
-                    plan->semaphores[s].exportable ? "an exportable " : "a ",
+                    plan->semaphores[s].outside      ? "a (signalled from outside) "
+                    : plan->semaphores[s].exportable ? "an exportable "
+                                                     : "a ",
                     plan->semaphores[s].native ? "native " : "",
                     plan->semaphores[s].wild ? "wild " : "", faces[plan->semaphores[s].face],
                     plan->semaphores[s].initial);

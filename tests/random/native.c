@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What native fences, and a driver that blocks, add to a program. A program of the same seed makes
+ * What native fences, signals from outside, and a driver that blocks add to a program. A program of the same seed makes
  * the same calls with them and without.
  */
 #include "plan.h"
@@ -16,6 +16,20 @@ static void queue_choose(struct plan_queue *queue, struct rng *rng, bool logged)
     queue->software = is_itself(queue) && rng_percent(rng, 20);
     queue->progress = is_itself(queue) && rng_percent(rng, 25);
     queue->read = rng_percent(rng, 70) && logged && (is_itself(queue) || !queue->bf);
+}
+
+/* The host's signals, of whatever thread, come from outside then. */
+static void outside_choose(struct plan *plan, const struct machine *machine)
+{
+    struct rng rng = {plan->seed ^ UINT64_C(0x6f75747369646521)};
+    bool any = rng_percent(&rng, 25) && machine->outsider;
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        struct plan_semaphore *semaphore = &plan->semaphores[s];
+        semaphore->outside =
+            rng_percent(&rng, 70) && any && semaphore->timeline &&
+            (semaphore->face == FACE_SEMAPHORE || semaphore->face == FACE_IMPORTED);
+        semaphore->exportable |= semaphore->outside;
+    }
 }
 
 static void block_choose(struct plan *plan)
@@ -41,6 +55,7 @@ void plan_native(struct plan *plan, const struct machine *machine)
     bool any = machine->native && rng_percent(&rng, 60);
     bool logged = machine->native && rng_percent(&rng, 45);
     plan->logged = false;
+    outside_choose(plan, machine);
     block_choose(plan);
     for (int s = 0; s < plan->semaphore_count; s++) {
         struct plan_semaphore *semaphore = &plan->semaphores[s];

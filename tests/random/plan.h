@@ -11,8 +11,9 @@
  *               long before its signal. It spreads the calls over threads and puts host waits,
  *               queries, idles and settle points between them, each such that what it waits for
  *               depends on nothing that comes later in I.
- *   native.c    chooses which fences are native, which queues' logs are read, and where the driver
- *               blocks: nothing else in a program depends on it.
+ *   native.c    chooses which fences are native, which queues' logs are read, which semaphores are
+ *               signalled from outside, and where the driver blocks: nothing else in a program
+ *               depends on it.
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
  *
@@ -77,6 +78,7 @@ struct machine {
     bool lags;     /* a counter may lag behind what others have told (run.h) */
     bool attached; /* by bfAttachDevice: the program submits to VkQueues through Belfry's API */
     bool native;   /* fences may be native */
+    bool outsider; /* somebody can signal timelines from outside */
     bool types[PLAN_TYPES];
 };
 
@@ -249,6 +251,7 @@ struct plan_semaphore {
     enum plan_face face;
     int16_t destroyed; /* the EVENT_DESTROY, -1: none */
     bool exportable;   /* if the device allows it */
+    bool outside;      /* what the host signals it does by a handle that nobody knows of */
     bool native;       /* the GPU writes its value; not for semaphores and imported ones */
     uint64_t initial;
     int signal_count;
@@ -525,8 +528,8 @@ bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value,
  * be used again. */
 void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
                    const struct plan_limits *limits, struct rng *rng);
-/* native.c: which fences are native, what queues have besides, whose logs are read, and where the
- * driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
+/* native.c: which fences are native, what queues have besides, whose logs are read, which semaphores
+ * are signalled from outside, and where the driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
 void plan_native(struct plan *plan, const struct machine *machine);
 /* order.c: operations, threads, fences. */
 void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,

@@ -380,10 +380,11 @@ static void op_signal(struct run *run, int index)
         .semaphore = run->semaphores[event->semaphore],
         .value = event->value,
     };
-    run_must(run, index,
-             bench->timeline_core ? bench->vk.vkSignalSemaphore(bench->device, &info)
-                                  : bench->vk.vkSignalSemaphoreKHR(bench->device, &info),
-             "vkSignalSemaphore");
+    VkResult result = run->plan->semaphores[event->semaphore].outside
+                          ? outsider_signal(bench, run->outside[event->semaphore], event->value)
+                      : bench->timeline_core ? bench->vk.vkSignalSemaphore(bench->device, &info)
+                                             : bench->vk.vkSignalSemaphoreKHR(bench->device, &info);
+    run_must(run, index, result, "vkSignalSemaphore");
     uint64_t value = counter_read(run, index, event->semaphore);
     if (value < event->value)
         run_fail(run, index, "the counter is %" PRIu64 " right after it", value);
@@ -774,6 +775,9 @@ static void objects_create(struct run *run)
                                       &run->semaphores[s])
                      : bench->vk.vkCreateSemaphore(bench->device, &info, NULL, &run->semaphores[s]),
                  "vkCreateSemaphore");
+        if (semaphore->outside)
+            run_must(run, -1, outsider_import(bench, run->semaphores[s], &run->outside[s]),
+                     "importing a semaphore");
     }
     for (int f = 0; f < run->plan->fence_count; f++) {
         VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
@@ -798,8 +802,11 @@ static void objects_destroy(struct run *run)
         };
         run_must(run, -1, semaphores_wait(run, &info, UINT64_MAX), "vkWaitSemaphores");
     }
-    for (int s = 0; s < run->plan->semaphore_count; s++)
+    for (int s = 0; s < run->plan->semaphore_count; s++) {
         bench->vk.vkDestroySemaphore(bench->device, run->semaphores[s], NULL);
+        if (run->plan->semaphores[s].outside)
+            bench->outsider.vk.vkDestroySemaphore(bench->outsider.device, run->outside[s], NULL);
+    }
     for (int f = 0; f < run->plan->fence_count; f++)
         bench->vk.vkDestroyFence(bench->device, run->fences[f], NULL);
 }

@@ -40,6 +40,7 @@ struct run {
     uint32_t tag; /* marks of the current plan are tag + number */
     VkCommandBuffer cbs[PLAN_CBS];
     VkSemaphore semaphores[PLAN_SEMAPHORES];
+    VkSemaphore outside[PLAN_SEMAPHORES]; /* the outsider's, of those that it signals */
     VkFence fences[PLAN_FENCES];
     BfQueue bf_queues[PLAN_QUEUES];
     BfFence bf_fences[PLAN_SEMAPHORES];

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # soak.sh BUILD MINUTES [SEED]: random programs on every driver there is and every shape of the test
-# driver, under the layer and attached, with times in their logs and without, round after round from fresh
-# seeds, until the time is over or something is wrong. Then it says how to see that again, and fails.
+# driver, under the layer and attached, with times in their logs and without, with signals from outside and
+# without, round after round from fresh seeds, until the time is over or something is wrong. Then it says how to see that again, and fails.
 set -uo pipefail
 
 build=$1 end=$(($(date +%s) + $2 * 60))
@@ -17,7 +17,10 @@ environment() {
     case $1 in
     lavapipe) echo VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json ;;
     /*) printf '%s\n' "VK_ICD_FILENAMES=$1" ;;
-    *) printf '%s\n' "VK_ICD_FILENAMES=$build/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" ;;
+    *)
+        printf '%s\n' "VK_ICD_FILENAMES=$build/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" \
+            "BELFRY_ICD_PROCESSES=$((round % 2))"
+        ;;
     esac
     [[ $2 == attached ]] ||
         printf '%s\n' "VK_LAYER_PATH=$build/lib:/usr/share/vulkan/explicit_layer.d" \
