@@ -133,6 +133,8 @@ static void recording_visit(struct icd_recording *recording, int packets,
             other(((struct icd_query_command *)command)->pool);
             break;
         case ICD_OP_HOST_BARRIER:
+        case ICD_OP_DISPATCH:
+        case ICD_OP_DRAIN:
             break;
         }
     }
@@ -178,6 +180,12 @@ void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, s
     command->size = (uint32_t)size;
     recording->size += size;
     return command;
+}
+
+void icd_work_append(VkCommandBuffer commandBuffer, enum icd_op_code code)
+{
+    if (COMMANDS(commandBuffer)->object.device->config->dispatch_us)
+        icd_command_append(commandBuffer, code, sizeof(struct icd_command));
 }
 
 static void event_set(struct icd_event *event, bool set, struct icd_queue *queue)
@@ -243,6 +251,12 @@ void icd_recording_execute(struct icd_recording *recording, struct icd_queue *qu
             break;
         case ICD_OP_HOST_BARRIER:
             icd_late_writes_send();
+            break;
+        case ICD_OP_DISPATCH:
+            icd_queue_work(queue);
+            break;
+        case ICD_OP_DRAIN:
+            icd_queue_drain(queue);
             break;
         }
     }
@@ -510,7 +524,8 @@ static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBuffer
 }
 
 /* A queue's packets run one after the other and each memory access is done when its command is: a
- * barrier has nothing left to do but to be looked at, and to let late writes reach the host. */
+ * barrier has nothing left to do but to be looked at, to let late writes reach the host, and to wait
+ * for dispatches, whatever its stages are. */
 static void host_barrier_append(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages,
                                 VkAccessFlags2 access)
 {
@@ -660,6 +675,7 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
 {
     (void)dependencyFlags;
     ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
+    icd_work_append(commandBuffer, ICD_OP_DRAIN);
     icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdPipelineBarrier");
     barriers_see(commandBuffer, "vkCmdPipelineBarrier", bufferMemoryBarrierCount,
                  pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers);
@@ -671,6 +687,7 @@ static void icd_CmdPipelineBarrier2(VkCommandBuffer commandBuffer,
                                     const VkDependencyInfo *pDependencyInfo)
 {
     ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
+    icd_work_append(commandBuffer, ICD_OP_DRAIN);
     dependency_see(commandBuffer, "vkCmdPipelineBarrier2", pDependencyInfo);
 }
 

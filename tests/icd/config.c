@@ -265,6 +265,8 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->pipeline_size = device_number("BELFRY_ICD_PIPELINE_SIZE", ordinal, INT32_MAX, 0);
     protected_read(config);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
+    config->dispatch_us =
+        config->free_submit ? 0 : device_number("BELFRY_ICD_DISPATCH_US", ordinal, 60000000, 0);
     config->processes = number_read("BELFRY_ICD_PROCESSES", 1, 0) && !config->free_submit;
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);

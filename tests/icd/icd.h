@@ -184,6 +184,7 @@ struct icd_config {
     bool int64;
     char build[32];        /* which of the driver's versions it is */
     uint32_t host_memory;  /* 2: anonymous memory alone */
+    uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
     bool generated;        /* extensions of device-generated commands are there */
     bool protected_memory; /* the feature, families and a memory type for it */
     bool processes;        /* timeline semaphores can be exported to others */
@@ -504,6 +505,7 @@ struct icd_showing {
 struct icd_packet {
     struct icd_packet *next;
     struct icd_fence *fence;
+    uint64_t ends; /* when its work is over */
     uint32_t n_waits;
     uint32_t n_signals;
     uint32_t n_recordings;
@@ -574,6 +576,10 @@ struct icd_queue {
     struct icd_outside *outside; /* it sleeps on this one's turn, not on 'wake' */
     struct icd_queue *next_blocked;
     struct icd_queue *next_any;
+    bool dozing; /* its worker sleeps until work is over, or there is more to start */
+    struct icd_packet *ending, **ending_tail; /* their work isn't over */
+
+    uint64_t works_until; /* the worker's: when all work that it has started is over */
 };
 
 void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t family,
@@ -597,6 +603,10 @@ void icd_queue_leave(struct icd_queue *queue);
 void icd_queue_run(struct icd_queue *queue);
 /* Locked: the same, if it has a packet that nothing keeps from starting. */
 void icd_queue_continue(struct icd_queue *queue);
+/* On the worker while a command buffer runs: a dispatch starts, which goes on beside what comes
+ * later; and waits until all that it has started is over. */
+void icd_queue_work(struct icd_queue *queue);
+void icd_queue_drain(struct icd_queue *queue);
 /* Locked; on the worker while a command buffer runs: sleeps until icd_wake_any. */
 void icd_queue_park_any(struct icd_queue *queue);
 /* Locked, free mode: runs what can run of all chained packets. */
@@ -662,9 +672,13 @@ enum icd_op_code {
     ICD_OP_RESET_QUERIES,
     ICD_OP_COPY_QUERIES,
     ICD_OP_HOST_BARRIER,
+    ICD_OP_DISPATCH,
+    ICD_OP_DRAIN,
     ICD_OP_EXECUTE,
 };
 void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, size_t size);
+/* Where dispatches take time: one of them, or what waits for those before it. */
+void icd_work_append(VkCommandBuffer commandBuffer, enum icd_op_code code);
 
 struct icd_command {
     uint32_t code;

@@ -141,6 +141,7 @@ static void icd_CmdDispatch(VkCommandBuffer commandBuffer, uint32_t groupCountX,
 {
     ICD_NEEDS(COMPUTE);
     icd_pipelines_use(commandBuffer);
+    icd_work_append(commandBuffer, ICD_OP_DISPATCH);
     (void)groupCountX, (void)groupCountY, (void)groupCountZ;
 }
 

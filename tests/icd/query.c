@@ -283,6 +283,8 @@ static void queries_copy(const struct icd_query_command *c, struct icd_queue *qu
 {
     struct icd_device *device = queue->object.device;
     reset_seen(c->pool, c->first, c->count, "vkCmdCopyQueryPoolResults");
+    if (c->flags & VK_QUERY_RESULT_WAIT_BIT)
+        icd_queue_drain(queue); /* as on RADV, where the front end waits */
     if ((c->flags & VK_QUERY_RESULT_WAIT_BIT) && !device->config->free_submit &&
         !all_available(c->pool, c->first, c->count)) {
         icd_lock();
@@ -307,10 +309,13 @@ static void queries_copy(const struct icd_query_command *c, struct icd_queue *qu
 void icd_query_execute(const struct icd_query_command *c, struct icd_queue *queue)
 {
     switch ((enum icd_op_code)c->command.code) {
-    case ICD_OP_TIMESTAMP:
-        query_finish(c, icd_ticks(queue->object.device->config, icd_now()) & queue->timestamp_mask,
-                     queue);
+    case ICD_OP_TIMESTAMP: {
+        /* Of whatever stage, it is that of the end of all work before; nothing waits for it. */
+        uint64_t now = icd_now();
+        uint64_t at = now > queue->works_until ? now : queue->works_until;
+        query_finish(c, icd_ticks(queue->object.device->config, at) & queue->timestamp_mask, queue);
         break;
+    }
     case ICD_OP_QUERY_DONE:
         query_finish(c, 0, queue);
         break;

@@ -23,8 +23,13 @@ void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t
     queue->flags = flags;
     queue->timestamp_mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     queue->tail = &queue->head;
+    queue->ending_tail = &queue->ending;
     queue->labels = "";
-    pthread_cond_init(&queue->wake, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 void icd_queue_enter(struct icd_queue *queue, const char *call)
@@ -46,6 +51,8 @@ void icd_queue_leave(struct icd_queue *queue)
 
 void icd_queue_run(struct icd_queue *queue)
 {
+    if (queue->dozing)
+        pthread_cond_signal(&queue->wake);
     if (!queue->started || queue->runnable)
         return;
     queue->runnable = true;
@@ -140,6 +147,71 @@ static void blocked_remove(struct icd_queue *queue)
     queue->blocked_on = NULL;
 }
 
+/* Work that takes time ---------------------------------------------------------------------- */
+
+static struct timespec time_at(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+void icd_queue_work(struct icd_queue *queue)
+{
+    uint64_t ends = icd_now() + UINT64_C(1000) * queue->object.device->config->dispatch_us;
+    if (queue->works_until < ends)
+        queue->works_until = ends;
+}
+
+void icd_queue_drain(struct icd_queue *queue)
+{
+    const struct timespec until = time_at(queue->works_until);
+    if (queue->works_until > icd_now())
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* Locked: what is over signals, in order; on a lost device, and at the queue's end, the rest is
+ * dropped. */
+static void queue_end_work(struct icd_queue *queue)
+{
+    bool lost = queue->object.device->lost;
+    while (queue->ending) {
+        struct icd_packet *packet = queue->ending;
+        bool over = !lost && packet->ends <= icd_now();
+        if (!over && !lost && !queue->stop)
+            return;
+        queue->ending = packet->next;
+        if (!queue->ending)
+            queue->ending_tail = &queue->ending;
+        if (over)
+            icd_packet_retire(packet, queue);
+        else
+            icd_packet_drop(packet, queue);
+    }
+}
+
+/* Locked: the packet has run, and its work may go on. */
+static void queue_end_later(struct icd_queue *queue, struct icd_packet *packet)
+{
+    packet->ends = queue->works_until;
+    packet->next = NULL;
+    *queue->ending_tail = packet;
+    queue->ending_tail = &packet->next;
+    queue_end_work(queue);
+}
+
+/* Locked: sleeps until the next packet's work is over, or the program has something to start. False:
+ * there is no such work. */
+static bool queue_doze(struct icd_queue *queue)
+{
+    if (!queue->ending)
+        return false;
+    const struct timespec until = time_at(queue->ending->ends);
+    queue->dozing = true;
+    pthread_cond_timedwait(&queue->wake, &icd_world.lock, &until);
+    queue->dozing = false;
+    queue_end_work(queue);
+    return true;
+}
+
 /* The worker -------------------------------------------------------------------------------- */
 
 /* Locked: true once all waits of the first packet are over; false after having slept, when
@@ -151,6 +223,8 @@ static bool queue_wait(struct icd_queue *queue, struct icd_packet *packet)
         struct icd_payload *payload = wait->payload;
         uint32_t turn = payload->outside ? payload->outside->turn : 0;
         if (*payload->value < wait->value) {
+            if (queue_doze(queue))
+                return false;
             queue->blocked_on = payload;
             queue->blocked_value = wait->value;
             queue->next_blocked = payload->blocked;
@@ -195,13 +269,15 @@ static void *queue_main(void *argument)
     icd_lock();
     while (!queue->stop) {
         struct icd_packet *packet = queue->head;
+        queue_end_work(queue);
         /* A lost device has nothing to wait for, paused or not. */
         if (packet && queue->object.device->lost) {
             icd_packet_drop(queue_pop(queue), queue);
             continue;
         }
         if (!packet || (icd_world.paused && !queue->step)) {
-            queue_park(queue);
+            if (!queue_doze(queue))
+                queue_park(queue);
             continue;
         }
         if (!queue_wait(queue, packet))
@@ -215,8 +291,9 @@ static void *queue_main(void *argument)
         if (queue->object.device->lost)
             icd_packet_drop(packet, queue);
         else
-            icd_packet_retire(packet, queue);
+            queue_end_later(queue, packet);
     }
+    queue_end_work(queue);
     while (queue->head)
         icd_packet_drop(queue_pop(queue), queue);
     if (--icd_world.busy == 0)

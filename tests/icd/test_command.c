@@ -345,3 +345,54 @@ FIXTURE_TEST(test_private_data, NULL)
     assert_int_equal(data, 99);
     vkDestroyPrivateDataSlot(f->device, slot, NULL);
 }
+
+/* Dispatches that take time ----------------------------------------------------------------- */
+
+/* A later batch runs beside them; their own batch has not signalled. */
+FIXTURE_TEST(test_a_batch_runs_beside_the_dispatches_before_it, "SHAPE=q1 DISPATCH_US=60000000")
+{
+    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkCommandBuffer dispatch = device_begin(&f->base, 0, 0);
+    vkCmdDispatch(dispatch, 1, 1, 1);
+    assert_success(vkEndCommandBuffer(dispatch));
+    VkCommandBuffer store = device_begin(&f->base, 0, 0);
+    vkCmdFillBuffer(store, f->buffer, 0, 4, 42);
+    assert_success(vkEndCommandBuffer(store));
+    assert_success(
+        vulkan_submit(f->queues[0][0],
+                      (struct vulkan_batch){.commands = dispatch, .signal = a, .signal_value = 1}));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = store}));
+    while (*(volatile uint32_t *)f->words != 42)
+        ;
+    assert_int_equal(vulkan_value(f->device, a), 0);
+    f->icd.lose();
+    assert_int_equal(vkQueueWaitIdle(f->queues[0][0]), VK_ERROR_DEVICE_LOST);
+    vkDestroySemaphore(f->device, a, NULL);
+}
+
+/* Timestamps are of a dispatch's end and hold up nobody; a waiting copy does, and a barrier. */
+FIXTURE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 DISPATCH_US=20000")
+{
+    VkQueryPool pool = query_pool(f, 3);
+    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+        vkCmdDispatch(commands, 1, 1, 1);
+        vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, i);
+        if (i == 0)
+            vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f->buffer, 0, 8,
+                                      VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+        else
+            vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                 VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &barrier, 0, NULL, 0,
+                                 NULL);
+    }
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+    uint64_t ends[3];
+    assert_success(vkGetQueryPoolResults(f->device, pool, 0, 3, sizeof(ends), ends, 8,
+                                         VK_QUERY_RESULT_64_BIT));
+    assert_true(ends[1] - ends[0] >= 20000000 && ends[2] - ends[1] >= 20000000);
+    vkDestroyQueryPool(f->device, pool, NULL);
+}
