@@ -8,6 +8,7 @@
 
 #include "../common/report.h"
 #include "bench.h"
+#include "log_overlap.h"
 #include "log_trace.h"
 #include "logged.h"
 
@@ -20,12 +21,13 @@
 #define ROW_TIMED     "frame of 20 submissions, logged with stamps"
 #define ROW_WORD      "from a queue's signal to a CPU that polls"
 #define ROW_SIGNAL    "bfQueueSignal of a native fence, busy queue"
+#define ROW_OVERLAP   "two batches that may overlap, without a trace and with"
 #define ROW_BYTES     "timeline: bytes of an event on disk"
 #define ROW_DROPPED   "timeline: events dropped at 200,000 a second"
 
 static const char *const required[] = {
-    ROW_OFF_VK, ROW_OFF_BF, ROW_ON_VK,  ROW_ON_NATIVE, ROW_ON_FENCE, ROW_UNTIMED,
-    ROW_TIMED,  ROW_WORD,   ROW_SIGNAL, ROW_BYTES,     ROW_DROPPED,  NULL,
+    ROW_OFF_VK, ROW_OFF_BF, ROW_ON_VK, ROW_ON_NATIVE, ROW_ON_FENCE, ROW_UNTIMED, ROW_TIMED,
+    ROW_WORD,   ROW_SIGNAL, ROW_BYTES, ROW_DROPPED,   ROW_OVERLAP,  NULL,
 };
 
 /* The limits that this project sets itself. */
@@ -33,6 +35,7 @@ static const char *const required[] = {
 #define CALLER_NS     150.0
 #define UNTIMED_SHARE 0.1
 #define TIMED_SHARE   0.02 /* beyond the driver's cost of as many empty command buffers */
+#define OVERLAP_SHARE 0.1  /* of a batch that may overlap */
 #define TRACE_SECONDS 3.0
 #define TRACE_THREADS 4
 
@@ -370,6 +373,23 @@ static void trace_rows(struct bench_report *report)
         (double)found.longest_ns / 1e3);
 }
 
+/* On the test driver, whose waiting query copies hold up what comes behind them, as RADV's do. */
+static void overlap_row(struct bench_report *report)
+{
+    static struct bench_found found;
+    const struct bench_options any = {.gpu = NULL};
+    char driver[4200], driver_too[4200], dispatch[64];
+    const char *const environment[] = {driver, driver_too, dispatch, "BELFRY_ICD_SHAPE=q1", NULL};
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
+    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    snprintf(dispatch, sizeof dispatch, "BELFRY_ICD_DISPATCH_US=%d", LOG_OVERLAP_US);
+    bench_part_run("log-overlap", BENCH_BELFRY, &any, environment, &found);
+    cost_row(report, ROW_OVERLAP, "us", &found, LOG_OVERLAP_US * OVERLAP_SHARE);
+    bench_note(report, "%s: each batch takes %d us; one after the other they take twice that",
+               ROW_OVERLAP, LOG_OVERLAP_US);
+}
+
 static int log_run(const struct bench_options *options, struct bench_report *report)
 {
     struct bench_found nothing = {0};
@@ -387,6 +407,7 @@ static int log_run(const struct bench_options *options, struct bench_report *rep
     frame_rows(options, report, gpu);
     native_rows(options, report);
     trace_rows(report);
+    overlap_row(report);
     return SAMPLE_EXIT_DONE;
 }
 

@@ -11,6 +11,7 @@
 #include "footprint.h"
 #include "lane.h"
 #include "log_caller.h"
+#include "log_overlap.h"
 #include "record.h"
 #include "side.h"
 
@@ -421,6 +422,7 @@ static const struct bench_part parts[] = {
     {"log-on-vk", log_caller_on_vk},
     {"log-on-fence", log_caller_on_fence},
     {"log-on-native", log_caller_on_native},
+    {"log-overlap", log_overlap},
     {"record-off", record_off},
     {"record-plain", record_plain},
     {"record-watched", record_watched},
