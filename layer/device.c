@@ -28,6 +28,7 @@ struct request {
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
     VkPhysicalDeviceFeatures features;
     bool host_query_reset, calibrated;
+    bool shares_memory; /* the program has an extension for sharing memory with others */
     bool buffer_addresses, shader_int64, host_memory;
     unsigned added;      /* enum layer_added */
     bool names_priority; /* the last extension was added for the VkQueue of priority REALTIME */
@@ -276,6 +277,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     r->host_query_reset = reset_wanted;
     if (reset_wanted && p->host_reset_by_extension)
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+    r->shares_memory = has_extension(r, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) ||
+                       has_extension(r, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME) ||
+                       has_extension(r, "VK_NV_external_memory_rdma");
     /* The KHR and the EXT extension are equivalent: if the program enables either, none is
      * added. */
     r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
@@ -388,6 +392,7 @@ static VkResult attach(struct layer_device *d, struct request *r,
                 .engines = r->placement.engines,
                 .queues = r->placement.queues,
                 .serialize_submits = d->instance->settings.serialize_submits,
+                .shares_memory = r->shares_memory,
                 .layer = true,
                 .observer = layer_access_create(d),
             },

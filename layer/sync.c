@@ -33,8 +33,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore
                                                     const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && semaphore)
-        bf_semaphore_forget(d->scheduler, semaphore);
+    if (d->runtime && semaphore && !bf_semaphore_forget(d->scheduler, semaphore, allocator))
+        return; /* a stuck call of a lost device has it */
     d->vk.vkDestroySemaphore(device, semaphore, allocator);
 }
 
@@ -181,7 +181,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && fence) {
         bf_last_submission_drop_fences(d->scheduler, 1, &fence);
-        bf_vkfence_forget(d->scheduler, fence);
+        if (!bf_vkfence_forget(d->scheduler, fence, allocator))
+            return; /* as above */
     }
     d->vk.vkDestroyFence(device, fence, allocator);
 }

@@ -179,6 +179,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                     .engines = a.engines,
                     .queues = a.queues,
                     .serialize_submits = settings.serialize_submits,
+                    .shares_memory = true, /* nobody has asked */
                     .observer = bf_access_observer(check),
                 },
             .background_tasks = settings.background_tasks,

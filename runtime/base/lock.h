@@ -44,6 +44,14 @@ static inline bool bf_lock_try(struct bf_lock *lock)
     return atomic_compare_exchange_strong(&lock->word, &expected, 1);
 }
 
+/* Between two looks at a word that another thread is about to change. */
+static inline void bf_lock_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* As bf_lock_try, but tries again for as long as a short critical section may take, which is much
  * less than it takes to be woken. */
 static inline bool bf_lock_try_briefly(struct bf_lock *lock)
@@ -51,9 +59,7 @@ static inline bool bf_lock_try_briefly(struct bf_lock *lock)
     for (int i = 0; i < 64; i++) {
         if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && bf_lock_try(lock))
             return true;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
+        bf_lock_pause();
     }
     return bf_lock_try(lock);
 }

@@ -12,6 +12,7 @@
 #include "fence/native.h"
 #include "fence/shared.h"
 #include "fence/wait.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/peer_wait.h"
 #include "scheduler/pending.h"
@@ -171,5 +172,6 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     bf_lock_release(&scheduler->pending.lock);
     bf_trace_host_signal(scheduler->gpu.trace, (struct bf_trace_sync){(uintptr_t)fence, value});
     bf_effects_run(scheduler, &effects);
+    bf_scheduler_wait_released(scheduler);
     return VK_SUCCESS;
 }

@@ -73,9 +73,11 @@ void bf_export_signal(struct bf_fence *fence)
     fence->exported_listed = false;
     bf_lock_release(&pending->lock);
     VkResult result = exported ? exported_semaphore_signal(fence, wanted) : VK_SUCCESS;
+    uint64_t engines = 0;
     if (result == VK_SUCCESS && exported)
-        bf_semaphore_host_signal(scheduler, exported, wanted);
+        engines = bf_semaphore_host_signalled(scheduler, exported, wanted);
     bf_lock_release(&fence->exported_lock);
+    bf_engines_pump(scheduler, engines);
     if (result != VK_SUCCESS) /* nothing else would ever signal it */
         bf_scheduler_lost(scheduler, "signalling an exported semaphore");
     bf_lock_acquire(&pending->lock);
@@ -223,7 +225,7 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
         fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
     if (known && --known->fence_count == 0) {
         bf_semaphore_reference(known);
-        bf_semaphore_forget(scheduler, fence->registered);
+        bf_semaphore_forget(scheduler, fence->registered, true);
         if (device_stays && atomic_load(&known->waiter_count))
             bf_watcher_start(scheduler, known);
         bf_semaphore_release(known);

@@ -9,6 +9,7 @@
 #include "base/structure.h"
 #include "fence/import_export.h"
 #include "fence/shared.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
@@ -381,5 +382,6 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         bf_trace_host_signal(scheduler->gpu.trace,
                              (struct bf_trace_sync){(uintptr_t)fences[i], values[i]});
     bf_effects_run(scheduler, &effects);
+    bf_scheduler_wait_released(scheduler);
     return VK_SUCCESS;
 }

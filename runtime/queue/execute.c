@@ -13,6 +13,7 @@
 #include "gpu/write.h"
 #include "log/log.h"
 #include "queue/command_queue.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/driver.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
@@ -148,6 +149,8 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     bf_lock_release(&engine->lock);
     bf_effects_run_but_pump(scheduler, &effects);
     bf_engine_recheck(engine, engines | effects.engines);
+    if (engines | effects.engines)
+        bf_scheduler_wait_released(scheduler);
     return done ? BF_OUTCOME_DONE : BF_OUTCOME_BY_PACKET;
 }
 

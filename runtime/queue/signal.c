@@ -10,6 +10,7 @@
 #include "fence/shared.h"
 #include "log/log.h"
 #include "queue/command_queue.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/engine.h"
 #include "scheduler/observer.h"
 #include "scheduler/pending.h"
@@ -183,6 +184,7 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if (settled) /* before its consequences */
         bf_command_queue_trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     bf_effects_run(scheduler, &effects);
+    bf_scheduler_wait_released(scheduler);
     if (outcome == BF_OUTCOME_DONE && result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(scheduler, __func__);
     if (outcome == BF_OUTCOME_BY_PACKET) {

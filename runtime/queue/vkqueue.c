@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "queue/outcome.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/driver.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
@@ -262,6 +263,8 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
+    if (engines)
+        bf_scheduler_wait_released(queue->scheduler);
     if (done && *result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(queue->scheduler, "vkQueueSubmit");
     return done ? BF_OUTCOME_DONE : BF_OUTCOME_BY_PACKET;
@@ -510,6 +513,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
             raw->what, queue->family, queue->index);
     }
     bf_engine_leave(engine, engines);
+    bf_scheduler_wait_released(scheduler);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(scheduler, "vkQueueSubmit");
     return result;
@@ -532,11 +536,13 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     struct bf_trace_sync waits[16];
     uint32_t wait_count = 0;
 
+    uint64_t engines = 0;
     bf_engine_enter(engine);
+    /* The driver may block in a present until the next vertical blank, or for ever. */
+    bf_engine_hand_over_ready(engine, queue, &engines);
     bf_label_enter(engine, queue->labels);
     result = bf_driver_present(engine, info);
     atomic_store(&queue->completion_unknown, true);
-    uint64_t engines = 0;
     /* A present that fails has consumed its waits all the same, unless the device is lost or memory
      * is exhausted (VK_KHR_swapchain, vkQueuePresentKHR). */
     bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
@@ -553,6 +559,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     }
     bf_trace_packet_handed_over(scheduler->gpu.trace, &trace, wait_count, waits, 0, NULL);
     bf_engine_leave(engine, engines);
+    bf_scheduler_wait_released(scheduler);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueuePresentKHR")
                                           : result;
 }

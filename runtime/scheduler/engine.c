@@ -79,15 +79,19 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
 
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
 {
+    bf_lock_acquire(&engine->batch_lock);
     struct bf_queue **queues = realloc(engine->queues, (engine->queue_count + 1) * sizeof(*queues));
-    if (!queues)
+    if (!queues) {
+        bf_lock_release(&engine->batch_lock);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     engine->queues = queues;
     /* VkQueues that had the engine to themselves have no completion signal of what they
      * submitted. */
     for (uint32_t i = 0; i < engine->queue_count && !atomic_load(&engine->shared); i++)
         atomic_store(&queues[i]->completion_unknown, true);
     queues[engine->queue_count++] = queue;
+    bf_lock_release(&engine->batch_lock);
     atomic_store(&engine->shared, true);
     atomic_store(&engine->scheduler->shared, true);
     atomic_fetch_add(&engine->command_queues, 1);
@@ -98,12 +102,14 @@ VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
 void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
+    bf_lock_acquire(&engine->batch_lock);
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         if (engine->queues[i] == queue) {
             engine->queues[i] = engine->queues[--engine->queue_count];
             break;
         }
     }
+    bf_lock_release(&engine->batch_lock);
     bf_log_leave(queue->log);
     atomic_fetch_sub(&engine->command_queues, 1);
     atomic_fetch_sub(&engine->preferred, bf_command_queue_is_preferred(queue));

@@ -13,10 +13,11 @@
  *       the lock; the lock's holder releases it and then reads 'dirty'; all four are seq_cst. So
  *       either the try succeeds, or the holder sees 'dirty' and pumps again.
  *  Q-4  No caller pumps for ever, and some thread is responsible for what is left when a pump
- *       stops. A pump stops early only if another thread is committed to take the lock and pump
- *       ('takers' > 0, counted down under the lock). Past its bound a pump sets 'tired', and then
- *       whoever appends becomes a taker; so do the submitter of a queue with a long, unblocked
- *       backlog, and whoever needs the VkQueue for a call of its own.
+ *       stops. A pump stops early, at its bound, only if there are takers: threads that wait for
+ *       their packets (A-1, scheduler/acceptance.h), or for the lock because they need the VkQueue
+ *       for a call of their own. It sets 'dirty', releases the lock, wakes those who wait, and goes
+ *       on after all if 'takers' has become 0. A taker pumps, or counts itself down and then looks
+ *       at 'dirty'; all of these are seq_cst, so one of the two goes on.
  *  Q-5  A packet released by work on another engine is pumped by the thread that released it or, if
  *       its engine's lock is taken, by that lock's holder (Q-3). No engine's lock is held while
  *       another's is tried.
@@ -55,7 +56,8 @@ struct bf_engine {
     struct bf_lock lock;
     _Atomic uint32_t dirty;
     _Atomic uint32_t takers;
-    _Atomic uint32_t tired; /* a pump is past its bound */
+    _Atomic uint32_t pumping;    /* a pump is between its look at 'dirty' and its last call */
+    struct bf_signpost progress; /* packets have been handed over, or a queue has been blocked */
 
     uint32_t queue_count;
     struct bf_queue **queues;
@@ -77,7 +79,10 @@ struct bf_engine {
 
     struct bf_label *labels; /* open on the VkQueue (scheduler/label.h); under the lock */
 
-    /* Under the lock: the batch that is being gathered. */
+    /* Under the lock: the batch that is being gathered. Over gathering and finishing it, but not
+     * over the driver's call, the batch lock is held too: with it alone, held packets are dropped
+     * while the call is stuck (L-3). It also guards 'queues'. */
+    struct bf_lock batch_lock;
     uint32_t batch_count;
     uint32_t batch_barrier; /* position of the last packet in it with a barrier, plus 1; 0: none */
     struct bf_packet *batch[BF_ENGINE_BATCH];
@@ -109,8 +114,20 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
 void bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 
-/* Waits for the lock as a taker and pumps. */
-void bf_engine_pump_taking_over(struct bf_engine *engine);
+/* Waits for the lock as a taker (Q-4) and pumps. False: it stopped at its bound, and another taker
+ * goes on. */
+bool bf_engine_pump_taking_over(struct bf_engine *engine);
+
+/* Pumps, if the lock is free; false: it isn't. To be called by a taker. */
+bool bf_engine_pump_if_free(struct bf_engine *engine);
+
+/* Hands over what may go before a call other than a pump, packets of 'first' before others; the
+ * lock is held. The engines to pump once it isn't are added to *engines. */
+void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first, uint64_t *engines);
+
+/* The device is lost: drops the packets that are in no call of the driver's, whoever has the lock
+ * (L-3). */
+void bf_engine_drop_held(struct bf_engine *engine);
 
 /* Creates what the engine needs for command queues; the lock is held. Errors: those of
  * vkCreateSemaphore, vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer and

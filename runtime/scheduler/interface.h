@@ -48,8 +48,9 @@
     F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
     F(VkResult, bf_semaphore_flush, (struct bf_scheduler * scheduler, VkSemaphore handle),         \
       (scheduler, handle))                                                                         \
-    F(void, bf_semaphore_forget, (struct bf_scheduler * scheduler, VkSemaphore handle),            \
-      (scheduler, handle))                                                                         \
+    F(bool, bf_semaphore_forget,                                                                   \
+      (struct bf_scheduler * scheduler, VkSemaphore handle, bool own_callbacks),                   \
+      (scheduler, handle, own_callbacks))                                                          \
     F(void, bf_semaphore_host_signal,                                                              \
       (struct bf_scheduler * scheduler, VkSemaphore handle, uint64_t value),                       \
       (scheduler, handle, value))                                                                  \
@@ -63,8 +64,9 @@
       (scheduler, handle))                                                                         \
     F(VkResult, bf_vkfence_flush, (struct bf_scheduler * scheduler, VkFence handle),               \
       (scheduler, handle))                                                                         \
-    F(void, bf_vkfence_forget, (struct bf_scheduler * scheduler, VkFence handle),                  \
-      (scheduler, handle))                                                                         \
+    F(bool, bf_vkfence_forget,                                                                     \
+      (struct bf_scheduler * scheduler, VkFence handle, bool own_callbacks),                       \
+      (scheduler, handle, own_callbacks))                                                          \
     F(VkResult, bf_vkfence_set_external, (struct bf_scheduler * scheduler, VkFence handle),        \
       (scheduler, handle))                                                                         \
     F(VkResult, bf_vkfence_status, (struct bf_scheduler * scheduler, VkFence handle),              \

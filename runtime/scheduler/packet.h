@@ -47,6 +47,7 @@ struct bf_packet {
     struct bf_sync *waits, *signals;
     struct bf_vkfence *fence;  /* NULL: none */
     uint64_t epoch;            /* its epoch; 0: none */
+    bool in_hand;              /* it is in the engine's batch */
     bool barrier;              /* its first command buffer is a barrier (C-2) */
     struct bf_fence *imported; /* it waits for its semaphore, while it lives; referenced */
     struct bf_wait wait;       /* BF_PACKET_WAIT */

@@ -60,6 +60,8 @@ static void queue_settle_packet(struct bf_queue *queue, struct bf_packet *packet
 static void batch_add_packet(struct bf_engine *engine, struct bf_queue *queue,
                              struct bf_packet *packet)
 {
+    packet->in_hand = true;
+    atomic_fetch_add(&queue->in_hand, 1);
     engine->batch[engine->batch_count] = packet;
     engine->batch_queues[engine->batch_count] = queue;
     engine->batch_count++;
@@ -89,8 +91,11 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
                 queue_settle_packet(queue, packet);
             else if (passage == BF_PASSAGE_BATCHED)
                 batch_add_packet(engine, queue, packet);
-            else
+            else {
+                if (passage == BF_PASSAGE_BLOCKED)
+                    bf_signpost_announce(&engine->progress);
                 return;
+            }
             /* Appended meanwhile? */
             packet = passage == BF_PASSAGE_DONE ? queue_first_packet(queue) : next;
             continue;
@@ -115,8 +120,10 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             bf_trace_packet_held(
                 scheduler->gpu.trace, &packet->trace,
                 (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
-            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, queue))
+            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, queue)) {
+                bf_signpost_announce(&engine->progress);
                 return;
+            }
         }
         if (commands)
             bf_command_queue_prepare(commands, packet);
@@ -144,6 +151,7 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     engine->batch_barrier = 0;
     if (engine->queue_count == 0)
         return;
+    bf_lock_acquire(&engine->batch_lock);
     bool preferring = atomic_load_explicit(&engine->preferred, memory_order_relaxed) > 0;
     for (int pass = preferring ? 0 : 1; pass < 2; pass++) {
         for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
@@ -154,6 +162,7 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
         }
     }
     engine->first = (engine->first + 1) % engine->queue_count;
+    bf_lock_release(&engine->batch_lock);
 }
 
 /* Semaphores that are not registered, as on attached devices, are left out: whether such a
@@ -194,12 +203,11 @@ static void packet_trace_handed_over(struct bf_scheduler *scheduler, struct bf_p
 }
 
 /* The driver has accepted the packet; or, if 'accepted' is false, the lost device will never get
- * it. */
+ * it. It is off its queue's list; the batch lock is held. */
 static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
                               struct bf_packet *packet, bool accepted)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    queue_remove_first_packet(queue, packet);
     if (accepted) {
         packet_trace_handed_over(scheduler, packet);
         bf_label_passed(engine, queue, packet);
@@ -219,6 +227,8 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)
         bf_vkfence_handed_over(scheduler, packet->fence);
+    if (packet->in_hand)
+        atomic_fetch_sub(&queue->in_hand, 1);
     bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;
@@ -409,8 +419,12 @@ static uint64_t batch_finish_part(struct bf_engine *engine, uint32_t first, uint
                                   bool accepted)
 {
     uint64_t engines = 0;
-    for (uint32_t i = first; i < first + count; i++)
+    bf_lock_acquire(&engine->batch_lock);
+    for (uint32_t i = first; i < first + count; i++) {
+        queue_remove_first_packet(engine->batch_queues[i], engine->batch[i]);
         engines |= packet_finish(engine, engine->batch_queues[i], engine->batch[i], accepted);
+    }
+    bf_lock_release(&engine->batch_lock);
     return engines;
 }
 
@@ -441,41 +455,82 @@ static uint64_t engine_submit_batch(struct bf_engine *engine)
     return engines;
 }
 
-/* Drops all packets of a lost device, and releases whoever waits for them. */
-static uint64_t engine_drop_backlog(struct bf_engine *engine)
+/* Waits of other submissions for the timelines that a dropped packet was to signal must end, too:
+ * the driver itself may not consider the device lost. */
+static void packet_signal_timelines(struct bf_scheduler *scheduler, struct bf_packet *packet)
 {
-    struct bf_scheduler *scheduler = engine->scheduler;
+    for (uint32_t s = packet->signals_peers; s < packet->signal_count; s++) {
+        struct bf_sync *sync = &packet->signals[s];
+        uint64_t value;
+        if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
+            scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sync->sem->handle,
+                                                         &value) != VK_SUCCESS ||
+            value >= sync->target)
+            continue;
+        scheduler->gpu.vk.vkSignalSemaphore(
+            scheduler->gpu.handle,
+            &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                     .semaphore = sync->sem->handle,
+                                     .value = sync->target});
+    }
+}
+
+/* Takes the packets off the queue's list, or with 'held' those behind the ones in hand. */
+static struct bf_packet *queue_take_packets(struct bf_queue *queue, bool held)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet **link = &queue->head, *last = NULL;
+    while (held && *link && (*link)->in_hand) {
+        last = *link;
+        link = &last->next;
+    }
+    struct bf_packet *taken = *link;
+    *link = NULL;
+    queue->tail = last;
+    bf_lock_release(&queue->lock);
+    return taken;
+}
+
+/* Drops the packets of a lost device, all or the held ones, and releases whoever waits for them.
+ * The batch lock is held. */
+static uint64_t engine_drop_packets(struct bf_engine *engine, bool held)
+{
     uint64_t engines = 0;
+    bool any = false;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
-        struct bf_packet *packet;
-        for (;;) {
-            packet = queue_first_packet(queue);
-            if (!packet)
-                break;
+        struct bf_packet *packet, *next;
+        while ((packet = queue_take_packets(queue, held)) != NULL) {
             if (packet->kind != BF_PACKET_WAIT) /* else it is not blocked by a semaphore */
                 bf_semaphore_unblock(queue);
-            /* Waits of other submissions for its timelines must end, too: the driver itself may not
-             * consider the device lost. */
-            for (uint32_t s = packet->signals_peers; s < packet->signal_count; s++) {
-                struct bf_sync *sync = &packet->signals[s];
-                uint64_t value;
-                if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
-                    scheduler->gpu.vk.vkGetSemaphoreCounterValue(
-                        scheduler->gpu.handle, sync->sem->handle, &value) != VK_SUCCESS ||
-                    value >= sync->target)
-                    continue;
-                scheduler->gpu.vk.vkSignalSemaphore(
-                    scheduler->gpu.handle,
-                    &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                             .semaphore = sync->sem->handle,
-                                             .value = sync->target});
+            for (any = true; packet; packet = next) {
+                next = packet->next;
+                packet_signal_timelines(engine->scheduler, packet);
+                atomic_fetch_add(&queue->issued, 1);
+                engines |= packet_finish(engine, queue, packet, false);
             }
-            atomic_fetch_add(&queue->issued, 1);
-            engines |= packet_finish(engine, queue, packet, false);
         }
     }
+    if (any) {
+        bf_signpost_announce(&engine->scheduler->progress);
+        bf_signpost_announce(&engine->progress);
+    }
     return engines;
+}
+
+static uint64_t engine_drop_backlog(struct bf_engine *engine)
+{
+    bf_lock_acquire(&engine->batch_lock);
+    uint64_t engines = engine_drop_packets(engine, false);
+    bf_lock_release(&engine->batch_lock);
+    return engines;
+}
+
+void bf_engine_drop_held(struct bf_engine *engine)
+{
+    bf_lock_acquire(&engine->batch_lock);
+    engine_drop_packets(engine, true); /* who waited finds the device lost */
+    bf_lock_release(&engine->batch_lock);
 }
 
 /* Collects the timestamps and log entries of submissions that are complete. */
@@ -520,11 +575,13 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     engine_collect(engine);
+    bool stopped = false;
+    atomic_store(&engine->pumping, 1); /* before 'dirty' is cleared */
     for (;; ++*batches) {
-        if (*batches >= PUMP_BOUND) {
-            atomic_store(&engine->tired, 1);
-            if (atomic_load(&engine->takers) > 0)
-                return true;
+        if (*batches >= PUMP_BOUND && atomic_load(&engine->takers) > 0) {
+            stopped = true;
+            atomic_store(&engine->dirty, 1);
+            break;
         }
         atomic_store(&engine->dirty, 0);
         engine_gather(engine, engines);
@@ -532,21 +589,33 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
          * release nothing to a driver that may still run. */
         if (bf_scheduler_is_lost(scheduler)) {
             *engines |= engine_drop_backlog(engine) | bf_scheduler_dirty_engines(scheduler);
-            bf_signpost_announce(&scheduler->progress);
             break;
         }
-        if (engine->batch_count == 0)
+        if (engine->batch_count == 0) {
+            bf_signpost_announce(&engine->progress); /* signals and waits may have been settled */
             break;
+        }
         if (atomic_load_explicit(&engine->takes_queues, memory_order_relaxed))
             atomic_fetch_add_explicit(&scheduler->gpu.counters.driver_calls, 1,
                                       memory_order_relaxed);
         *engines |= engine_submit_batch(engine);
         bf_signpost_announce(&scheduler->progress);
+        bf_signpost_announce(&engine->progress);
     }
-    atomic_store(&engine->tired, 0);
-    if (engine->leaving)
+    atomic_store(&engine->pumping, 0);
+    if (engine->leaving && !stopped)
         engine_remove_leaving_queues(engine);
-    return false;
+    return stopped;
+}
+
+/* Releases the lock after a pump; true: there is no more to do for this thread. */
+static bool engine_release(struct bf_engine *engine, bool stopped)
+{
+    bf_lock_release(&engine->lock);
+    if (!stopped)
+        return false;
+    bf_signpost_announce(&engine->progress);
+    return atomic_load(&engine->takers) > 0;
 }
 
 static void engine_pump(struct bf_engine *engine, uint64_t *engines)
@@ -555,9 +624,7 @@ static void engine_pump(struct bf_engine *engine, uint64_t *engines)
     do {
         if (!bf_lock_try(&engine->lock))
             return; /* its holder will look at 'dirty' */
-        bool handed_on = engine_drain(engine, engines, &batches);
-        bf_lock_release(&engine->lock);
-        if (handed_on)
+        if (engine_release(engine, engine_drain(engine, engines, &batches)))
             return;
     } while (atomic_load(&engine->dirty));
 }
@@ -571,15 +638,41 @@ void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
     }
 }
 
-void bf_engine_pump_taking_over(struct bf_engine *engine)
+/* The lock has just been taken. */
+static bool engine_pump_once(struct bf_engine *engine)
 {
     uint64_t engines = 0;
     uint32_t batches = 0;
-    bf_engine_enter(engine);
-    bool handed_on = engine_drain(engine, &engines, &batches);
-    bf_lock_release(&engine->lock);
+    bool handed_on = engine_release(engine, engine_drain(engine, &engines, &batches));
     if (handed_on)
         bf_engines_pump(engine->scheduler, engines);
     else
         bf_engine_recheck(engine, engines);
+    return !handed_on;
+}
+
+bool bf_engine_pump_taking_over(struct bf_engine *engine)
+{
+    bf_engine_enter(engine);
+    return engine_pump_once(engine);
+}
+
+bool bf_engine_pump_if_free(struct bf_engine *engine)
+{
+    if (!bf_lock_try(&engine->lock))
+        return false;
+    engine_pump_once(engine);
+    return true;
+}
+
+void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first, uint64_t *engines)
+{
+    uint32_t batches = 0;
+    if (!atomic_load(&engine->dirty))
+        return;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        if (engine->queues[i] == first)
+            engine->first = i;
+    }
+    engine_drain(engine, engines, &batches); /* what it leaves, bf_engine_leave finds */
 }

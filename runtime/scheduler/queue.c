@@ -5,14 +5,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
-
-/* The backlog of a queue, pumped by another thread, at which its submitter takes over. */
-#define BACKLOG_BOUND 64
 
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count)
@@ -29,9 +27,14 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
         p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
         p->called_ns = bf_now_ns();
     }
+    enum bf_side side;
+    /* Held by a wait of its own: then the call need not wait for a pump that finds the same. */
+    bool held =
+        !bf_queue_has_backlog(queue) &&
+        (first->kind == BF_PACKET_WAIT || bf_packet_obstacle(queue->scheduler, first, &side));
     bf_lock_acquire(&queue->lock);
     bf_label_attach(queue, first);
-    atomic_fetch_add(&queue->appended, count);
+    uint64_t target = atomic_fetch_add(&queue->appended, count) + count;
     if (queue->tail)
         queue->tail->next = first;
     else
@@ -40,12 +43,10 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
     bf_lock_release(&queue->lock);
 
     atomic_store(&engine->dirty, 1); /* */
-    uint64_t waiting = atomic_load(&queue->appended) - atomic_load(&queue->finished);
-    if (atomic_load_explicit(&engine->tired, memory_order_relaxed) ||
-        (waiting > BACKLOG_BOUND && !atomic_load(&queue->blocked)))
-        bf_engine_pump_taking_over(engine);
-    else
-        bf_engines_pump(queue->scheduler, bf_engine_bit(engine));
+    bf_engines_pump(queue->scheduler, bf_engine_bit(engine));
+    if (!held)
+        bf_queue_wait_accepted(queue, target);
+    bf_scheduler_wait_released(queue->scheduler);
 }
 
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)

@@ -21,6 +21,10 @@
 /* The interval at which a query is asked for while held work may still produce its result. */
 #define QUERY_SLICE_NS UINT64_C(500000)
 
+/* How long the loss of a device may be kept from the program while a call of the driver's may still
+ * return (L-3). */
+#define STUCK_NS UINT64_C(200000000)
+
 static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
                                       const struct bf_scheduler_info *info, uint32_t number)
 {
@@ -141,6 +145,7 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
 {
     if (info->serialize_submits)
         scheduler->submit_lock = &scheduler->submit_lock_storage;
+    scheduler->seen_outside = info->shares_memory;
     scheduler->fence_extension = info->fence_extension;
     scheduler->peer_extension = info->peer_extension;
     scheduler->engines =
@@ -214,8 +219,32 @@ static void engine_finish(struct bf_engine *engine)
     free(engine->queues);
 }
 
+void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                       bool own_callbacks)
+{
+    struct bf_kept *kept = own_callbacks ? NULL : malloc(sizeof(*kept));
+    if (!kept)
+        return;
+    bf_lock_acquire(&scheduler->kept_lock);
+    *kept = (struct bf_kept){scheduler->kept, semaphore, fence};
+    scheduler->kept = kept;
+    bf_lock_release(&scheduler->kept_lock);
+}
+
+static void scheduler_destroy_kept(struct bf_scheduler *scheduler)
+{
+    while (scheduler->kept) {
+        struct bf_kept *kept = scheduler->kept;
+        scheduler->kept = kept->next;
+        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, kept->semaphore, NULL);
+        scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, kept->fence, NULL);
+        free(kept);
+    }
+}
+
 void bf_scheduler_finish(struct bf_scheduler *scheduler)
 {
+    scheduler_destroy_kept(scheduler);
     bf_command_queues_finish(scheduler);
     bf_pending_finish(&scheduler->pending);
     for (uint32_t i = 0; i < scheduler->queue_count; i++)
@@ -299,12 +328,26 @@ VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
 {
     bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
-    /* The holder of an engine's lock drops its backlog before or after releasing the lock (Q-3),
-     * and announces that. */
+    /* What is in a call of the driver's is dropped by who made the call, and announced. */
+    const uint64_t deadline = bf_now_ns() + STUCK_NS;
+    const struct timespec until = bf_timespec(deadline);
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
-    while (!atomic_load(&scheduler->loss_told) || bf_scheduler_has_backlog(scheduler))
-        ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+    for (;;) {
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            bf_engine_drop_held(&scheduler->engines[i]);
+        if (atomic_load(&scheduler->loss_told) && !bf_scheduler_has_backlog(scheduler))
+            break;
+        if (bf_remaining_ns(deadline) == 0 && !atomic_exchange(&scheduler->stuck, true))
+            bf_message(
+                BF_MESSAGE_WARNING,
+                "device%s lost: a call of the driver has not returned for %u ms; what it was "
+                "given stays until the device is destroyed",
+                BF_LABEL(scheduler), (unsigned)(STUCK_NS / 1000000));
+        if (atomic_load(&scheduler->loss_told) && atomic_load(&scheduler->stuck))
+            break;
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
+    }
     bf_signpost_leave(&scheduler->progress);
     return VK_ERROR_DEVICE_LOST;
 }

@@ -6,6 +6,10 @@
  *  L-1  The program is told that the device is lost only when nothing is held any more: from then
  *       on it may destroy what the held packets referred to. Proven by tests/layer (devices lost at
  *       every submission of a program).
+ *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (scheduler.c) at most. What is
+ *       held is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
+ *       semaphores and fences that the program destroys stay until the device's end. Proven by
+ *       tests/layer (acceptance.c).
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
  *       tests/fence (loss_midway.c).
  */
@@ -34,6 +38,13 @@ struct bf_observer;
 struct bf_peer_extension;
 struct bf_watcher;
 
+/* A semaphore or fence that outlives its destruction by the program (L-3). */
+struct bf_kept {
+    struct bf_kept *next;
+    VkSemaphore semaphore; /* or */
+    VkFence fence;
+};
+
 struct bf_scheduler {
     struct bf_gpu gpu; /* first */
     struct bf_label_calls label_calls;
@@ -48,8 +59,15 @@ struct bf_scheduler {
     _Atomic uint32_t deferred_fences; /* VkFences of held packets */
     struct bf_signpost
         progress; /* announced when held packets have been handed over, or the device is lost */
+    _Atomic uint64_t released; /* queues set free so far */
+    /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
+     * from outside (A-2). Never cleared. */
+    _Atomic bool seen_outside;
     _Atomic bool lost;
     _Atomic bool loss_told; /* the fences and their waiters have been told */
+    _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
+    struct bf_lock kept_lock; /* leaf lock: the list */
+    struct bf_kept *kept;     /* what that call has and the program has destroyed */
 
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
@@ -91,6 +109,7 @@ struct bf_scheduler_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
+    bool shares_memory;           /* the program may export or import memory */
     bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;
@@ -144,6 +163,11 @@ VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 /* For every place that tells the program of the loss: returns VK_ERROR_DEVICE_LOST once L-1 and L-2
  * hold. The caller holds no engine's lock. */
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
+
+/* Keeps one of the two until the device's end; without memory for that, or with the program's own
+ * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
+void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                       bool own_callbacks);
 
 /* The engines with packets appended since their last pump, as a mask. */
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "scheduler/acceptance.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watcher.h"
 
@@ -18,6 +19,8 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
     sem->timeline = timeline;
     sem->log_handle = atomic_fetch_add(&scheduler->gpu.log_handles, 1) + 1;
     sem->external = external;
+    if (external)
+        atomic_store(&scheduler->seen_outside, true);
     sem->references = 1;
     if (timeline)
         sem->reached[BF_FOR_WAIT] = initial_value;
@@ -39,16 +42,20 @@ struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle)
     return sem;
 }
 
-void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle)
+bool bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle, bool own_callbacks)
 {
     struct bf_semaphore *sem = bf_map_remove(&scheduler->semaphores, (uint64_t)handle);
     if (!sem)
-        return;
+        return true;
     bf_watcher_stop(scheduler, sem);
     bf_last_submission_drop_semaphore(scheduler, handle);
     atomic_store(&sem->forgotten, true);
     bf_trace_name_semaphore(scheduler->gpu.trace, (uint64_t)handle, NULL);
+    bool stays = atomic_load(&scheduler->stuck) && atomic_load(&sem->references) > 1;
     bf_semaphore_release(sem);
+    if (stays)
+        bf_scheduler_keep(scheduler, handle, VK_NULL_HANDLE, own_callbacks);
+    return !stays;
 }
 
 void bf_semaphore_reference(struct bf_semaphore *sem)
@@ -71,8 +78,10 @@ struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemapho
 void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
-    if (sem)
-        atomic_store(&sem->external, true);
+    if (!sem)
+        return;
+    atomic_store(&sem->external, true);
+    atomic_store(&scheduler->seen_outside, true);
 }
 
 void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
@@ -82,6 +91,7 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem)
         return;
     atomic_store(&sem->external, true);
+    atomic_store(&scheduler->seen_outside, true);
     if (sem->timeline && scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, handle,
                                                                       &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);
@@ -121,6 +131,7 @@ static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
         /* From here on the queue's engine may use the waiter for another wait. */
         atomic_store(&waiter->queue->blocked, false);
         atomic_store(&engine->dirty, 1);
+        atomic_fetch_add(&engine->scheduler->released, 1);
         engines |= bf_engine_bit(engine);
     }
     bf_lock_release(&sem->lock);
@@ -185,13 +196,20 @@ void bf_semaphore_unblock(struct bf_queue *queue)
     bf_lock_release(&sem->lock);
 }
 
-void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
+uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore handle,
+                                     uint64_t value)
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     if (!sem)
-        return;
+        return 0;
     bf_trace_host_signal(scheduler->gpu.trace, (struct bf_trace_sync){(uint64_t)handle, value});
-    bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
+    return bf_semaphore_reach(sem, value);
+}
+
+void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
+{
+    bf_engines_pump(scheduler, bf_semaphore_host_signalled(scheduler, handle, value));
+    bf_scheduler_wait_released(scheduler);
 }
 
 VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)

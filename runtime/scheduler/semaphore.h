@@ -82,7 +82,9 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
 /* A timeline semaphore of Belfry's own: it can't be found by its handle, isn't logged, and is freed
  * with its last reference; NULL: out of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
-void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
+/* The program destroys it, and says whether it does so with allocation callbacks. False: a stuck
+ * call of a lost device has been given it, so that it has to stay (L-3); that is seen to. */
+bool bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle, bool own_callbacks);
 struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* S-3. Both accept NULL. */
@@ -111,8 +113,12 @@ uint64_t bf_semaphore_look_again(struct bf_semaphore *sem);
 void bf_semaphore_unblock(struct bf_queue *queue);
 
 /* The host has signalled; to be called after the driver's vkSignalSemaphore has returned. Releases
- * the waiters on the caller's thread. Thread-safety: safe. */
+ * the waiters on the caller's thread, who holds no lock; returns when A-2 holds
+ * (scheduler/acceptance.h). Thread-safety: safe. */
 void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value);
+/* The same, but the caller pumps the engines that are returned. */
+uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore handle,
+                                     uint64_t value);
 
 /* Blocks until the driver has accepted every signal of the semaphore that the program has
  * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */

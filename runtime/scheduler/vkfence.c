@@ -36,6 +36,7 @@ VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store(&fence->external, true);
     atomic_store(&scheduler->external_fences, true);
+    atomic_store(&scheduler->seen_outside, true);
     return VK_SUCCESS;
 }
 
@@ -178,9 +179,13 @@ VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle)
                : result;
 }
 
-void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle)
+bool bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle, bool own_callbacks)
 {
+    bool stays = atomic_load(&scheduler->stuck) && vkfence_is_deferred(scheduler, handle);
     bf_vkfence_release(bf_map_remove(&scheduler->vkfences, (uint64_t)handle));
+    if (stays)
+        bf_scheduler_keep(scheduler, VK_NULL_HANDLE, handle, own_callbacks);
+    return !stays;
 }
 
 VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle)

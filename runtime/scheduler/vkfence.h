@@ -43,7 +43,8 @@ void bf_vkfence_release(struct bf_vkfence *fence); /* NULL is allowed */
 VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const VkFence *fences,
                          VkBool32 all, uint64_t timeout_ns);
 VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle);
-void bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle);
+/* As bf_semaphore_forget. */
+bool bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle, bool own_callbacks);
 
 /* Blocks until the driver has been handed the fence (export). Errors: VK_ERROR_DEVICE_LOST. */
 VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle);

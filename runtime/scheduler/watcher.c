@@ -56,7 +56,9 @@ static void *watcher_run(void *argument)
         if (result == VK_SUCCESS)
             bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
         else if (result != VK_TIMEOUT) {
-            bf_scheduler_lost(scheduler, "waiting for an external semaphore");
+            /* Without waiting until the loss is settled: whoever settles it may join this thread. */
+            bf_scheduler_lose(scheduler, "waiting for an external semaphore");
+            bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
             break;
         }
     }

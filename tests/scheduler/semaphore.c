@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/acceptance.h"
 #include "scheduler/scheduler.h"
 #include "base/message.h"
 #include "scheduler/semaphore.h"
@@ -24,6 +25,20 @@ void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
 {
     (void)scheduler;
     pumped |= mask;
+}
+
+void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
+{
+    (void)scheduler;
+}
+
+void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                       bool own_callbacks)
+{
+    (void)scheduler;
+    (void)semaphore;
+    (void)fence;
+    (void)own_callbacks;
 }
 
 void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
@@ -107,7 +122,7 @@ static struct bf_semaphore *make(struct world *w, bool timeline, bool external, 
 
 static void finish(struct world *w)
 {
-    bf_semaphore_forget(&w->scheduler, HANDLE);
+    bf_semaphore_forget(&w->scheduler, HANDLE, false);
     assert_null(bf_semaphore_find(&w->scheduler, HANDLE));
     bf_map_finish(&w->scheduler.semaphores, NULL, NULL);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The waits of calls that submit and of calls that set packets free, until the driver has these. */
+#include "scheduler/acceptance.h"
+
+#include "scheduler/engine.h"
+#include "scheduler/scheduler.h"
+
+/* Looks at a queue before its submitter sleeps. A driver's call is often over sooner than a thread
+ * is put to sleep and woken. */
+#define SPINS 256
+
+static bool queue_is_settled(struct bf_queue *queue, uint64_t target)
+{
+    return atomic_load(&queue->finished) >= target || atomic_load(&queue->blocked) ||
+           bf_scheduler_is_lost(queue->scheduler);
+}
+
+void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target)
+{
+    struct bf_engine *engine = queue->engine;
+    for (int i = 0; i < SPINS; i++) {
+        if (queue_is_settled(queue, target))
+            return;
+        bf_lock_pause();
+    }
+    atomic_fetch_add(&engine->takers, 1);
+    uint32_t ticket = bf_signpost_enter(&engine->progress);
+    bool timed_out = false;
+    while (!queue_is_settled(queue, target)) {
+        if (!atomic_load(&engine->dirty) || !bf_engine_pump_if_free(engine))
+            ticket = bf_signpost_sleep(&engine->progress, ticket, NULL, &timed_out);
+    }
+    bf_signpost_leave(&engine->progress);
+    atomic_fetch_sub(&engine->takers, 1);
+    bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
+}
+
+/* Is a pump at work on the engine, or needed? 'dirty' is read first: a pump sets 'pumping' before
+ * it clears 'dirty'. */
+static bool engine_is_at_work(struct bf_engine *engine)
+{
+    return atomic_load(&engine->dirty) || atomic_load(&engine->pumping);
+}
+
+void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
+{
+    if (!atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed))
+        return;
+    /* What had been set free when 'released' was read is on an engine that is at work then, or has
+     * been handed over. Once that engine's lock has been had and released, it has been, and what it
+     * has set free in turn has been counted. */
+    uint64_t released;
+    bool left;
+    do {
+        left = false;
+        released = atomic_load(&scheduler->released);
+        for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+            struct bf_engine *engine = &scheduler->engines[i];
+            if (engine_is_at_work(engine) && !bf_engine_pump_taking_over(engine))
+                left = true;
+        }
+    } while ((left || atomic_load(&scheduler->released) != released) &&
+             !bf_scheduler_is_lost(scheduler));
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what is
+ * promised has been accepted by then, nobody waits for more than that, and a lost device is told at
+ * once.
+ */
+#include "world.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint32_t three[] = {3, WORLD_END};
+
+/* A call on a thread of its own, and what the driver had accepted when it returned. */
+struct call {
+    struct device *w;
+    VkQueue queue;
+    struct vulkan_batch batch;
+    VkResult result;
+    uint64_t accepted;
+    _Atomic int tid;
+    _Atomic bool returned;
+    pthread_t thread;
+};
+
+static uint64_t accepted(struct device *w)
+{
+    return vulkan_counters(&w->icd).submit_infos;
+}
+
+static void call_start(struct call *c, void *(*run)(void *))
+{
+    c->tid = 0;
+    c->returned = false;
+    assert_int_equal(pthread_create(&c->thread, NULL, run, c), 0);
+}
+
+static void call_begins(struct call *c)
+{
+    c->tid = gettid();
+}
+
+static void call_ends(struct call *c, VkResult result)
+{
+    c->result = result;
+    c->accepted = accepted(c->w);
+    c->returned = true;
+}
+
+/* Returns once the thread sleeps inside the call, or the call has returned. */
+static void call_await(struct call *c)
+{
+    for (char state = 0; !c->returned && state != 'S'; sched_yield()) {
+        char path[64], text[256] = "";
+        if (!c->tid)
+            continue;
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", c->tid);
+        FILE *f = fopen(path, "r");
+        if (!f)
+            continue;
+        const char *after = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+        state = after ? after[2] : 0;
+        fclose(f);
+    }
+}
+
+static void call_join(struct call *c)
+{
+    pthread_join(c->thread, NULL);
+}
+
+static void *submit(void *argument)
+{
+    struct call *c = argument;
+    call_begins(c);
+    call_ends(c, vulkan_submit(c->queue, c->batch));
+    return NULL;
+}
+
+static void *signal_host(void *argument)
+{
+    struct call *c = argument;
+    call_begins(c);
+    vulkan_signal(c->w->device, c->batch.signal, c->batch.signal_value);
+    call_ends(c, VK_SUCCESS);
+    return NULL;
+}
+
+/* The next vkQueueSubmit2 blocks; the call with it, which is in the driver when this returns. */
+static void block(struct call *neighbour)
+{
+    neighbour->w->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    call_start(neighbour, submit);
+    neighbour->w->icd.await_blocked(1);
+}
+
+static void unblock(struct call *neighbour)
+{
+    neighbour->w->icd.release(UINT64_MAX);
+    call_join(neighbour);
+    assert_success(neighbour->result);
+    neighbour->w->icd.set_block(NULL);
+}
+
+static VkSemaphore exported(struct device *w)
+{
+    const VkExportSemaphoreCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    VkSemaphore semaphore;
+    assert_success(
+        vkCreateSemaphore(w->device,
+                          &(VkSemaphoreCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                                   .pNext = &external},
+                          NULL, &semaphore));
+    return semaphore;
+}
+
+static struct call on_queue(struct device *w, uint32_t queue)
+{
+    return (struct call){.w = w,
+                         .queue = w->queues[0][queue],
+                         .batch = {.commands = device_store(w, 0, queue, queue)}};
+}
+
+static void finish(struct device *w)
+{
+    assert_success(vkDeviceWaitIdle(w->device));
+}
+
+/* a neighbour's call is stuck in the driver, on the VkQueue that both share. */
+DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
+{
+    struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    uint64_t before = accepted(w);
+    block(&a);
+    call_start(&b, submit);
+    call_start(&c, submit);
+    call_await(&b);
+    call_await(&c);
+    unblock(&a);
+    call_join(&b);
+    call_join(&c);
+    assert_success(b.result);
+    assert_success(c.result);
+    assert_true(b.accepted >= before + 2);
+    assert_true(c.accepted >= before + 2);
+    assert_int_equal(accepted(w), before + 3);
+    finish(w);
+}
+
+/* what is held by a wait of its own waits for no neighbour, nor does what stands behind it. */
+DEVICE_TEST(test_held_submit_returns_at_once, "SHAPE=q1", three)
+{
+    struct call a = on_queue(w, 0), b = on_queue(w, 1);
+    VkSemaphore never = vulkan_timeline(w->device, 0);
+    uint64_t before = accepted(w);
+    b.batch.wait = never;
+    b.batch.wait_value = 1;
+    assert_success(vulkan_submit(b.queue, b.batch));
+    block(&a);
+    b.batch.commands = VK_NULL_HANDLE;
+    assert_success(vulkan_submit(b.queue, b.batch));
+    b.queue = w->queues[0][2];
+    assert_success(vulkan_submit(b.queue, b.batch));
+    assert_int_equal(accepted(w), before);
+    unblock(&a);
+    vulkan_signal(w->device, never, 1);
+    assert_int_equal(accepted(w), before + 4);
+    finish(w);
+    vkDestroySemaphore(w->device, never, NULL);
+}
+
+/* a host signal sets free what somebody outside can see. */
+DEVICE_TEST(test_signal_returns_when_what_it_frees_is_accepted, "SHAPE=q1", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0), outside = exported(w);
+    struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    uint64_t before = accepted(w);
+    b.batch.wait = t;
+    b.batch.wait_value = 1;
+    b.batch.signal = t; /* which sets free the next one */
+    b.batch.signal_value = 2;
+    assert_success(vulkan_submit(b.queue, b.batch));
+    c.batch.wait = t;
+    c.batch.wait_value = 2;
+    c.batch.signal = outside;
+    assert_success(vulkan_submit(c.queue, c.batch));
+    block(&a);
+    struct call s = {.w = w, .batch = {.signal = t, .signal_value = 1}};
+    call_start(&s, signal_host);
+    call_await(&s);
+    unblock(&a);
+    call_join(&s);
+    assert_int_equal(s.accepted, before + 3);
+    finish(w);
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, outside, NULL);
+}
+
+/* where nobody outside can see it, the signal waits for no neighbour. */
+DEVICE_TEST(test_signal_that_nobody_sees_returns_at_once, "SHAPE=q1", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    struct call a = on_queue(w, 0), b = on_queue(w, 1);
+    uint64_t before = accepted(w);
+    b.batch.wait = t;
+    b.batch.wait_value = 1;
+    assert_success(vulkan_submit(b.queue, b.batch));
+    block(&a);
+    vulkan_signal(w->device, t, 1);
+    assert_int_equal(accepted(w), before);
+    unblock(&a);
+    finish(w);
+    assert_int_equal(accepted(w), before + 2);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* L-3: while a call is stuck in the driver, another thread finds the device lost: it is told, and
+ * may destroy what was held and what the stuck call was given. */
+DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0), given = vulkan_timeline(w->device, 0);
+    VkFence fences[3];
+    for (int i = 0; i < 3; i++)
+        fences[i] = vulkan_fence(w->device, false);
+    struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    /* Held; the signal then hands it over, in a call of another thread that is stuck. */
+    a.batch.wait = t;
+    a.batch.wait_value = 1;
+    a.batch.signal = given;
+    a.batch.signal_value = 1;
+    a.batch.fence = fences[0];
+    assert_success(vulkan_submit(a.queue, a.batch));
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    struct call s = {.w = w, .batch = {.signal = t, .signal_value = 1}};
+    call_start(&s, signal_host);
+    w->icd.await_blocked(1);
+    b.batch.wait = t;
+    b.batch.wait_value = 2;
+    b.batch.fence = fences[1];
+    assert_success(vulkan_submit(b.queue, b.batch));
+    call_start(&c, submit); /* waits for the neighbour */
+    call_await(&c);
+    w->icd.lose();
+    assert_int_equal(vkGetFenceStatus(w->device, fences[2]), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkGetFenceStatus(w->device, fences[1]), VK_ERROR_DEVICE_LOST);
+    call_join(&c);
+    assert_int_equal(c.result, VK_ERROR_DEVICE_LOST);
+    assert_false(s.returned);
+    for (int i = 0; i < 3; i++)
+        vkDestroyFence(w->device, fences[i], NULL);
+    vkDestroySemaphore(w->device, given, NULL);
+    w->icd.release(UINT64_MAX);
+    call_join(&s);
+    w->icd.set_block(NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+}
