@@ -657,6 +657,9 @@ typedef enum BfObjectType {
  * UTF-8, copied, and cut off after 127 bytes; NULL or "" takes the name away. The name ends with
  * the object.
  *
+ * Items of background processing have no handle, as in D3D12 (QueueProcessingWorkCb returns none,
+ * [BP DDI]), and so no name. Traces number them, and static probes have the callback's address.
+ *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfSetObjectName(BfObjectType type, const void *object, const char *pName);
