@@ -296,24 +296,39 @@ void bf_retained_layout_add(struct bf_pipelines *ps, VkPipelineLayout layout,
         retained_object_add(ps, &retained->base);
 }
 
-/* The attachments' indices of a list of references; NULL for no references. */
-static const uint32_t *numbers(struct bf_arena *arena, uint32_t count,
-                               const VkAttachmentReference2 *references)
+/* Copies the member 'attachment' of references that lie 'stride' bytes apart; NULL if there are
+ * none. */
+static const uint32_t *attachment_numbers(struct bf_arena *arena, uint32_t count,
+                                          const uint32_t *first, size_t stride)
 {
-    uint32_t *list = references && count ? bf_arena_zeroed(arena, count * sizeof(*list)) : NULL;
+    uint32_t *list = first && count ? bf_arena_zeroed(arena, count * sizeof(*list)) : NULL;
     for (uint32_t i = 0; list && i < count; i++)
-        list[i] = references[i].attachment;
+        list[i] = *(const uint32_t *)((const char *)first + i * stride);
     return list;
 }
 
-static const uint32_t *old_numbers(struct bf_arena *arena, uint32_t count,
-                                   const VkAttachmentReference *references)
-{
-    uint32_t *list = references && count ? bf_arena_zeroed(arena, count * sizeof(*list)) : NULL;
-    for (uint32_t i = 0; list && i < count; i++)
-        list[i] = references[i].attachment;
-    return list;
-}
+/* The structs of both generations of vkCreateRenderPass have these members. */
+#define NUMBERS(arena, count, references)                                                          \
+    attachment_numbers(arena, count, (references) ? &(references)->attachment : NULL,              \
+                       sizeof(*(references)))
+#define RETAIN_ATTACHMENT(a)                                                                       \
+    ((struct bf_retained_attachment){(a)->flags, (a)->format, (a)->samples, (a)->loadOp,           \
+                                     (a)->stencilLoadOp, (a)->initialLayout, (a)->finalLayout})
+#define RETAIN_SUBPASS(arena, s)                                                                   \
+    ((struct bf_retained_subpass){                                                                 \
+        .flags = (s)->flags,                                                                       \
+        .input_count = (s)->inputAttachmentCount,                                                  \
+        .color_count = (s)->colorAttachmentCount,                                                  \
+        .inputs = NUMBERS(arena, (s)->inputAttachmentCount, (s)->pInputAttachments),               \
+        .colors = NUMBERS(arena, (s)->colorAttachmentCount, (s)->pColorAttachments),               \
+        .resolves = NUMBERS(arena, (s)->colorAttachmentCount, (s)->pResolveAttachments),           \
+        .depth = (s)->pDepthStencilAttachment ? (s)->pDepthStencilAttachment->attachment           \
+                                              : VK_ATTACHMENT_UNUSED,                              \
+        .depth_resolve = VK_ATTACHMENT_UNUSED,                                                     \
+        .preserve_count = (s)->preserveAttachmentCount,                                            \
+        .preserves = bf_arena_copy(arena, (s)->pPreserveAttachments, (s)->preserveAttachmentCount, \
+                                   sizeof(uint32_t)),                                              \
+    })
 
 static struct bf_retained_render_pass *pass_new(struct bf_pipelines *ps, VkRenderPass pass,
                                                 uint32_t attachment_count, uint32_t subpass_count,
@@ -347,30 +362,10 @@ void bf_retained_render_pass_add(struct bf_pipelines *ps, VkRenderPass pass,
         ps, pass, info->attachmentCount, info->subpassCount, info->dependencyCount, allocator);
     if (!retained)
         return;
-    for (uint32_t i = 0; i < retained->attachment_count; i++) {
-        const VkAttachmentDescription *a = &info->pAttachments[i];
-        retained->attachments[i] = (struct bf_retained_attachment){
-            a->flags,         a->format,        a->samples,    a->loadOp,
-            a->stencilLoadOp, a->initialLayout, a->finalLayout};
-    }
-    for (uint32_t i = 0; i < retained->subpass_count; i++) {
-        const VkSubpassDescription *s = &info->pSubpasses[i];
-        struct bf_arena *arena = &retained->base.arena;
-        retained->subpasses[i] = (struct bf_retained_subpass){
-            .flags = s->flags,
-            .input_count = s->inputAttachmentCount,
-            .color_count = s->colorAttachmentCount,
-            .inputs = old_numbers(arena, s->inputAttachmentCount, s->pInputAttachments),
-            .colors = old_numbers(arena, s->colorAttachmentCount, s->pColorAttachments),
-            .resolves = old_numbers(arena, s->colorAttachmentCount, s->pResolveAttachments),
-            .depth = s->pDepthStencilAttachment ? s->pDepthStencilAttachment->attachment
-                                                : VK_ATTACHMENT_UNUSED,
-            .depth_resolve = VK_ATTACHMENT_UNUSED,
-            .preserve_count = s->preserveAttachmentCount,
-            .preserves = bf_arena_copy(arena, s->pPreserveAttachments, s->preserveAttachmentCount,
-                                       sizeof(uint32_t)),
-        };
-    }
+    for (uint32_t i = 0; i < retained->attachment_count; i++)
+        retained->attachments[i] = RETAIN_ATTACHMENT(&info->pAttachments[i]);
+    for (uint32_t i = 0; i < retained->subpass_count; i++)
+        retained->subpasses[i] = RETAIN_SUBPASS(&retained->base.arena, &info->pSubpasses[i]);
     for (uint32_t i = 0; i < retained->dependency_count; i++) {
         const VkSubpassDependency *d = &info->pDependencies[i];
         retained->dependencies[i] = (VkSubpassDependency2){
@@ -408,30 +403,13 @@ void bf_retained_render_pass2_add(struct bf_pipelines *ps, VkRenderPass pass,
         return;
     retained->unknown = info->pNext != NULL;
     for (uint32_t i = 0; i < retained->attachment_count; i++) {
-        const VkAttachmentDescription2 *a = &info->pAttachments[i];
-        retained->attachments[i] = (struct bf_retained_attachment){
-            a->flags,         a->format,        a->samples,    a->loadOp,
-            a->stencilLoadOp, a->initialLayout, a->finalLayout};
-        retained->unknown |= a->pNext != NULL;
+        retained->attachments[i] = RETAIN_ATTACHMENT(&info->pAttachments[i]);
+        retained->unknown |= info->pAttachments[i].pNext != NULL;
     }
     for (uint32_t i = 0; i < retained->subpass_count; i++) {
         const VkSubpassDescription2 *s = &info->pSubpasses[i];
-        struct bf_arena *arena = &retained->base.arena;
-        retained->subpasses[i] = (struct bf_retained_subpass){
-            .flags = s->flags,
-            .view_mask = s->viewMask,
-            .input_count = s->inputAttachmentCount,
-            .color_count = s->colorAttachmentCount,
-            .inputs = numbers(arena, s->inputAttachmentCount, s->pInputAttachments),
-            .colors = numbers(arena, s->colorAttachmentCount, s->pColorAttachments),
-            .resolves = numbers(arena, s->colorAttachmentCount, s->pResolveAttachments),
-            .depth = s->pDepthStencilAttachment ? s->pDepthStencilAttachment->attachment
-                                                : VK_ATTACHMENT_UNUSED,
-            .depth_resolve = VK_ATTACHMENT_UNUSED,
-            .preserve_count = s->preserveAttachmentCount,
-            .preserves = bf_arena_copy(arena, s->pPreserveAttachments, s->preserveAttachmentCount,
-                                       sizeof(uint32_t)),
-        };
+        retained->subpasses[i] = RETAIN_SUBPASS(&retained->base.arena, s);
+        retained->subpasses[i].view_mask = s->viewMask;
         for (const VkBaseInStructure *c = s->pNext; c; c = c->pNext) {
             const VkSubpassDescriptionDepthStencilResolve *r = (const void *)c;
             if (c->sType != VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)
