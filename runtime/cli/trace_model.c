@@ -184,7 +184,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
 static void packet_tell(struct trace_model *m, struct trace_packet *p,
                         const struct trace_item *item)
 {
-    /* The packet may have been added as the carrier of a fence operation. */
+    /* The packet may have been added as the packet of a fence operation. */
     enum trace_packet_kind kind = item_packet_kind(item);
     if (kind != TRACE_PACKET_OTHER && kind != p->kind && p->ordinal == 0)
         kind_set(m, p, kind);

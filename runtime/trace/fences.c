@@ -496,11 +496,11 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
 void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_packet *packet,
                            enum bf_trace_fence_op kind, struct bf_trace_sync sync, bool logged)
 {
-    uint64_t carrier = t && packet ? packet->id : 0;
+    uint64_t packet_id = t && packet ? packet->id : 0;
     if (kind == BF_TRACE_FENCE_WAIT)
-        BF_PROBE4(fence_wait_queued, index, sync.semaphore, sync.value, carrier);
+        BF_PROBE4(fence_wait_queued, index, sync.semaphore, sync.value, packet_id);
     else
-        BF_PROBE4(fence_signal_queued, index, sync.semaphore, sync.value, carrier);
+        BF_PROBE4(fence_signal_queued, index, sync.semaphore, sync.value, packet_id);
     if (!t)
         return;
     bf_lock_acquire(&t->output->lock);
@@ -517,11 +517,11 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
     }
     if (op) {
         op->id = ++t->last_fence_op;
-        op->packet = carrier;
+        op->packet = packet_id;
         op->sync = sync;
         op->queued_ns = now;
         op->logged = logged;
-        op->handed_over = !carrier;
+        op->handed_over = !packet_id;
         box_begin(t, index, kind, op);
         if (kind == BF_TRACE_FENCE_SIGNAL) {
             signal_remember(t, index, op);

@@ -373,7 +373,7 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
 
 TEST(test_device_extensions)
 {
-    device_extensions(false, true, 2); /* appended families: index carriers go too */
+    device_extensions(false, true, 2); /* appended families: also hides those with family indices */
     device_extensions(true, true, 4);
     device_extensions(false, false, 7); /* passed through: everything is the driver's own */
 }

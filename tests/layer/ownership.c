@@ -202,16 +202,15 @@ static VkCommandBuffer make_buffer(VkCommandPool pool, bool secondary)
     return buffer;
 }
 
-/* The commands that carry barriers --------------------------------------------------------------
- */
+/* The commands that have barriers -------------------------------------------------------------- */
 
-enum carrier {
+enum barrier_command {
     BARRIER,
     WAIT_EVENTS,
     BARRIER2,
     SET_EVENT2,
     WAIT_EVENTS2,
-    CARRIERS,
+    BARRIER_COMMANDS,
 };
 
 #define SRC_STAGE  VK_PIPELINE_STAGE_TRANSFER_BIT
@@ -226,7 +225,7 @@ enum carrier {
 static const int image_note = 1, buffer_note = 2; /* structs chained to barriers stay */
 
 /* 'n' barriers on images and as many on buffers, and one on memory, between two families. */
-static void record(VkCommandBuffer commands, enum carrier carrier, bool khr, uint32_t n,
+static void record(VkCommandBuffer commands, enum barrier_command command, bool khr, uint32_t n,
                    uint32_t src, uint32_t dst)
 {
     static VkImageMemoryBarrier images[MAX_BARRIERS];
@@ -291,7 +290,7 @@ static void record(VkCommandBuffer commands, enum carrier carrier, bool khr, uin
     };
     const VkEvent event = (VkEvent)(uintptr_t)5;
     memset(&seen, 0, sizeof(seen));
-    switch (carrier) {
+    switch (command) {
     case BARRIER:
         FAKE_CALL(vkCmdPipelineBarrier, commands, SRC_STAGE, DST_STAGE, VK_DEPENDENCY_BY_REGION_BIT,
                   1, &memory, n, buffers, n, images);
@@ -315,11 +314,11 @@ static void record(VkCommandBuffer commands, enum carrier carrier, bool khr, uin
             commands, 2, events, infos);
         break;
     }
-    case CARRIERS:
+    case BARRIER_COMMANDS:
         break;
     }
-    assert_int_equal(seen.calls, carrier == WAIT_EVENTS2 ? 2 : 1);
-    if (carrier != WAIT_EVENTS)
+    assert_int_equal(seen.calls, command == WAIT_EVENTS2 ? 2 : 1);
+    if (command != WAIT_EVENTS)
         assert_int_equal(seen.flags, VK_DEPENDENCY_BY_REGION_BIT);
     assert_int_equal(seen.memory[0].dstAccessMask, 2); /* the program's own memory barrier stays */
     assert_int_equal(seen.buffer_count, n);
@@ -353,13 +352,13 @@ static void expect_barriers(uint32_t n, uint32_t src, uint32_t dst, uint32_t dst
 
 /* The layout changes are left to the other half; only the second scope is the program's. The stages
  * an event was set with can't be widened. */
-static void expect_acquire(uint32_t n, enum carrier carrier)
+static void expect_acquire(uint32_t n, enum barrier_command command)
 {
     const VkPipelineStageFlags2 all = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     assert_int_equal(seen.image_count, 0);
     assert_int_equal(seen.memory_count, 1 + n);
     for (uint32_t i = 1; i <= n; i++) {
-        if (carrier == WAIT_EVENTS)
+        if (command == WAIT_EVENTS)
             assert_int_equal(seen.memory[i].srcStageMask, SRC_STAGE);
         else
             assert_true(seen.memory[i].srcStageMask & all);
@@ -429,14 +428,14 @@ TEST(test_transfers)
                 buffers[f] = make_buffer(pools[f], secondary);
             }
             for (size_t t = 0; t < sizeof(transfers) / sizeof(transfers[0]); t++) {
-                for (enum carrier carrier = 0; carrier < CARRIERS; carrier++) {
+                for (enum barrier_command command = 0; command < BARRIER_COMMANDS; command++) {
                     /* One, as many as need no allocation, and more. */
                     static const uint32_t numbers[] = {0, 1, 16, 17, 60};
                     for (size_t i = 0; i < 5; i++) {
-                        record(buffers[transfers[t].own], carrier, khr, numbers[i],
+                        record(buffers[transfers[t].own], command, khr, numbers[i],
                                transfers[t].src, transfers[t].dst);
                         if (transfers[t].half == ACQUIRE)
-                            expect_acquire(numbers[i], carrier);
+                            expect_acquire(numbers[i], command);
                         else
                             expect_barriers(numbers[i], transfers[t].src_below,
                                             transfers[t].dst_below,

@@ -160,7 +160,7 @@ class Tables(unittest.TestCase):
         self.refresh()
         self.assertEqual(self.table("commands")[1]["vkGone"]["specialize"], "x")
 
-    def test_a_new_carrier_of_queues(self):
+    def test_a_new_command_that_takes_a_queue(self):
         """A newer registry's command takes a VkQueue, inside a struct: nobody has said what becomes
         of it, so there is no table."""
         new = {
@@ -185,7 +185,7 @@ class Tables(unittest.TestCase):
                       self.get("layer/generated/commands.inc"))
         self.assertIn('{"VK_EXT_hint", LAYER_HIDDEN, 0}', self.get("layer/generated/extensions.inc"))
 
-    def test_a_new_carrier_of_families_in_the_core(self):
+    def test_a_new_core_command_that_takes_a_family(self):
         result = self.refresh(
             commands='<command><proto><name>vkFamily</name></proto><param><type>VkDevice</type> <name>d</name>'
                      '</param><param><type>uint32_t</type> <name>queueFamilyIndex</name></param></command>',
