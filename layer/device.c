@@ -62,7 +62,7 @@ struct feature {
 
 /* The struct of the chain that holds the feature, with the feature's address in *value; NULL:
  * none. */
-static void *struct_with(const void *chain, const struct feature *f, VkBool32 **value)
+static void *feature_struct(const void *chain, const struct feature *f, VkBool32 **value)
 {
     char *s = f->core_counts ? (char *)layer_chain_find(chain, f->core) : NULL;
     if (s) {
@@ -76,11 +76,11 @@ static void *struct_with(const void *chain, const struct feature *f, VkBool32 **
 
 /* Switches the feature on in the chain; if no struct holds it, 'own' is put in front.
  * VK_INCOMPLETE: the feature is optional, and the chain can't be changed; it stays off. */
-static VkResult enable(struct request *r, const struct feature *f, VkBaseOutStructure *own,
-                       bool optional)
+static VkResult feature_enable(struct request *r, const struct feature *f, VkBaseOutStructure *own,
+                               bool optional)
 {
     VkBool32 *value;
-    char *holder = struct_with(r->info.pNext, f, &value);
+    char *holder = feature_struct(r->info.pNext, f, &value);
     if (!holder) {
         own->sType = f->own;
         own->pNext = (VkBaseOutStructure *)r->info.pNext;
@@ -171,7 +171,7 @@ static VkResult enable_int64(struct request *r, const VkDeviceCreateInfo *info)
                       offsetof(VkPhysicalDeviceFeatures, shaderInt64),
     };
     if (layer_chain_find(r->info.pNext, type))
-        return enable(r, &int64, NULL, true);
+        return feature_enable(r, &int64, NULL, true);
     if (info->pEnabledFeatures)
         r->features = *info->pEnabledFeatures;
     r->features.shaderInt64 = VK_TRUE;
@@ -265,9 +265,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         for (int i = 0; i < 4; i++) {
             VkBool32 *value;
             if (!wanted[i] ||
-                (struct_with(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
+                (feature_struct(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
                 continue;
-            result = enable(r, wanted[i], own[i], i >= 2);
+            result = feature_enable(r, wanted[i], own[i], i >= 2);
             if (result < 0)
                 return result;
             reset_wanted = reset_wanted && (i != 2 || result == VK_SUCCESS);
@@ -358,8 +358,8 @@ static bool is_robust(const VkDeviceCreateInfo *info)
                     : info->pEnabledFeatures && info->pEnabledFeatures->robustBufferAccess;
 }
 
-static VkResult attach(struct layer_device *d, struct request *r,
-                       PFN_vkSetDeviceLoaderData set_loader_data)
+static VkResult device_create_runtime(struct layer_device *d, struct request *r,
+                                      PFN_vkSetDeviceLoaderData set_loader_data)
 {
     d->trace = bf_trace_session_open(&d->instance->settings, d->physical->name,
                                      d->physical->driver_version);
@@ -453,7 +453,7 @@ static void load_functions(struct layer_device *d)
     layer_device_calls_load(d);
 }
 
-static void list(struct layer_device *d)
+static void device_list_add(struct layer_device *d)
 {
     bf_lock_acquire(&d->instance->devices_lock);
     d->next_device = d->instance->devices;
@@ -461,7 +461,7 @@ static void list(struct layer_device *d)
     bf_lock_release(&d->instance->devices_lock);
 }
 
-static void unlist(struct layer_device *d)
+static void device_list_remove(struct layer_device *d)
 {
     bf_lock_acquire(&d->instance->devices_lock);
     struct layer_device **link = &d->instance->devices;
@@ -471,7 +471,7 @@ static void unlist(struct layer_device *d)
     bf_lock_release(&d->instance->devices_lock);
 }
 
-static void pass_through_line(const struct layer_physical *p, const char *why)
+static void pass_through_tell(const struct layer_physical *p, const char *why)
 {
     bf_message(BF_MESSAGE_WARNING, "%s: %s: this device is passed through as it is", p->name, why);
 }
@@ -528,7 +528,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         if (result != VK_SUCCESS) /* the driver refused the program's own request */
             goto fail_create;
         if (p->capable)
-            pass_through_line(p, is_group(info) ? "a group of several devices"
+            pass_through_tell(p, is_group(info) ? "a group of several devices"
                                                 : "what scheduling needs can't be enabled");
     }
     load_functions(d);
@@ -537,13 +537,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         goto fail_add;
     }
     if (scheduled) {
-        result = attach(d, &r, loader_data->u.pfnSetDeviceLoaderData);
+        result = device_create_runtime(d, &r, loader_data->u.pfnSetDeviceLoaderData);
         if (result != VK_SUCCESS)
             goto fail_attach;
     }
     if (scheduled)
         layer_specialize_create(d, &r.info);
-    list(d);
+    device_list_add(d);
     request_finish(&r);
     *device = d->handle;
     return VK_SUCCESS;
@@ -567,7 +567,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     if (!device)
         return;
     struct layer_device *d = layer_device_of(device);
-    unlist(d);
+    device_list_remove(d);
     layer_specialize_destroy(d);
     bf_device_destroy(d->runtime);
     layer_access_destroy(d);

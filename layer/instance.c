@@ -98,7 +98,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
         goto fail_settings;
     bf_message_set_level(i->settings.messages);
 
-    result = create_below(info, allocator, instance, link, &i->asks_old_devices);
+    result = create_below(info, allocator, instance, link, &i->properties2);
     if (result != VK_SUCCESS)
         goto fail_create;
     i->handle = *instance;
@@ -228,7 +228,7 @@ static VkResult find_capabilities(struct layer_physical *p)
                         has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     free(list);
     bool askable = p->vk->vkGetPhysicalDeviceFeatures2 &&
-                   (p->api_version >= VK_API_VERSION_1_1 || i->asks_old_devices);
+                   (p->api_version >= VK_API_VERSION_1_1 || i->properties2);
     if (!askable || (!core12 && !timeline_extension) || (!core13 && !sync2_extension))
         return VK_SUCCESS;
 

@@ -26,7 +26,7 @@ struct layer_device *layer_device_of(const void *dispatchable)
     return bf_map_find(&devices, layer_key(dispatchable));
 }
 
-static bool add(struct bf_map *map, const void *dispatchable, void *object)
+static bool table_add(struct bf_map *map, const void *dispatchable, void *object)
 {
     bf_lock_acquire(&table_lock);
     bool added = bf_map_insert(map, layer_key(dispatchable), object);
@@ -36,7 +36,7 @@ static bool add(struct bf_map *map, const void *dispatchable, void *object)
 
 /* An empty table is freed, so that the layer leaves no memory when it is unloaded. Nobody looks an
  * object up at the time: there is none left. */
-static void take(struct bf_map *map, const void *dispatchable)
+static void table_remove(struct bf_map *map, const void *dispatchable)
 {
     bf_lock_acquire(&table_lock);
     bf_map_remove(map, layer_key(dispatchable));
@@ -47,22 +47,22 @@ static void take(struct bf_map *map, const void *dispatchable)
 
 bool layer_instance_add(struct layer_instance *instance)
 {
-    return add(&instances, instance->handle, instance);
+    return table_add(&instances, instance->handle, instance);
 }
 
 void layer_instance_remove(struct layer_instance *instance)
 {
-    take(&instances, instance->handle);
+    table_remove(&instances, instance->handle);
 }
 
 bool layer_device_add(struct layer_device *device)
 {
-    return add(&devices, device->handle, device);
+    return table_add(&devices, device->handle, device);
 }
 
 void layer_device_remove(struct layer_device *device)
 {
-    take(&devices, device->handle);
+    table_remove(&devices, device->handle);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance,

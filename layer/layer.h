@@ -57,7 +57,7 @@ struct layer_instance {
     struct bf_lock messengers_lock; /* leaf lock: the list of messengers */
     struct layer_messenger *messengers;
 
-    bool asks_old_devices; /* VK_KHR_get_physical_device_properties2 is enabled */
+    bool properties2; /* VK_KHR_get_physical_device_properties2 is enabled */
     struct layer_instance_calls
         calls[LAYER_VERSIONS];             /* by the API version that a device is used with */
     const struct layer_instance_calls *vk; /* for the newest version */

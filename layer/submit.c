@@ -141,7 +141,7 @@ static void submit_convert(struct arena *arena, const VkSubmitInfo *from, const 
 }
 
 /* The first struct of the chain that Belfry doesn't know, to be named in the message. */
-static VkStructureType stranger_in(const void *chain)
+static VkStructureType chain_unknown_type(const void *chain)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         switch ((int)s->sType) {
@@ -269,7 +269,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSubmit2(VkQueue queue, uint32_t coun
         if (!bf_packet_can_copy_submit(&infos[i]))
             return submit_raw(
                 layer_queue(queue), submit_room(infos, count), fill_submits, infos, count,
-                stranger_in(infos[i].pNext),
+                chain_unknown_type(infos[i].pNext),
                 (struct bf_raw_submit){
                     .command = BF_RAW_SUBMIT2, .count = count, .infos = infos, .fence = fence});
     }
@@ -291,7 +291,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueBindSparse(VkQueue queue, uint32_t c
     }
     if (unknown)
         return submit_raw(
-            layer_queue(queue), room, fill_binds, infos, count, stranger_in(unknown),
+            layer_queue(queue), room, fill_binds, infos, count, chain_unknown_type(unknown),
             (struct bf_raw_submit){
                 .command = BF_RAW_BIND, .count = count, .infos = infos, .fence = fence});
     return bf_queue_bind_sparse(layer_queue(queue), count, infos, fence);
