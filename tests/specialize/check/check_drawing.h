@@ -9,7 +9,7 @@
 
 /* A pipeline's create-info and all that it points to; dynamic rendering unless 'pass' is set. */
 struct drawing {
-    struct interface interface;
+    struct world *w;
     VkPipelineShaderStageCreateInfo stages[2];
     VkPipelineVertexInputStateCreateInfo vertices;
     VkPipelineInputAssemblyStateCreateInfo assembly;
@@ -34,25 +34,42 @@ struct drawing {
 /* What check_shade.frag reads. */
 extern const struct bf_check_set drawing_shade_set;
 
-/* A full-screen draw with check_cover.vert and check_shade.frag; fields may be changed before it is
- * made. */
+/* A world, and in it a full-screen draw with check_cover.vert and check_shade.frag; fields may be changed
+ * before it is made. One at a time. */
+struct drawing *drawing_open(const struct bf_check_set *set, uint32_t color_count,
+                             const VkFormat *colors, VkFormat depth);
+void drawing_close(struct drawing *d);
 /* Says so if the driver has no such depth buffers: X8_D24 is optional in Vulkan. */
-bool drawing_has_depth(struct world *w, VkFormat format);
-void drawing_init(struct world *w, struct drawing *d, const struct bf_check_set *set,
-                  uint32_t color_count, const VkFormat *colors, VkFormat depth);
+bool drawing_has_depth(const struct drawing *d, VkFormat format);
+/* 0: the vertex shader, 1: the fragment shader. */
+#define DRAWING_SHADER(d_, stage_, shader_)                                                        \
+    ((d_)->words[stage_] = shader_, (d_)->sizes[stage_] = sizeof(shader_))
+/* The two that it has at first. */
+VkShaderModule drawing_module(struct world *w, uint32_t stage);
 /* With this render pass instead. */
-void drawing_use_pass(struct world *w, struct drawing *d, const VkRenderPassCreateInfo2 *pass);
+void drawing_use_pass(struct drawing *d, const VkRenderPassCreateInfo2 *pass);
 /* The pipeline whose fragment shader's CASE is 'which'. */
-VkPipeline drawing_make(struct world *w, struct drawing *d, int32_t which);
-void drawing_finish(struct world *w, struct drawing *d);
+VkPipeline drawing_make(struct drawing *d, int32_t which);
 
-/* Checks forms 0, 1... of the fragment shader against form 0: a letter for each, '=' for one that
- * passes, '!' for one that is inexact, '?' for one that can't be checked; '.' leaves one out. */
-void drawing_expect(struct world *w, struct drawing *d, const char *letters);
+/* The trial, with form 0 of the fragment shader as the general pipeline, and those forms of 0, 1... that
+ * are not '.' in 'letters'; returns the letters without these. */
+const char *drawing_trial(struct drawing *d, const char *letters);
+/* The same, and what expect_forms says of them. */
+void expect_drawing(struct drawing *d, const char *letters);
 
-#define DRAWING_REFERENCE(n_, layout_, aspect_)                                                    \
-    {                                                                                              \
-        VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2, NULL, n_, layout_, aspect_                       \
-    }
+/* Parts of render passes: references (drawn to as a color, read as an input), an attachment that is
+ * cleared, a subpass and a pass of them (dependency NULL: none). */
+VkAttachmentReference2 drawing_reference(uint32_t n, VkImageLayout layout,
+                                         VkImageAspectFlags aspects);
+VkAttachmentReference2 drawing_color(uint32_t n);
+VkAttachmentReference2 drawing_input(uint32_t n);
+VkAttachmentDescription2 drawing_attachment(VkFormat format, VkSampleCountFlagBits samples);
+VkSubpassDescription2 drawing_subpass(uint32_t input_count, const VkAttachmentReference2 *inputs,
+                                      uint32_t color_count, const VkAttachmentReference2 *colors,
+                                      const VkAttachmentReference2 *depth);
+VkRenderPassCreateInfo2 drawing_pass(uint32_t attachment_count,
+                                     const VkAttachmentDescription2 *attachments,
+                                     uint32_t subpass_count, const VkSubpassDescription2 *subpasses,
+                                     const VkSubpassDependency2 *dependency);
 
 #endif

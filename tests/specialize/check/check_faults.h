@@ -8,14 +8,12 @@
 #define FAULT_BINDINGS 10 /* the last one where it draws */
 
 struct faulty {
-    struct interface interface;
     VkGraphicsPipelineCreateInfo graphics; /* as far as a check looks at it */
     VkPipelineVertexInputStateCreateInfo vertices;
     VkAttachmentDescription2 attachments[2];
     VkAttachmentReference2 color, depth, input;
     VkSubpassDescription2 subpass;
     VkRenderPassCreateInfo2 pass;
-    struct timing timing;
 };
 
 /* One that draws, or computes. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "check_drawing.h"
 #include "check_faults.h"
 
-#include "shaders/check_cover.vert.h"
 #include "shaders/check_images.comp.h"
-#include "shaders/check_shade.frag.h"
 
 #define IMAGE(binding_, type_, view_)                                                              \
     {                                                                                              \
@@ -40,24 +39,11 @@ static void init_drawing(struct faulty *f)
             (VkAttachmentDescription2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
                                        .format = formats[i],
                                        .samples = VK_SAMPLE_COUNT_4_BIT};
-    f->color = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
-                                        .attachment = 0,
-                                        .layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-    f->depth = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
-                                        .attachment = 1,
-                                        .layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
+    f->color = drawing_color(0);
+    f->depth = drawing_reference(1, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL, 0);
     f->input = f->depth;
-    f->subpass = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                         .inputAttachmentCount = 1,
-                                         .pInputAttachments = &f->input,
-                                         .colorAttachmentCount = 1,
-                                         .pColorAttachments = &f->color,
-                                         .pDepthStencilAttachment = &f->depth};
-    f->pass = (VkRenderPassCreateInfo2){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
-                                        .attachmentCount = 2,
-                                        .pAttachments = f->attachments,
-                                        .subpassCount = 1,
-                                        .pSubpasses = &f->subpass};
+    f->subpass = drawing_subpass(1, &f->input, 1, &f->color, &f->depth);
+    f->pass = drawing_pass(2, f->attachments, 1, &f->subpass, NULL);
     f->vertices = (VkPipelineVertexInputStateCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
         .vertexBindingDescriptionCount = 1,
@@ -74,11 +60,11 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
     const VkPipelineShaderStageCreateInfo stages[2] = {
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = make_module(w, check_cover_vert, sizeof(check_cover_vert)),
+         .module = drawing_module(w, 0),
          .pName = "main"},
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = make_module(w, check_shade_frag, sizeof(check_shade_frag)),
+         .module = drawing_module(w, 1),
          .pName = "main"},
     };
     f->graphics =
@@ -86,7 +72,7 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
                                        .stageCount = 2,
                                        .pStages = stages,
                                        .pVertexInputState = &f->vertices,
-                                       .layout = f->interface.layout.handle,
+                                       .layout = w->s.layout.handle,
                                        .renderPass = pass};
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
     assert_success(
@@ -104,16 +90,16 @@ void faulty_init(struct world *w, struct faulty *f, bool draws)
     *f = (struct faulty){0};
     const struct bf_check_set set = {.binding_count = draws ? FAULT_BINDINGS : FAULT_BINDINGS - 1,
                                      .bindings = bindings};
-    subject_init(w, &f->interface, 1, &set, 16);
+    subject_init(w, 1, &set, 16);
     VkPipeline pipeline;
     if (draws) {
         init_drawing(f);
         pipeline = make_graphics(w, f);
-        f->interface.check.graphics = &f->graphics;
-        f->interface.check.pass = &f->pass;
+        w->s.check.graphics = &f->graphics;
+        w->s.check.pass = &f->pass;
     } else {
-        pipeline = COMPUTE(w, &f->interface, check_images_comp, 0);
+        pipeline = COMPUTE(w, check_images_comp, 0);
     }
-    trial_init(&f->timing, &f->interface, pipeline);
-    trial_add(&f->timing, pipeline);
+    trial_init(w, pipeline);
+    trial_add(w, pipeline);
 }

@@ -115,21 +115,24 @@ static void keep_driver(void)
 }
 #endif
 
-void world_open_device(struct world *w, const struct fixture_options *options)
+struct world *world_open_device(const struct fixture_options *options)
 {
-    *w = (struct world){0};
-    fixture_open_instance(&w->f, options);
-    open_device(&w->f);
+    static struct world world;
+    world = (struct world){0};
+    fixture_open_instance(&world.f, options);
+    open_device(&world.f);
     keep_driver();
-    assert_success(fixture_attach(&w->f));
+    assert_success(fixture_attach(&world.f));
+    return &world;
 }
 
-void world_open(struct world *w)
+struct world *world_open(void)
 {
-    world_open_device(w, &fixture_plain);
+    struct world *w = world_open_device(&fixture_plain);
     /* However busy this machine is. */
     world_open_checker(w, true, FIXTURE_SECONDS * UINT64_C(1000000000),
                        FIXTURE_SECONDS * UINT64_C(1000000000));
+    return w;
 }
 
 struct bf_checker_info world_checker_info(struct world *w)
@@ -149,18 +152,13 @@ void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint
     info.robust = robust;
     info.patience_ns = patience_ns;
     info.limit_ns = limit_ns;
-    assert_success(bf_checker_create(&info, &w->checker));
-}
-
-void world_close_checker(struct world *w)
-{
     bf_checker_destroy(w->checker);
-    w->checker = NULL;
+    assert_success(bf_checker_create(&info, &w->checker));
 }
 
 void world_close(struct world *w)
 {
-    world_close_checker(w);
+    bf_checker_destroy(w->checker);
     for (uint32_t i = 0; i < w->pipeline_count; i++)
         vkDestroyPipeline(w->f.device, w->pipelines[i], NULL);
     for (uint32_t i = 0; i < w->layout_count; i++)
@@ -197,9 +195,10 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
     return *made;
 }
 
-void subject_init(struct world *w, struct interface *s, uint32_t set_count,
-                  const struct bf_check_set *sets, uint32_t push_bytes)
+void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set *sets,
+                  uint32_t push_bytes)
 {
+    struct interface *s = &w->s;
     VkDescriptorSetLayout handles[4];
     *s = (struct interface){.range = {VK_SHADER_STAGE_ALL, 0, push_bytes}};
     for (uint32_t i = 0; i < set_count; i++) {
@@ -228,15 +227,10 @@ void subject_init(struct world *w, struct interface *s, uint32_t set_count,
 
 VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size)
 {
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
-    VkShaderModule module;
-    assert_success(vkCreateShaderModule(w->f.device, &info, NULL, &module));
-    return module;
+    return vulkan_module(w->f.device, words, size);
 }
 
-VkPipeline make_compute(struct world *w, const struct interface *s, const uint32_t *words,
-                        size_t size, int32_t which)
+VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int32_t which)
 {
     VkShaderModule module = make_module(w, words, size);
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
@@ -248,7 +242,7 @@ VkPipeline make_compute(struct world *w, const struct interface *s, const uint32
                   .module = module,
                   .pName = "main",
                   .pSpecializationInfo = &specialization},
-        .layout = s->layout.handle,
+        .layout = w->s.layout.handle,
     };
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
@@ -257,25 +251,37 @@ VkPipeline make_compute(struct world *w, const struct interface *s, const uint32
     return *made;
 }
 
-void trial_init(struct timing *t, const struct interface *s, VkPipeline general)
+void trial_init(struct world *w, VkPipeline general)
 {
-    *t = (struct timing){.info = {.interface = &s->check, .general = general, .compare = true}};
+    struct timing *t = &w->t;
+    *t = (struct timing){.info = {.interface = &w->s.check, .general = general, .compare = true}};
     t->info.forms = t->forms;
     t->info.push = (const uint8_t *)t->push;
 }
 
-void trial_add(struct timing *t, VkPipeline form)
+void trial_add(struct world *w, VkPipeline form)
 {
-    assert_true(t->info.form_count < 8);
-    t->forms[t->info.form_count++] = (struct bf_check_form){.handle = form};
+    assert_true(w->t.info.form_count < 8);
+    w->t.forms[w->t.info.form_count++] = (struct bf_check_form){.handle = form};
 }
 
-void trial_expect(struct world *w, struct timing *t, const enum bf_reason *reasons)
+void expect_forms(struct world *w, const char *letters)
 {
+    struct timing *t = &w->t;
     assert_success(bf_check_run(w->checker, &t->info));
     for (uint32_t i = 0; i < t->info.form_count; i++) {
-        if (t->forms[i].reason != reasons[i])
-            fail_msg("form %u: %s, not %s (%s)", i, codes[t->forms[i].reason], codes[reasons[i]],
+        enum bf_reason wanted = letters[i] == '='   ? BF_REASON_NONE
+                                : letters[i] == '!' ? BF_REASON_INEXACT
+                                                    : BF_REASON_UNCHECKABLE;
+        if (letters[i] != ' ' && t->forms[i].reason != wanted)
+            fail_msg("form %u: %s, not %s (%s)", i, codes[t->forms[i].reason], codes[wanted],
                      t->info.why ? t->info.why : "-");
     }
+}
+
+void expect_refusal(struct world *w, const char *why)
+{
+    expect_forms(w, "????????");
+    if (why)
+        assert_string_equal(w->t.info.why, why);
 }

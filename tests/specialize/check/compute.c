@@ -13,17 +13,6 @@
 #include "shaders/check_wild.comp.h"
 #include "shaders/check_words.comp.h"
 
-/* NONE, INEXACT, ... of the eight forms, by a letter: '=' or '!' ('?' uncheckable). */
-static void expect(struct world *w, struct timing *t, const char *letters)
-{
-    enum bf_reason reasons[8];
-    for (uint32_t i = 0; i < t->info.form_count; i++)
-        reasons[i] = letters[i] == '='   ? BF_REASON_NONE
-                     : letters[i] == '!' ? BF_REASON_INEXACT
-                                         : BF_REASON_UNCHECKABLE;
-    trial_expect(w, t, reasons);
-}
-
 /* ----------------------------------------------------------------------------------------- Sums --
  */
 
@@ -50,103 +39,84 @@ static const struct bf_check_binding sum_bindings[] = {
 };
 static const struct bf_check_set sum_set = {.binding_count = 2, .bindings = sum_bindings};
 
-static void sums_init(struct world *w, struct interface *s, struct timing *t)
+static struct world *sums_open(void)
 {
-    subject_init(w, s, 1, &sum_set, 8);
-    s->check.workgroup[0] = 64;
-    s->check.workgroup[1] = s->check.workgroup[2] = 1;
-    trial_init(t, s, COMPUTE(w, s, check_sums_comp, 0));
-    t->push[0] = 0x3f400000; /* 0.75 */
-    t->push[1] = 64;
+    struct world *w = world_open();
+    subject_init(w, 1, &sum_set, 8);
+    w->s.check.workgroup[0] = 64;
+    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_sums_comp, 0));
+    w->t.push[0] = 0x3f400000; /* 0.75 */
+    w->t.push[1] = 64;
+    return w;
 }
 
 TEST(pipelines_that_are_the_same_agree)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
-    trial_add(&t, t.info.general);
-    expect(&w, &t, "==");
-    assert_true(t.forms[0].first_use_ns > 0 && t.forms[0].steady_ns > 0);
-    assert_null(t.info.why);
-    expect(&w, &t, "=="); /* again, by the same checker */
-    world_close(&w);
+    struct world *w = sums_open();
+    trial_add(w, COMPUTE(w, check_sums_comp, 0));
+    trial_add(w, w->t.info.general);
+    expect_forms(w, "==");
+    assert_true(w->t.forms[0].first_use_ns > 0 && w->t.forms[0].steady_ns > 0);
+    assert_null(w->t.info.why);
+    expect_forms(w, "=="); /* again, by the same checker */
+    world_close(w);
 }
 
 TEST(any_bit_on_any_input_tells)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
+    struct world *w = sums_open();
     for (int32_t i = 1; i <= 7; i++)
-        trial_add(&t, COMPUTE(&w, &s, check_sums_comp, i));
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
-    expect(&w, &t, "!!!!!!!=");
-    world_close(&w);
+        trial_add(w, COMPUTE(w, check_sums_comp, i));
+    trial_add(w, COMPUTE(w, check_sums_comp, 0));
+    expect_forms(w, "!!!!!!!=");
+    world_close(w);
 }
 
 TEST(push_constants_that_are_not_fixed_change)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 8));
-    expect(&w, &t, "!");
-    t.info.fixed = 1; /* the factor is */
-    expect(&w, &t, "=");
-    world_close(&w);
+    struct world *w = sums_open();
+    trial_add(w, COMPUTE(w, check_sums_comp, 8));
+    expect_forms(w, "!");
+    w->t.info.fixed = 1; /* the factor is */
+    expect_forms(w, "=");
+    world_close(w);
 }
 
 TEST(what_writes_nothing_is_uncheckable)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    t.info.general = COMPUTE(&w, &s, check_sums_comp, 9);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 9));
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "it wrote nothing");
-    world_close(&w);
+    struct world *w = sums_open();
+    w->t.info.general = COMPUTE(w, check_sums_comp, 9);
+    trial_add(w, COMPUTE(w, check_sums_comp, 9));
+    expect_refusal(w, "it wrote nothing");
+    world_close(w);
 }
 
 TEST(as_many_workgroups_run_as_the_program_had)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 10));
-    expect(&w, &t, "=");
-    t.info.groups[0] = 100;
-    t.info.groups[1] = t.info.groups[2] = 1;
-    expect(&w, &t, "!");
-    t.info.groups[0] = 65535; /* as many as may be */
-    t.info.groups[1] = 1000;
-    expect(&w, &t, "!");
-    world_close(&w);
+    struct world *w = sums_open();
+    trial_add(w, COMPUTE(w, check_sums_comp, 10));
+    expect_forms(w, "=");
+    w->t.info.groups[0] = 100;
+    w->t.info.groups[1] = w->t.info.groups[2] = 1;
+    expect_forms(w, "!");
+    w->t.info.groups[0] = 65535; /* as many as may be */
+    w->t.info.groups[1] = 1000;
+    expect_forms(w, "!");
+    world_close(w);
 }
 
 /* Adds forms 0, 1... of check_far.comp but for '.', and expects the others. */
-static void add_some(struct world *w, struct interface *s, struct timing *t, const char *letters)
+static void add_some(struct world *w, const char *letters)
 {
     char left[8] = "";
     for (int32_t k = 0; letters[k]; k++) {
         if (letters[k] == '.')
             continue;
         left[strlen(left)] = letters[k];
-        trial_add(t, COMPUTE(w, s, check_far_comp, k));
+        trial_add(w, COMPUTE(w, check_far_comp, k));
     }
-    expect(w, t, left);
+    expect_forms(w, left);
 }
 
 /* Where the program's workgroups store to images is compared, however far that is, as far as they
@@ -172,18 +142,15 @@ TEST(images_are_as_large_as_the_runs_reach)
         {{64, 32, 1}, "=....!"}, {{1 << 20, 1, 1}, "="},  {{1, 1, 1 << 20}, "="},
     };
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct world w;
-        struct interface s;
-        struct timing t;
-        world_open(&w);
-        subject_init(&w, &s, 1, &set, 4);
-        s.check.workgroup[0] = s.check.workgroup[1] = 8;
-        s.check.workgroup[2] = 1;
-        trial_init(&t, &s, COMPUTE(&w, &s, check_far_comp, 0));
-        memcpy(t.info.groups, cases[i].groups, sizeof(t.info.groups));
-        t.push[0] = 0x3f000000;
-        add_some(&w, &s, &t, cases[i].letters);
-        world_close(&w);
+        struct world *w = world_open();
+        subject_init(w, 1, &set, 4);
+        w->s.check.workgroup[0] = w->s.check.workgroup[1] = 8;
+        w->s.check.workgroup[2] = 1;
+        trial_init(w, COMPUTE(w, check_far_comp, 0));
+        memcpy(w->t.info.groups, cases[i].groups, sizeof(w->t.info.groups));
+        w->t.push[0] = 0x3f000000;
+        add_some(w, cases[i].letters);
+        world_close(w);
     }
 }
 
@@ -195,51 +162,41 @@ TEST(images_that_are_too_large_together_are_made_smaller)
                                            FAR(2, STORAGE_IMAGE, 3D, R32_SFLOAT),
                                            FAR(3, COMBINED_IMAGE_SAMPLER, 2D, R32G32B32A32_SFLOAT)};
     const struct bf_check_set set = {.binding_count = 4, .bindings = bindings};
-    struct world w;
-    struct interface s;
-    struct timing t;
+    struct world *w;
     bindings[3].count = 8;
-    world_open(&w);
-    subject_init(&w, &s, 1, &set, 4);
-    s.check.workgroup[0] = s.check.workgroup[1] = 8;
-    s.check.workgroup[2] = 1;
-    trial_init(&t, &s, COMPUTE(&w, &s, check_far_comp, 0));
-    t.info.groups[0] = t.info.groups[1] = 64;
-    t.info.groups[2] = 1;
-    t.push[0] = 0x3f000000;
-    add_some(&w, &s, &t, "=...!=");
-    world_close(&w);
+    w = world_open();
+    subject_init(w, 1, &set, 4);
+    w->s.check.workgroup[0] = w->s.check.workgroup[1] = 8;
+    w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_far_comp, 0));
+    w->t.info.groups[0] = w->t.info.groups[1] = 64;
+    w->t.info.groups[2] = 1;
+    w->t.push[0] = 0x3f000000;
+    add_some(w, "=...!=");
+    world_close(w);
 #undef FAR
 }
 
 TEST(relaxed_checks_allow_the_error_they_are_told)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    t.info.compare = false;
-    t.info.tolerance = 1.0f / 65536;
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 0));
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 2));
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 4));
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 5));
-    expect(&w, &t, "=!=!");
-    t.info.tolerance = 1.0f / 67108864;
-    expect(&w, &t, "=!!!");
-    world_close(&w);
+    struct world *w = sums_open();
+    w->t.info.compare = false;
+    w->t.info.tolerance = 1.0f / 65536;
+    trial_add(w, COMPUTE(w, check_sums_comp, 0));
+    trial_add(w, COMPUTE(w, check_sums_comp, 2));
+    trial_add(w, COMPUTE(w, check_sums_comp, 4));
+    trial_add(w, COMPUTE(w, check_sums_comp, 5));
+    expect_forms(w, "=!=!");
+    w->t.info.tolerance = 1.0f / 67108864;
+    expect_forms(w, "=!!!");
+    world_close(w);
 }
 
 TEST(one_without_forms_is_over_at_once)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    assert_success(bf_check_run(w.checker, &t.info));
-    world_close(&w);
+    struct world *w = sums_open();
+    assert_success(bf_check_run(w->checker, &w->t.info));
+    world_close(w);
 }
 
 /* ---------------------------------------------------------------------------------------- Words --
@@ -289,16 +246,13 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
         {.binding_count = 1, .bindings = uniforms},
         {.flags = flags, .binding_count = 3, .bindings = buffers},
     };
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    subject_init(&w, &s, 2, sets, 0);
-    trial_init(&t, &s, COMPUTE(&w, &s, check_words_comp, 0));
-    trial_add(&t, COMPUTE(&w, &s, check_words_comp, 0));
-    trial_add(&t, COMPUTE(&w, &s, check_words_comp, 1));
-    expect(&w, &t, "=!");
-    world_close(&w);
+    struct world *w = world_open();
+    subject_init(w, 2, sets, 0);
+    trial_init(w, COMPUTE(w, check_words_comp, 0));
+    trial_add(w, COMPUTE(w, check_words_comp, 0));
+    trial_add(w, COMPUTE(w, check_words_comp, 1));
+    expect_forms(w, "=!");
+    world_close(w);
 }
 
 TEST(buffers_of_an_array_differ)
@@ -314,10 +268,9 @@ TEST(dynamic_buffers_are_bound)
 
 TEST(descriptors_are_pushed)
 {
-    struct world w;
-    world_open(&w);
-    bool pushed = vulkan_has_device_extension(w.f.physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
-    world_close(&w);
+    struct world *w = world_open();
+    bool pushed = vulkan_has_device_extension(w->f.physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    world_close(w);
     TEST_NEEDS(pushed, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     words_check(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
@@ -351,22 +304,19 @@ static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
          .view = VK_IMAGE_VIEW_TYPE_3D, .number = BF_TEXEL_UINT},
     };
     const struct bf_check_set set = {.binding_count = 10, .bindings = bindings};
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    subject_init(&w, &s, 1, &set, 0);
-    s.check.workgroup[0] = s.check.workgroup[1] = 8;
-    s.check.workgroup[2] = 1;
-    trial_init(&t, &s, COMPUTE(&w, &s, check_images_comp, 0));
+    struct world *w = world_open();
+    subject_init(w, 1, &set, 0);
+    w->s.check.workgroup[0] = w->s.check.workgroup[1] = 8;
+    w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_images_comp, 0));
     /* Images of blocks have one level. Whether another one counts as minified, drivers don't agree. */
     bool blocks = textured == VK_FORMAT_BC1_RGBA_UNORM_BLOCK;
     for (int32_t i = 0; i <= 5; i++) {
         if (i != 1 || !blocks)
-            trial_add(&t, COMPUTE(&w, &s, check_images_comp, i));
+            trial_add(w, COMPUTE(w, check_images_comp, i));
     }
-    expect(&w, &t, blocks ? "=!!!!" : "=!!!!!");
-    world_close(&w);
+    expect_forms(w, blocks ? "=!!!!" : "=!!!!!");
+    world_close(w);
 }
 
 TEST(images_and_texel_buffers_are_read_and_written)
@@ -405,15 +355,12 @@ static const struct bf_check_set out_set = {.binding_count = 1, .bindings = &out
 
 TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    if (!w.f.addresses) {
-        world_close(&w);
+    struct world *w = world_open();
+    if (!w->f.addresses) {
+        world_close(w);
         skip();
     }
-    subject_init(&w, &s, 1, &out_set, 8);
+    subject_init(w, 1, &out_set, 8);
     VkBuffer buffer;
     VkDeviceMemory memory;
     const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -424,66 +371,53 @@ TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)
                                              .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     const VkMemoryAllocateInfo memory_info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = 4096};
-    assert_success(vkCreateBuffer(w.f.device, &buffer_info, NULL, &buffer));
-    assert_success(vkAllocateMemory(w.f.device, &memory_info, NULL, &memory));
-    assert_success(vkBindBufferMemory(w.f.device, buffer, memory, 0));
+    assert_success(vkCreateBuffer(w->f.device, &buffer_info, NULL, &buffer));
+    assert_success(vkAllocateMemory(w->f.device, &memory_info, NULL, &memory));
+    assert_success(vkBindBufferMemory(w->f.device, buffer, memory, 0));
     const VkBufferDeviceAddressInfo address_info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer};
-    uint64_t address = vkGetBufferDeviceAddress(w.f.device, &address_info);
-    trial_init(&t, &s, COMPUTE(&w, &s, check_fickle_comp, 0));
-    memcpy(t.push, &address, sizeof(address));
-    t.info.fixed = 3;
-    trial_add(&t, t.info.general);
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "the general pipeline does not agree with itself");
+    uint64_t address = vkGetBufferDeviceAddress(w->f.device, &address_info);
+    trial_init(w, COMPUTE(w, check_fickle_comp, 0));
+    memcpy(w->t.push, &address, sizeof(address));
+    w->t.info.fixed = 3;
+    trial_add(w, w->t.info.general);
+    expect_refusal(w, "the general pipeline does not agree with itself");
     /* And one that is known to go through addresses isn't run at all. */
-    s.check.addresses = true;
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "it goes through addresses of buffers");
-    vkDestroyBuffer(w.f.device, buffer, NULL);
-    vkFreeMemory(w.f.device, memory, NULL);
-    world_close(&w);
+    w->s.check.addresses = true;
+    expect_refusal(w, "it goes through addresses of buffers");
+    vkDestroyBuffer(w->f.device, buffer, NULL);
+    vkFreeMemory(w->f.device, memory, NULL);
+    world_close(w);
 }
 
-static void loop_init(struct world *w, struct interface *s, struct timing *t)
+static struct world *loop_open(void)
 {
-    subject_init(w, s, 1, &out_set, 8);
-    s->check.loops = true;
-    trial_init(t, s, COMPUTE(w, s, check_loop_comp, 0));
-    trial_add(t, t->info.general);
-    t->push[0] = 100;
+    struct world *w = world_open();
+    subject_init(w, 1, &out_set, 8);
+    w->s.check.loops = true;
+    trial_init(w, COMPUTE(w, check_loop_comp, 0));
+    trial_add(w, w->t.info.general);
+    w->t.push[0] = 100;
+    return w;
 }
 
 TEST(one_that_takes_too_long_is_uncheckable)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    loop_init(&w, &s, &t);
-    expect(&w, &t, "=");
-    world_close_checker(&w);
-    world_open_checker(&w, true, 0, 1);
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "the general pipeline takes too long");
-    world_close(&w);
+    struct world *w = loop_open();
+    expect_forms(w, "=");
+    world_open_checker(w, true, 0, 1);
+    expect_refusal(w, "the general pipeline takes too long");
+    world_close(w);
 }
 
 TEST(one_that_hangs_ends_all_checks)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    loop_init(&w, &s, &t);
-    t.push[0] = 100000000;
-    world_close_checker(&w);
-    world_open_checker(&w, true, 1, 0);
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "a run did not end in time");
-    expect(&w, &t, "?");
-    assert_string_equal(t.info.why, "an earlier check has not ended");
-    world_close(&w);
+    struct world *w = loop_open();
+    w->t.push[0] = 100000000;
+    world_open_checker(w, true, 1, 0);
+    expect_refusal(w, "a run did not end in time");
+    expect_refusal(w, "an earlier check has not ended");
+    world_close(w);
 }
 
 TEST(inputs_of_fragile_shaders_are_tame)
@@ -495,18 +429,15 @@ TEST(inputs_of_fragile_shaders_are_tame)
         bindings[i].kind_count = bindings[i].period = 1;
     }
     const struct bf_check_set set = {.binding_count = 2, .bindings = bindings};
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    subject_init(&w, &s, 1, &set, 4);
-    s.check.fragile = true;
-    trial_init(&t, &s, COMPUTE(&w, &s, check_fragile_comp, 0));
-    t.push[0] = 2;
-    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 0));
-    trial_add(&t, COMPUTE(&w, &s, check_fragile_comp, 1));
-    expect(&w, &t, "=!");
-    world_close(&w);
+    struct world *w = world_open();
+    subject_init(w, 1, &set, 4);
+    w->s.check.fragile = true;
+    trial_init(w, COMPUTE(w, check_fragile_comp, 0));
+    w->t.push[0] = 2;
+    trial_add(w, COMPUTE(w, check_fragile_comp, 0));
+    trial_add(w, COMPUTE(w, check_fragile_comp, 1));
+    expect_forms(w, "=!");
+    world_close(w);
 }
 
 /* ----------------------------------------------------------------------------------- Wild inputs --
@@ -546,19 +477,16 @@ static void wild_check(int32_t which, const VkSamplerCreateInfo *sampler)
         BUFFER_OF(12, STORAGE_BUFFER, 0, 16, float_kinds),
     };
     const struct bf_check_set set = {.binding_count = 13, .bindings = bindings};
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    subject_init(&w, &s, 1, &set, 0);
-    s.check.workgroup[0] = 64;
-    s.check.workgroup[1] = s.check.workgroup[2] = 1;
-    trial_init(&t, &s, COMPUTE(&w, &s, check_wild_comp, which));
-    trial_add(&t, t.info.general);
-    assert_success(bf_check_run(w.checker, &t.info));
+    struct world *w = world_open();
+    subject_init(w, 1, &set, 0);
+    w->s.check.workgroup[0] = 64;
+    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_wild_comp, which));
+    trial_add(w, w->t.info.general);
+    assert_success(bf_check_run(w->checker, &w->t.info));
     /* What it says does not matter here: some of them race. */
-    assert_int_not_equal(t.forms[0].reason, BF_REASON_LOST);
-    world_close(&w);
+    assert_int_not_equal(w->t.forms[0].reason, BF_REASON_LOST);
+    world_close(w);
 }
 
 TEST(wild_inputs_crash_nothing)
@@ -572,60 +500,50 @@ TEST(wild_inputs_crash_nothing)
 
 TEST(what_nothing_can_stand_in_for_is_uncheckable)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, t.info.general);
+    struct world *w = sums_open();
+    trial_add(w, w->t.info.general);
     struct bf_check_binding bindings[2];
     memcpy(bindings, sum_bindings, sizeof(bindings));
-    s.sets[0].bindings = bindings;
+    w->s.sets[0].bindings = bindings;
     bindings[1].type = VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR;
-    expect(&w, &t, "?");
-    assert_non_null(t.info.why);
+    expect_forms(w, "?");
+    assert_non_null(w->t.info.why);
     bindings[1].type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
-    expect(&w, &t, "?");
+    expect_forms(w, "?");
     bindings[1].type = VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
     bindings[1].format = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
-    expect(&w, &t, "?");
+    expect_forms(w, "?");
     bindings[1].type = COMBINED;
-    expect(&w, &t, "?");
+    expect_forms(w, "?");
     bindings[1].type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
     bindings[1].format = VK_FORMAT_R8G8B8A8_UNORM;
     bindings[1].samples = VK_SAMPLE_COUNT_4_BIT;
-    expect(&w, &t, "?");
+    expect_forms(w, "?");
     bindings[1] = sum_bindings[1];
     bindings[1].count = 5000;
-    expect(&w, &t, "?");
+    expect_forms(w, "?");
     bindings[1] = sum_bindings[1];
-    s.sets[0].flags = 0x40000000;
-    expect(&w, &t, "?");
-    world_close(&w);
+    w->s.sets[0].flags = 0x40000000;
+    expect_forms(w, "?");
+    world_close(w);
 }
 
 TEST(without_robust_accesses_buffers_are_the_program_s_size)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, t.info.general);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 1));
-    world_close_checker(&w);
-    world_open_checker(&w, false, 0, 0);
-    expect(&w, &t, "??");
-    assert_string_equal(t.info.why, "a buffer's size is not known, or too large");
+    struct world *w = sums_open();
+    trial_add(w, w->t.info.general);
+    trial_add(w, COMPUTE(w, check_sums_comp, 1));
+    world_open_checker(w, false, 0, 0);
+    expect_refusal(w, "a buffer's size is not known, or too large");
     struct bf_check_binding bindings[2];
     memcpy(bindings, sum_bindings, sizeof(bindings));
-    s.sets[0].bindings = bindings;
+    w->s.sets[0].bindings = bindings;
     bindings[0].size = 65536 * 16;
     bindings[1].size = 65536 * 4;
-    expect(&w, &t, "=!");
+    expect_forms(w, "=!");
     bindings[1].size = UINT64_C(1) << 40;
-    expect(&w, &t, "??");
-    world_close(&w);
+    expect_forms(w, "??");
+    world_close(w);
 }
 
 static bool after_some(void *context)
@@ -636,34 +554,30 @@ static bool after_some(void *context)
 
 TEST(a_check_goes_in_steps_and_can_be_cancelled)
 {
-    struct world w;
-    struct interface s;
-    struct timing t;
-    world_open(&w);
-    sums_init(&w, &s, &t);
-    trial_add(&t, t.info.general);
-    trial_add(&t, COMPUTE(&w, &s, check_sums_comp, 1));
+    struct world *w = sums_open();
+    trial_add(w, w->t.info.general);
+    trial_add(w, COMPUTE(w, check_sums_comp, 1));
     uint32_t steps = 0;
     struct bf_check *check;
-    assert_success(bf_check_begin(w.checker, &t.info, &check));
+    assert_success(bf_check_begin(w->checker, &w->t.info, &check));
     for (bool done = false; !done; steps++)
         assert_success(bf_check_step(check, &done));
     bf_check_end(check);
-    assert_int_equal(t.forms[0].reason, BF_REASON_NONE);
-    assert_int_equal(t.forms[1].reason, BF_REASON_INEXACT);
+    assert_int_equal(w->t.forms[0].reason, BF_REASON_NONE);
+    assert_int_equal(w->t.forms[1].reason, BF_REASON_INEXACT);
     for (uint32_t n = 0; n < steps - 1; n++) {
         uint32_t left = n;
-        t.info.cancelled = after_some;
-        t.info.context = &left;
-        assert_success(bf_check_run(w.checker, &t.info));
-        assert_int_equal(t.forms[0].reason, BF_REASON_CANCELLED);
+        w->t.info.cancelled = after_some;
+        w->t.info.context = &left;
+        assert_success(bf_check_run(w->checker, &w->t.info));
+        assert_int_equal(w->t.forms[0].reason, BF_REASON_CANCELLED);
     }
-    t.info.cancelled = NULL;
-    assert_success(bf_check_begin(w.checker, &t.info, &check));
+    w->t.info.cancelled = NULL;
+    assert_success(bf_check_begin(w->checker, &w->t.info, &check));
     bool done;
     assert_success(bf_check_step(check, &done));
     assert_false(done);
     bf_check_end(check); /* its result isn't wanted */
-    assert_int_equal(t.forms[0].reason, BF_REASON_CANCELLED);
-    world_close(&w);
+    assert_int_equal(w->t.forms[0].reason, BF_REASON_CANCELLED);
+    world_close(w);
 }

@@ -27,32 +27,31 @@ static void run_short(bool draws, uint64_t fail_at, uint64_t *first, uint64_t *l
     snprintf(environment, sizeof(environment), "OOM_AT=%llu", (unsigned long long)fail_at);
     const struct fixture_options options = {.environment = fail_at ? environment : NULL,
                                             .family = UINT32_MAX};
-    struct world w;
     struct faulty f;
-    world_open_device(&w, &options);
-    faulty_init(&w, &f, draws);
-    const struct bf_checker_info info = world_checker_info(&w);
+    struct world *w = world_open_device(&options);
+    faulty_init(w, &f, draws);
+    const struct bf_checker_info info = world_checker_info(w);
     /* One run of each kind. */
     uint32_t left = 3;
-    f.timing.info.cancelled = after_some;
-    f.timing.info.context = &left;
-    *first = oom_points(&w) + 1;
-    VkResult result = bf_checker_create(&info, &w.checker);
+    w->t.info.cancelled = after_some;
+    w->t.info.context = &left;
+    *first = oom_points(w) + 1;
+    VkResult result = bf_checker_create(&info, &w->checker);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
-        result = bf_checker_create(&info, &w.checker);
+        result = bf_checker_create(&info, &w->checker);
     assert_success(result);
-    result = bf_check_run(w.checker, &f.timing.info);
+    result = bf_check_run(w->checker, &w->t.info);
     if (result != VK_SUCCESS) {
         assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_int_equal(f.timing.forms[0].reason, BF_REASON_MEMORY);
+        assert_int_equal(w->t.forms[0].reason, BF_REASON_MEMORY);
         left = 3;
-        assert_success(bf_check_run(w.checker, &f.timing.info));
+        assert_success(bf_check_run(w->checker, &w->t.info));
     }
-    assert_int_equal(f.timing.forms[0].reason, BF_REASON_CANCELLED);
-    *last = oom_points(&w);
-    while (oom_points(&w) < fail_at) /* this run has made fewer: not in world_close */
-        vkDeviceWaitIdle(w.f.device);
-    world_close(&w);
+    assert_int_equal(w->t.forms[0].reason, BF_REASON_CANCELLED);
+    *last = oom_points(w);
+    while (oom_points(w) < fail_at) /* this run has made fewer: not in world_close */
+        vkDeviceWaitIdle(w->f.device);
+    world_close(w);
 }
 
 static void run_all_short(bool draws)
@@ -80,22 +79,21 @@ static bool run_lost(bool draws, uint32_t lose_at)
     char environment[64];
     snprintf(environment, sizeof(environment), "LOSE_AT_SUBMIT=%u", lose_at);
     const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
-    struct world w;
     struct faulty f;
-    world_open_device(&w, &options);
-    faulty_init(&w, &f, draws);
-    const struct bf_checker_info info = world_checker_info(&w);
-    assert_success(bf_checker_create(&info, &w.checker));
-    VkResult result = bf_check_run(w.checker, &f.timing.info);
-    w.f.lost = result != VK_SUCCESS;
-    if (w.f.lost) {
+    struct world *w = world_open_device(&options);
+    faulty_init(w, &f, draws);
+    const struct bf_checker_info info = world_checker_info(w);
+    assert_success(bf_checker_create(&info, &w->checker));
+    VkResult result = bf_check_run(w->checker, &w->t.info);
+    w->f.lost = result != VK_SUCCESS;
+    if (w->f.lost) {
         assert_int_equal(result, VK_ERROR_DEVICE_LOST);
-        assert_int_equal(f.timing.forms[0].reason, BF_REASON_LOST);
+        assert_int_equal(w->t.forms[0].reason, BF_REASON_LOST);
         /* And so it stays. */
-        assert_int_equal(bf_check_run(w.checker, &f.timing.info), VK_ERROR_DEVICE_LOST);
-        assert_int_equal(f.timing.forms[0].reason, BF_REASON_LOST);
+        assert_int_equal(bf_check_run(w->checker, &w->t.info), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(w->t.forms[0].reason, BF_REASON_LOST);
     }
-    world_close(&w);
+    world_close(w);
     return result != VK_SUCCESS;
 }
 
@@ -111,10 +109,9 @@ TEST(a_lost_device_ends_checks)
 
 TEST(engines_apart_are_told)
 {
-    struct world w;
-    world_open(&w);
+    struct world *w = world_open();
     /* The program has a queue on each engine that was attached. */
-    assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_COMPUTE));
-    assert_false(bf_checker_is_alone(w.checker, VK_PIPELINE_BIND_POINT_GRAPHICS));
-    world_close(&w);
+    assert_false(bf_checker_is_alone(w->checker, VK_PIPELINE_BIND_POINT_COMPUTE));
+    assert_false(bf_checker_is_alone(w->checker, VK_PIPELINE_BIND_POINT_GRAPHICS));
+    world_close(w);
 }

@@ -25,18 +25,17 @@ static bool after_some(void *context)
 
 static void survive(bool draws)
 {
-    struct world w;
     struct faulty f;
     uint32_t left, failures = 0;
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    world_open_device(&w, &fixture_plain);
-    faulty_init(&w, &f, draws);
-    f.timing.info.cancelled = after_some;
-    f.timing.info.context = &left;
-    const struct bf_checker_info info = world_checker_info(&w);
+    struct world *w = world_open_device(&fixture_plain);
+    faulty_init(w, &f, draws);
+    w->t.info.cancelled = after_some;
+    w->t.info.context = &left;
+    const struct bf_checker_info info = world_checker_info(w);
     for (uint32_t n = 1; result != VK_SUCCESS; n++) {
         until_none = n;
-        result = bf_checker_create(&info, &w.checker);
+        result = bf_checker_create(&info, &w->checker);
         until_none = 0;
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
         failures += result != VK_SUCCESS;
@@ -47,15 +46,15 @@ static void survive(bool draws)
     for (uint32_t n = 1; result != VK_SUCCESS; n++) {
         left = 3;
         until_none = n;
-        result = bf_check_run(w.checker, &f.timing.info);
+        result = bf_check_run(w->checker, &w->t.info);
         until_none = 0;
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_int_equal(f.timing.forms[0].reason,
+        assert_int_equal(w->t.forms[0].reason,
                          result == VK_SUCCESS ? BF_REASON_CANCELLED : BF_REASON_MEMORY);
         failures += result != VK_SUCCESS;
     }
     assert_in_range(failures, 20, 1000);
-    world_close(&w);
+    world_close(w);
 }
 
 TEST(a_check_that_computes_survives_a_lack_of_memory)
