@@ -56,6 +56,16 @@ struct fake_object *fake_object(VkObjectType type, uint64_t handle)
     return o;
 }
 
+struct fake_object *fake_next(const struct fake_object *after)
+{
+    for (struct fake_object *o = after ? objects + (after - objects) + 1 : objects;
+         o < objects + OBJECTS; o++) {
+        if (o->count)
+            return o;
+    }
+    return NULL;
+}
+
 struct fake_object *fake_need(VkObjectType type, uint64_t handle)
 {
     struct fake_object *o = fake_object(type, handle);

@@ -71,6 +71,8 @@ void *fake_dispatchable(void); /* a command buffer of no pool */
 
 /* NULL if there is none. */
 struct fake_object *fake_object(VkObjectType type, uint64_t handle);
+/* The first that is alive behind that one (NULL: of all), or NULL. */
+struct fake_object *fake_next(const struct fake_object *after);
 /* Ends the process if there is none. */
 struct fake_object *fake_need(VkObjectType type, uint64_t handle);
 /* VK_OBJECT_TYPE_UNKNOWN: of all types; VK_NULL_HANDLE: of any device. */

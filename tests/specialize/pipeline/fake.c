@@ -254,8 +254,44 @@ void fake_open(bool relaxed)
     bf_pipelines_init(&fake.pipelines, VK_NULL_HANDLE, &fake.vk, relaxed);
 }
 
+VkPipelineLayout fake_open_layout(bool relaxed, uint32_t push_bytes)
+{
+    fake_open(relaxed);
+    return fake_layout(fake_set_layout(VK_NULL_HANDLE, NULL), push_bytes, NULL);
+}
+
+/* The program's objects, in own[0]: how often it made them. */
+static void owns(VkObjectType type, uint64_t handle)
+{
+    struct fake_object *o = fake_object(type, handle);
+    if (o)
+        o->own[0]++;
+}
+
+static bool disowns(VkObjectType type, uint64_t handle)
+{
+    struct fake_object *o = fake_object(type, handle);
+    return o && o->own[0] && o->own[0]--;
+}
+
+void fake_destroy(VkObjectType type, uint64_t handle, const VkAllocationCallbacks *allocator)
+{
+    disowns(type, handle);
+    bf_retained_destroy(&fake.pipelines, type, handle, allocator);
+}
+
 void fake_close(void)
 {
+    for (struct fake_object *o = NULL; (o = fake_next(o));) {
+        for (uint64_t handle = (uintptr_t)o; o->own[0];) {
+            if (o->type == VK_OBJECT_TYPE_PIPELINE)
+                fake_destroy_pipeline((VkPipeline)handle);
+            else if (o->type == VK_OBJECT_TYPE_SHADER_MODULE)
+                fake_destroy_module((VkShaderModule)handle);
+            else
+                fake_destroy(o->type, handle, o->allocator);
+        }
+    }
     bf_pipelines_finish(&fake.pipelines);
     assert_int_equal(fake.pipelines.budget.own, 0);
     assert_int_equal(fake.pipelines.budget.variants, 0);
@@ -273,11 +309,13 @@ VkShaderModule fake_module(const uint32_t *words, size_t bytes)
     assert_int_equal(fake.vk.vkCreateShaderModule(VK_NULL_HANDLE, &info, NULL, &module),
                      VK_SUCCESS);
     bf_pipelines_module_made(&fake.pipelines, module, &info);
+    owns(VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module);
     return module;
 }
 
 void fake_destroy_module(VkShaderModule module)
 {
+    disowns(VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module);
     bf_pipelines_module_gone(&fake.pipelines, module);
     fake.vk.vkDestroyShaderModule(VK_NULL_HANDLE, module, NULL);
 }
@@ -292,6 +330,7 @@ VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
     assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, allocator, &sampler),
                      VK_SUCCESS);
     bf_retained_sampler_add(&fake.pipelines, sampler, &info, allocator);
+    owns(VK_OBJECT_TYPE_SAMPLER, (uint64_t)sampler);
     return sampler;
 }
 
@@ -330,6 +369,7 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
     assert_int_equal(fake.vk.vkCreateDescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
     bf_retained_set_layout_add(&fake.pipelines, layout, &info, allocator);
+    owns(VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)layout);
     return layout;
 }
 
@@ -348,6 +388,7 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
     assert_int_equal(fake.vk.vkCreatePipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
     bf_retained_layout_add(&fake.pipelines, layout, &info, allocator);
+    owns(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
     return layout;
 }
 
@@ -376,6 +417,7 @@ VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCal
     assert_int_equal(fake.vk.vkCreateRenderPass(VK_NULL_HANDLE, &info, allocator, &pass),
                      VK_SUCCESS);
     bf_retained_render_pass_add(&fake.pipelines, pass, &info, allocator);
+    owns(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
     return pass;
 }
 
@@ -398,6 +440,7 @@ VkPipeline fake_compute(const VkComputePipelineCreateInfo *info)
     assert_int_equal(create_compute(VK_NULL_HANDLE, VK_NULL_HANDLE, 1, info, NULL, &pipeline),
                      VK_SUCCESS);
     bf_pipelines_created_compute(&fake.pipelines, 1, info, &pipeline);
+    owns(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline);
     return pipeline;
 }
 
@@ -407,11 +450,13 @@ VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info)
     assert_int_equal(create_graphics(VK_NULL_HANDLE, VK_NULL_HANDLE, 1, info, NULL, &pipeline),
                      VK_SUCCESS);
     bf_pipelines_created_graphics(&fake.pipelines, 1, info, &pipeline);
+    owns(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline);
     return pipeline;
 }
 
 void fake_destroy_pipeline(VkPipeline pipeline)
 {
+    disowns(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline);
     bf_pipelines_destroyed(&fake.pipelines, pipeline);
     fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, pipeline, NULL);
 }

@@ -32,7 +32,10 @@ extern struct fake fake;
 
 /* A fresh driver, and pipelines on top. */
 void fake_open(bool relaxed);
-/* Fails the test if anything is left alive. */
+/* The same, with a layout of one set and so many bytes of push constants. */
+VkPipelineLayout fake_open_layout(bool relaxed, uint32_t push_bytes);
+/* The program destroys what it still has of what it made by the functions below. Fails the test if
+ * anything is left alive then. */
 void fake_close(void);
 
 /* An allocator of the program's, which is never called. */
@@ -51,8 +54,8 @@ VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineL
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
 void fake_destroy_pipeline(VkPipeline pipeline);
-#define fake_destroy(type_, handle_, allocator_)                                                   \
-    bf_retained_destroy(&fake.pipelines, type_, (uint64_t)(handle_), allocator_)
+void fake_destroy(VkObjectType type, uint64_t handle, const VkAllocationCallbacks *allocator);
+#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, (uint64_t)(handle_), NULL)
 
 /* Of a pipeline's record; "unknown" where there is none. */
 const char *fake_reason(VkPipeline pipeline);

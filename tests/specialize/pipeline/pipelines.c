@@ -9,8 +9,6 @@
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
 
-#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
-
 static VkPipelineShaderStageCreateInfo stage(VkShaderStageFlagBits bits, VkShaderModule module)
 {
     return (VkPipelineShaderStageCreateInfo){
@@ -245,9 +243,7 @@ TEST(everything_is_built_as_it_was)
 /* What concerns the program's call alone isn't asked of a build. */
 TEST(a_build_asks_for_nothing_of_the_calls)
 {
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
     VkPipelineCreationFeedback answer;
@@ -276,21 +272,13 @@ TEST(a_build_asks_for_nothing_of_the_calls)
     built = dump_of_build(broad);
     assert_string_equal(built, "compute flags 10\nwide flags 10\nstage 20 flags 0 entry main\n");
     free(built);
-    fake_destroy_pipeline(first);
-    fake_destroy_pipeline(narrow);
-    fake_destroy_pipeline(broad);
-    fake_destroy_module(module);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }
 
 /* Code may come in the stage itself. */
 TEST(code_in_a_stage_is_kept)
 {
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     uint32_t *words = malloc(sizeof(paint_comp));
     assert_non_null(words);
     memcpy(words, paint_comp, sizeof(paint_comp));
@@ -316,20 +304,13 @@ TEST(code_in_a_stage_is_kept)
     assert_ptr_equal(bf_pipeline_copy_shader(a->copy), bf_pipeline_copy_shader(b->copy));
     assert_memory_equal(a->hash, b->hash, sizeof(a->hash));
     assert_int_not_equal(a->id, b->id);
-    fake_destroy_module(module);
-    fake_destroy_pipeline(pipeline);
-    fake_destroy_pipeline(other);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }
 
 /* Entries and values of constants tell shaders apart. */
 TEST(other_constants_are_another_shader)
 {
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     static const struct {
         uint32_t entries, id, value, like; /* the first case that is the same */
@@ -350,11 +331,6 @@ TEST(other_constants_are_another_shader)
             assert_int_equal(same, cases[i].like == cases[j].like);
         }
     }
-    for (uint32_t i = 0; i < BF_COUNT(cases); i++)
-        fake_destroy_pipeline(pipelines[i]);
-    fake_destroy_module(module);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }
 
@@ -395,9 +371,7 @@ TEST(what_is_excluded_has_its_reason)
         {"flags", 0, 0, 0, 0x100},
         {"none", 0, 0, VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, 0},
     };
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     for (size_t i = 0; i < BF_COUNT(cases); i++) {
         struct {
@@ -422,17 +396,12 @@ TEST(what_is_excluded_has_its_reason)
             bf_pipelines_destroyed(&fake.pipelines, pipeline);
         }
     }
-    fake_destroy_module(module);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }
 
 TEST(shaders_say_why_not)
 {
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     static const uint32_t nonsense[] = {1, 2, 3, 4, 5};
     VkShaderModule paint = fake_module(paint_comp, sizeof(paint_comp));
     VkShaderModule no_push = fake_module(no_push_comp, sizeof(no_push_comp));
@@ -473,12 +442,6 @@ TEST(shaders_say_why_not)
                                BF_REASON_RAY_TRACING, 1, &ray);
     assert_string_equal(fake_reason(ray), "ray-tracing");
     bf_pipelines_destroyed(&fake.pipelines, ray);
-    fake_destroy_module(paint);
-    fake_destroy_module(no_push);
-    fake_destroy_module(unparsed);
-    fake_destroy_module(odd);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }
 
@@ -486,9 +449,7 @@ TEST(shaders_say_why_not)
 TEST(modes_watch_what_they_fold)
 {
     for (int relaxed = 0; relaxed < 2; relaxed++) {
-        fake_open(relaxed);
-        VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-        VkPipelineLayout layout = fake_layout(sets, 8, NULL);
+        VkPipelineLayout layout = fake_open_layout(relaxed, 8);
         VkShaderModule module = fake_module(inexact_comp, sizeof(inexact_comp));
         const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
         VkPipeline pipeline = fake_compute(&info);
@@ -497,19 +458,13 @@ TEST(modes_watch_what_they_fold)
         assert_int_equal(watch->count, relaxed ? 2 : 1);
         assert_int_equal(watch->offset[watch->count - 1], 4);
         assert_int_equal(watch->exact, relaxed ? 2 : 1);
-        fake_destroy_pipeline(pipeline);
-        fake_destroy_module(module);
-        DONE(PIPELINE_LAYOUT, layout);
-        DONE(DESCRIPTOR_SET_LAYOUT, sets);
         fake_close();
     }
 }
 
 TEST(graphics_has_reasons_of_its_own)
 {
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
     VkShaderModule depth = fake_module(depth_frag, sizeof(depth_frag));
@@ -588,10 +543,5 @@ TEST(graphics_has_reasons_of_its_own)
         bf_pipelines_destroyed(&fake.pipelines, pipeline);
         free(r);
     }
-    fake_destroy_module(vertex);
-    fake_destroy_module(fragment);
-    fake_destroy_module(depth);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
     fake_close();
 }

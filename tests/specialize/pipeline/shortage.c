@@ -12,8 +12,6 @@
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
 
-#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
-
 static uint32_t until_none; /* 0: there is memory */
 static bool for_good;       /* there is none from then on, instead of once */
 static bool was_none;
@@ -204,9 +202,7 @@ TEST(the_driver_refuses_each_call)
     static const VkResult results[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
                                        VK_ERROR_UNKNOWN, VK_PIPELINE_COMPILE_REQUIRED,
                                        VK_SUCCESS /* and no handle */};
-    fake_open(false);
-    VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
-    VkPipelineLayout layout = fake_layout(sets, 12, NULL);
+    VkPipelineLayout layout = fake_open_layout(false, 12);
     VkRenderPass pass = fake_render_pass(true, true, NULL);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
@@ -227,11 +223,5 @@ TEST(the_driver_refuses_each_call)
             assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
         }
     }
-    fake_destroy_module(vertex);
-    fake_destroy_module(fragment);
-    fake_destroy_pipeline(pipeline);
-    DONE(PIPELINE_LAYOUT, layout);
-    DONE(DESCRIPTOR_SET_LAYOUT, sets);
-    DONE(RENDER_PASS, pass);
     fake_close();
 }

@@ -6,8 +6,6 @@
 
 #include "shaders/paint.comp.h"
 
-#define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, handle_, NULL)
-
 struct scene {
     VkDescriptorSetLayout sets;
     VkPipelineLayout layout;
@@ -421,6 +419,5 @@ TEST(programs_have_threads)
     const struct bf_descriptor_shape *seen =
         &bf_retained_binding(bf_retained_set_layout_find(&fake.pipelines, shared), 4)->shape;
     assert_non_null(atomic_load(&seen->view));
-    DONE(DESCRIPTOR_SET_LAYOUT, shared);
     fake_close();
 }
