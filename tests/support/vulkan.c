@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vulkan as tests use it: the objects that most of them make. */
 #include "support/vulkan.h"
+#include "support/infos.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,35 +284,16 @@ VkDescriptorSet vulkan_set(VkDevice device, VkDescriptorSetLayout layout, uint32
 void vulkan_set_buffer(VkDevice device, VkDescriptorSet set, VkBuffer buffer)
 {
     const VkDescriptorBufferInfo info = {buffer, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = set,
-        .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .pBufferInfo = &info,
-    };
+    const VkWriteDescriptorSet write =
+        info_write(set, 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &info);
     vkUpdateDescriptorSets(device, 1, &write, 0, NULL);
-}
-
-static VkPipelineShaderStageCreateInfo stage_of(VkDevice device, VkShaderStageFlagBits stage,
-                                                const uint32_t *words, size_t size)
-{
-    return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = stage,
-        .module = vulkan_module(device, words, size),
-        .pName = "main",
-    };
 }
 
 VkResult vulkan_compute(VkDevice device, VkPipelineLayout layout, const uint32_t *words,
                         size_t size, VkPipeline *pipeline)
 {
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = stage_of(device, VK_SHADER_STAGE_COMPUTE_BIT, words, size),
-        .layout = layout,
-    };
+    const VkComputePipelineCreateInfo info =
+        info_compute(vulkan_module(device, words, size), layout, NULL);
     VkResult result = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
     vkDestroyShaderModule(device, info.stage.module, NULL);
     return result;
@@ -319,54 +301,16 @@ VkResult vulkan_compute(VkDevice device, VkPipelineLayout layout, const uint32_t
 
 VkResult vulkan_graphics(VkDevice device, const struct vulkan_graphics *what, VkPipeline *pipeline)
 {
-    const VkPipelineShaderStageCreateInfo stages[] = {
-        stage_of(device, VK_SHADER_STAGE_VERTEX_BIT, what->vertex, what->vertex_size),
-        stage_of(device, VK_SHADER_STAGE_FRAGMENT_BIT, what->fragment, what->fragment_size),
-    };
-    const VkPipelineVertexInputStateCreateInfo vertices = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-    };
-    const VkViewport viewport = {0, 0, (float)what->side, (float)what->side, 0, 1};
-    const VkRect2D scissor = {.extent = {what->side, what->side}};
-    const VkPipelineViewportStateCreateInfo viewports = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .pViewports = &viewport,
-        .scissorCount = 1,
-        .pScissors = &scissor,
-    };
-    const VkPipelineRasterizationStateCreateInfo raster = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
-    const VkPipelineMultisampleStateCreateInfo samples = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = what->samples ? what->samples : VK_SAMPLE_COUNT_1_BIT,
-    };
-    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
-    const VkPipelineColorBlendStateCreateInfo blend = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment,
-    };
-    const VkGraphicsPipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .stageCount = 2,
-        .pStages = stages,
-        .pVertexInputState = &vertices,
-        .pInputAssemblyState = &assembly,
-        .pViewportState = &viewports,
-        .pRasterizationState = &raster,
-        .pMultisampleState = &samples,
-        .pColorBlendState = &blend,
-        .layout = what->layout,
-        .renderPass = what->pass,
-        .subpass = what->subpass,
-    };
-    VkResult result = vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+    struct info_graphics g;
+    info_graphics(&g, what->side, vulkan_module(device, what->vertex, what->vertex_size),
+                  vulkan_module(device, what->fragment, what->fragment_size), what->layout,
+                  what->pass, 1, NULL);
+    if (what->samples)
+        g.samples.rasterizationSamples = what->samples;
+    g.info.subpass = what->subpass;
+    VkResult result = vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &g.info, NULL, pipeline);
     for (int i = 0; i < 2; i++)
-        vkDestroyShaderModule(device, stages[i].module, NULL);
+        vkDestroyShaderModule(device, g.stages[i].module, NULL);
     return result;
 }
 
@@ -529,9 +473,7 @@ VkResult vulkan_submit1(VkQueue queue, struct vulkan_batch b)
 
 void vulkan_run(VkDevice device, VkQueue queue, VkCommandBuffer commands, VkFence fence)
 {
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands};
+    const VkSubmitInfo info = info_submit(&commands);
     assert_success(vkQueueSubmit(queue, 1, &info, fence));
     assert_success(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(device, 1, &fence));

@@ -40,62 +40,20 @@ struct drawing *drawing_open(const struct bf_check_set *set, uint32_t color_coun
     struct drawing *d = &drawing;
     *d = (struct drawing){.w = world_open()};
     subject_init(d->w, 1, set, 20);
-    d->vertices.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO;
-    d->assembly.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO;
-    d->assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-    d->viewport = (VkViewport){0, 0, 64, 64, 0, 1};
-    d->scissor = (VkRect2D){.extent = {64, 64}};
-    d->view = (VkPipelineViewportStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .pViewports = &d->viewport,
-        .scissorCount = 1,
-        .pScissors = &d->scissor};
-    d->raster = (VkPipelineRasterizationStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
-    d->samples = (VkPipelineMultisampleStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    d->depth = (VkPipelineDepthStencilStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-        .depthTestEnable = VK_TRUE,
-        .depthWriteEnable = VK_TRUE,
-        .depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL};
-    for (uint32_t i = 0; i < color_count; i++) {
-        d->formats[i] = colors[i];
-        d->blends[i].colorWriteMask = 15;
-    }
-    d->blend = (VkPipelineColorBlendStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = color_count,
-        .pAttachments = d->blends};
-    d->dynamic.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO;
-    d->rendering = (VkPipelineRenderingCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-        .colorAttachmentCount = color_count,
-        .pColorAttachmentFormats = d->formats,
-        .depthAttachmentFormat =
-            bf_format_aspects(depth) & VK_IMAGE_ASPECT_DEPTH_BIT ? depth : VK_FORMAT_UNDEFINED,
-        .stencilAttachmentFormat =
-            bf_format_aspects(depth) & VK_IMAGE_ASPECT_STENCIL_BIT ? depth : VK_FORMAT_UNDEFINED};
-    d->info = (VkGraphicsPipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .pNext = &d->rendering,
-        .stageCount = 2,
-        .pStages = d->stages,
-        .pVertexInputState = &d->vertices,
-        .pInputAssemblyState = &d->assembly,
-        .pViewportState = &d->view,
-        .pRasterizationState = &d->raster,
-        .pMultisampleState = &d->samples,
-        .pDepthStencilState = &d->depth,
-        .pColorBlendState = &d->blend,
-        .pDynamicState = &d->dynamic,
-        .layout = d->w->s.layout.handle,
-    };
+    struct info_graphics *g = &d->g;
+    info_graphics(g, 64, VK_NULL_HANDLE, VK_NULL_HANDLE, d->w->s.layout.handle, VK_NULL_HANDLE,
+                  color_count, colors);
+    g->info.pDepthStencilState = &g->depth;
+    g->info.pDynamicState = &g->dynamic;
+    g->depth.depthTestEnable = g->depth.depthWriteEnable = VK_TRUE;
+    g->depth.depthCompareOp = VK_COMPARE_OP_LESS_OR_EQUAL;
+    if (bf_format_aspects(depth) & VK_IMAGE_ASPECT_DEPTH_BIT)
+        g->rendering.depthAttachmentFormat = depth;
+    if (bf_format_aspects(depth) & VK_IMAGE_ASPECT_STENCIL_BIT)
+        g->rendering.stencilAttachmentFormat = depth;
     DRAWING_SHADER(d, 0, check_cover_vert);
     DRAWING_SHADER(d, 1, check_shade_frag);
-    d->w->s.check.graphics = &d->info;
+    d->w->s.check.graphics = &d->g.info;
     return d;
 }
 
@@ -170,8 +128,8 @@ void drawing_use_pass(struct drawing *d, const VkRenderPassCreateInfo2 *pass)
 {
     d->pass = *pass;
     assert_success(vkCreateRenderPass2(d->w->f.device, &d->pass, NULL, &d->pass_handle));
-    d->info.pNext = NULL;
-    d->info.renderPass = d->pass_handle;
+    d->g.info.pNext = NULL;
+    d->g.info.renderPass = d->pass_handle;
     d->w->s.check.pass = &d->pass;
 }
 
@@ -181,19 +139,17 @@ VkPipeline drawing_make(struct drawing *d, int32_t which)
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
     for (uint32_t i = 0; i < 2; i++) {
-        d->stages[i] = (VkPipelineShaderStageCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-            .stage = i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
-            .module = make_module(w, d->words[i], d->sizes[i]),
-            .pName = "main",
-            .pSpecializationInfo = i ? &specialization : NULL};
+        d->g.stages[i] =
+            info_stage(i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+                       make_module(w, d->words[i], d->sizes[i]), i ? &specialization : NULL);
     }
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
-    assert_success(vkCreateGraphicsPipelines(w->f.device, VK_NULL_HANDLE, 1, &d->info, NULL, made));
+    assert_success(
+        vkCreateGraphicsPipelines(w->f.device, VK_NULL_HANDLE, 1, &d->g.info, NULL, made));
     for (uint32_t i = 0; i < 2; i++) {
-        vkDestroyShaderModule(w->f.device, d->stages[i].module, NULL);
-        d->stages[i].pSpecializationInfo = NULL;
+        vkDestroyShaderModule(w->f.device, d->g.stages[i].module, NULL);
+        d->g.stages[i].pSpecializationInfo = NULL;
     }
     return *made;
 }

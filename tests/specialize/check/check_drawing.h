@@ -6,25 +6,11 @@
 #define BELFRY_TEST_SPECIALIZE_CHECK_DRAWING_H
 
 #include "check_world.h"
+#include "support/infos.h"
 
-/* A pipeline's create-info and all that it points to; dynamic rendering unless 'pass' is set. */
 struct drawing {
     struct world *w;
-    VkPipelineShaderStageCreateInfo stages[2];
-    VkPipelineVertexInputStateCreateInfo vertices;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkViewport viewport;
-    VkRect2D scissor;
-    VkPipelineViewportStateCreateInfo view;
-    VkPipelineRasterizationStateCreateInfo raster;
-    VkPipelineMultisampleStateCreateInfo samples;
-    VkPipelineDepthStencilStateCreateInfo depth;
-    VkPipelineColorBlendAttachmentState blends[4];
-    VkPipelineColorBlendStateCreateInfo blend;
-    VkPipelineDynamicStateCreateInfo dynamic;
-    VkFormat formats[4];
-    VkPipelineRenderingCreateInfo rendering;
-    VkGraphicsPipelineCreateInfo info;
+    struct info_graphics g;
     VkRenderPassCreateInfo2 pass;
     VkRenderPass pass_handle;
     const uint32_t *words[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_drawing.h"
+#include "support/infos.h"
 #include "check_faults.h"
 
 #include "shaders/check_images.comp.h"
@@ -58,14 +59,8 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
     VkRenderPass pass;
     assert_success(vkCreateRenderPass2(w->f.device, &f->pass, NULL, &pass));
     const VkPipelineShaderStageCreateInfo stages[2] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = drawing_module(w, 0),
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = drawing_module(w, 1),
-         .pName = "main"},
+        info_stage(VK_SHADER_STAGE_VERTEX_BIT, drawing_module(w, 0), NULL),
+        info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, drawing_module(w, 1), NULL),
     };
     f->graphics =
         (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,

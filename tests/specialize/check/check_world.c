@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_world.h"
+#include "support/infos.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -235,15 +236,8 @@ VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int
     VkShaderModule module = make_module(w, words, size);
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main",
-                  .pSpecializationInfo = &specialization},
-        .layout = w->s.layout.handle,
-    };
+    const VkComputePipelineCreateInfo info =
+        info_compute(module, w->s.layout.handle, &specialization);
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
     assert_success(vkCreateComputePipelines(w->f.device, VK_NULL_HANDLE, 1, &info, NULL, made));

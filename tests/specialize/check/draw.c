@@ -33,7 +33,7 @@ TEST(blending_sees_what_was_there)
 {
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
-    d->blends[0] = (VkPipelineColorBlendAttachmentState){
+    d->g.blends[0] = (VkPipelineColorBlendAttachmentState){
         .blendEnable = VK_TRUE,
         .srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA,
         .dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
@@ -56,10 +56,10 @@ TEST(depths_are_such_that_some_are_equal)
             drawing_close(d);
             continue;
         }
-        d->depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
-        d->depth.depthWriteEnable = VK_FALSE;
+        d->g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
+        d->g.depth.depthWriteEnable = VK_FALSE;
         expect_drawing(d, "=!");
-        d->depth.depthCompareOp = VK_COMPARE_OP_NEVER;
+        d->g.depth.depthCompareOp = VK_COMPARE_OP_NEVER;
         expect_drawing(d, "??");
         drawing_close(d);
     }
@@ -82,9 +82,9 @@ TEST(all_of_what_was_drawn_to_is_compared)
             struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
             d->w->s.check.extent[0] = cases[i].width;
             d->w->s.check.extent[1] = cases[i].height;
-            d->viewport.width = d->viewport.height = 256;
-            d->scissor.extent = (VkExtent2D){256, 256};
-            d->samples.rasterizationSamples = (VkSampleCountFlagBits)samples;
+            d->g.viewport.width = d->g.viewport.height = 256;
+            d->g.scissor.extent = (VkExtent2D){256, 256};
+            d->g.samples.rasterizationSamples = (VkSampleCountFlagBits)samples;
             expect_drawing(d, cases[i].letters);
             drawing_close(d);
         }
@@ -108,8 +108,8 @@ TEST(several_attachments_and_views_are_drawn_to)
     const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_UNDEFINED,
                                 VK_FORMAT_R8_UNORM};
     struct drawing *d = drawing_open(&drawing_shade_set, 3, formats, VK_FORMAT_D32_SFLOAT_S8_UINT);
-    d->rendering.viewMask = 5;
-    d->blends[2].colorWriteMask = 0; /* what the shader does not write is left open */
+    d->g.rendering.viewMask = 5;
+    d->g.blends[2].colorWriteMask = 0; /* what the shader does not write is left open */
     expect_drawing(d, "=!!!!");
     drawing_close(d);
 }
@@ -125,7 +125,7 @@ TEST(one_that_only_stores_is_checked)
     struct drawing *d = drawing_open(&set, 0, NULL, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_store_frag);
     expect_drawing(d, "=!");
-    d->info.pNext = NULL; /* as good as one without attachments */
+    d->g.info.pNext = NULL; /* as good as one without attachments */
     expect_drawing(d, "=!");
     drawing_close(d);
 }
@@ -194,7 +194,7 @@ TEST(a_subpass_of_a_render_pass_is_drawn_to)
         struct drawing *d =
             drawing_open(&drawing_shade_set, 1, &attachments[subpass].format, VK_FORMAT_UNDEFINED);
         drawing_use_pass(d, &pass);
-        d->info.subpass = subpass;
+        d->g.info.subpass = subpass;
         expect_drawing(d, subpass ? "=!!!!" : "=");
         drawing_close(d);
     }
@@ -217,10 +217,10 @@ static const VkVertexInputAttributeDescription place_attributes[] = {
 static void use_vertices(struct drawing *d)
 {
     DRAWING_SHADER(d, 0, check_place_vert);
-    d->vertices.vertexBindingDescriptionCount = 2;
-    d->vertices.pVertexBindingDescriptions = place_bindings;
-    d->vertices.vertexAttributeDescriptionCount = 4;
-    d->vertices.pVertexAttributeDescriptions = place_attributes;
+    d->g.vertices.vertexBindingDescriptionCount = 2;
+    d->g.vertices.pVertexBindingDescriptions = place_bindings;
+    d->g.vertices.vertexAttributeDescriptionCount = 4;
+    d->g.vertices.pVertexAttributeDescriptions = place_attributes;
 }
 
 TEST(vertices_cover_what_is_drawn_to)
@@ -229,7 +229,7 @@ TEST(vertices_cover_what_is_drawn_to)
     for (uint32_t cull = 0; cull < 3; cull++) {
         struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_UNDEFINED);
         use_vertices(d);
-        d->raster.cullMode = cull;
+        d->g.raster.cullMode = cull;
         expect_drawing(d, "=!!!!");
         drawing_close(d);
     }
@@ -269,15 +269,15 @@ TEST(all_dynamic_state_is_set)
         struct drawing *d =
             drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT_S8_UINT);
         use_vertices(d);
-        d->view.pViewports = NULL;
-        d->view.pScissors = NULL;
+        d->g.viewports.pViewports = NULL;
+        d->g.viewports.pScissors = NULL;
         if (count) {
             list[n - 2] = VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT;
             list[n - 1] = VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT;
-            d->view.viewportCount = d->view.scissorCount = 0;
+            d->g.viewports.viewportCount = d->g.viewports.scissorCount = 0;
         }
-        d->dynamic.dynamicStateCount = n;
-        d->dynamic.pDynamicStates = list;
+        d->g.dynamic.dynamicStateCount = n;
+        d->g.dynamic.pDynamicStates = list;
         expect_drawing(d, "=!!!!");
         drawing_close(d);
     }
@@ -289,22 +289,22 @@ TEST(what_can_t_be_drawn_is_uncheckable)
     const VkDynamicState unknown = VK_DYNAMIC_STATE_VIEWPORT_SHADING_RATE_PALETTE_NV;
     struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_UNDEFINED);
     expect_drawing(d, "=");
-    d->samples.rasterizationSamples = VK_SAMPLE_COUNT_64_BIT;
+    d->g.samples.rasterizationSamples = VK_SAMPLE_COUNT_64_BIT;
     expect_refusal(d->w, "an attachment's samples can't be read");
-    d->samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
-    d->dynamic.dynamicStateCount = 1;
-    d->dynamic.pDynamicStates = &unknown;
+    d->g.samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
+    d->g.dynamic.dynamicStateCount = 1;
+    d->g.dynamic.pDynamicStates = &unknown;
     expect_refusal(d->w, NULL);
-    d->dynamic.dynamicStateCount = 0;
-    d->assembly.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
+    d->g.dynamic.dynamicStateCount = 0;
+    d->g.assembly.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
     expect_refusal(d->w, NULL);
-    d->assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-    d->formats[0] = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
+    d->g.assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    d->g.formats[0] = VK_FORMAT_G8_B8R8_2PLANE_420_UNORM;
     expect_refusal(d->w, NULL);
-    d->formats[0] = VK_FORMAT_R8G8B8A8_UNORM;
-    d->rendering.viewMask = 0x80000000;
+    d->g.formats[0] = VK_FORMAT_R8G8B8A8_UNORM;
+    d->g.rendering.viewMask = 0x80000000;
     expect_refusal(d->w, NULL);
-    d->rendering.viewMask = 0;
+    d->g.rendering.viewMask = 0;
     expect_forms(d->w, "=");
     drawing_close(d);
 }

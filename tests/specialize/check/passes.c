@@ -23,7 +23,7 @@ static const VkFormat wide = VK_FORMAT_R32G32B32A32_SFLOAT;
 
 static void use_samples(struct drawing *d)
 {
-    d->samples.rasterizationSamples = SAMPLES;
+    d->g.samples.rasterizationSamples = SAMPLES;
     DRAWING_SHADER(d, 1, check_samples_frag);
 }
 
@@ -93,19 +93,19 @@ TEST(depths_and_stencils_of_several_samples_are_compared)
                 continue;
             }
             use_samples(d);
-            d->blends[0].colorWriteMask = 0;
-            d->depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
-            d->depth.depthWriteEnable = !only_stencil;
+            d->g.blends[0].colorWriteMask = 0;
+            d->g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+            d->g.depth.depthWriteEnable = !only_stencil;
             if (only_stencil) {
-                d->depth.stencilTestEnable = VK_TRUE;
-                d->depth.front = (VkStencilOpState){VK_STENCIL_OP_KEEP,
-                                                    VK_STENCIL_OP_INCREMENT_AND_WRAP,
-                                                    VK_STENCIL_OP_KEEP,
-                                                    VK_COMPARE_OP_ALWAYS,
-                                                    255,
-                                                    255,
-                                                    0};
-                d->depth.back = d->depth.front;
+                d->g.depth.stencilTestEnable = VK_TRUE;
+                d->g.depth.front = (VkStencilOpState){VK_STENCIL_OP_KEEP,
+                                                      VK_STENCIL_OP_INCREMENT_AND_WRAP,
+                                                      VK_STENCIL_OP_KEEP,
+                                                      VK_COMPARE_OP_ALWAYS,
+                                                      255,
+                                                      255,
+                                                      0};
+                d->g.depth.back = d->g.depth.front;
             }
             expect_drawing(d, "==!==");
             drawing_close(d);
@@ -118,10 +118,10 @@ TEST(what_was_there_is_of_several_values)
 {
     struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT);
     use_samples(d);
-    d->depth.depthCompareOp = VK_COMPARE_OP_EQUAL; /* the shader's is a half */
-    d->depth.depthWriteEnable = VK_FALSE;
+    d->g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL; /* the shader's is a half */
+    d->g.depth.depthWriteEnable = VK_FALSE;
     expect_drawing(d, "=...!");
-    d->depth.depthCompareOp = VK_COMPARE_OP_NEVER;
+    d->g.depth.depthCompareOp = VK_COMPARE_OP_NEVER;
     expect_drawing(d, "?????");
     drawing_close(d);
 }
@@ -131,7 +131,7 @@ TEST(only_samples_in_the_mask_are_written)
     const VkSampleMask mask = 0xb; /* not sample 2 */
     struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
     use_samples(d);
-    d->samples.pSampleMask = &mask;
+    d->g.samples.pSampleMask = &mask;
     expect_drawing(d, "==!!!");
     drawing_close(d);
 }
@@ -140,7 +140,7 @@ TEST(alpha_may_be_coverage)
 {
     struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
     use_samples(d);
-    d->samples.alphaToCoverageEnable = VK_TRUE;
+    d->g.samples.alphaToCoverageEnable = VK_TRUE;
     expect_drawing(d, "=!!!!");
     drawing_close(d);
 }
@@ -149,7 +149,7 @@ TEST(samples_of_several_views_are_compared)
 {
     struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT_S8_UINT);
     use_samples(d);
-    d->rendering.viewMask = 5;
+    d->g.rendering.viewMask = 5;
     expect_drawing(d, "=!!!!");
     drawing_close(d);
 }
@@ -185,8 +185,8 @@ TEST(samples_that_are_resolved_are_compared)
         const VkRenderPassCreateInfo2 pass = drawing_pass(4, attachments, 1, &subpass, NULL);
         struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
         use_samples(d);
-        d->depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
-        d->blends[0].colorWriteMask = depths ? 0 : 15;
+        d->g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+        d->g.blends[0].colorWriteMask = depths ? 0 : 15;
         drawing_use_pass(d, &pass);
         expect_drawing(d, depths ? "==!==" : "=!!!!");
         drawing_close(d);
@@ -198,7 +198,7 @@ TEST(samples_may_be_near)
 {
     struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D16_UNORM);
     use_samples(d);
-    d->depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+    d->g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
     const char *letters = drawing_trial(d, ".!!=!");
     d->w->t.info.compare = false;
     d->w->t.info.tolerance = 1e-4f;
@@ -266,9 +266,9 @@ static struct drawing *reads_open(const struct deferred *p)
 {
     struct drawing *d = drawing_open(&read_set, 1, &wide, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_reads_frag);
-    d->depth.depthTestEnable = d->depth.depthWriteEnable = VK_FALSE;
+    d->g.depth.depthTestEnable = d->g.depth.depthWriteEnable = VK_FALSE;
     drawing_use_pass(d, &p->pass);
-    d->info.subpass = 1;
+    d->g.info.subpass = 1;
     return d;
 }
 
@@ -300,9 +300,9 @@ TEST(input_attachments_may_have_several_samples)
         drawing_pass(2, attachments, 2, subpasses, &written_then_read);
     struct drawing *d = drawing_open(&set, 1, &wide, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_reads_samples_frag);
-    d->samples.rasterizationSamples = SAMPLES;
+    d->g.samples.rasterizationSamples = SAMPLES;
     drawing_use_pass(d, &pass);
-    d->info.subpass = 1;
+    d->g.info.subpass = 1;
     expect_drawing(d, "=!!");
     drawing_close(d);
 }
@@ -343,7 +343,7 @@ TEST(input_attachments_that_are_not_there_are_uncheckable)
     p.subpasses[1].inputAttachmentCount = 2;
     expect_refusal(d->w, "it reads input attachments that are not there");
     d->w->s.check.pass = NULL; /* as from a rendering without a pass */
-    d->info.pNext = &d->rendering;
+    d->g.info.pNext = &d->g.rendering;
     expect_refusal(d->w, NULL);
     drawing_close(d);
 }

@@ -3,6 +3,7 @@
  * Pipelines that a real driver compiles in a helper: all that a request can say.
  */
 #include "isolate_helper.h"
+#include "support/infos.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -73,10 +74,7 @@ TEST(everything)
     const VkComputePipelineCreateInfo compute = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .flags = VK_PIPELINE_CREATE_DERIVATIVE_BIT | VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .pName = "main",
-                  .pSpecializationInfo = &specialization}};
+        .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &specialization)};
     const struct bf_build_code code = {isolate_comp, sizeof(isolate_comp)};
     const struct bf_build_request request = {
         .compute = &compute,

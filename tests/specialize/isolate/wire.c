@@ -246,28 +246,28 @@ TEST(pictures_are_read)
         assert_int_equal(g->pVertexInputState->vertexAttributeDescriptionCount, 1);
         assert_memory_equal(g->pVertexInputState->pVertexAttributeDescriptions, &p.attribute,
                             sizeof(p.attribute));
-        assert_same(g->pInputAssemblyState, &p.assembly);
+        assert_same(g->pInputAssemblyState, &p.g.assembly);
         assert_null(g->pTessellationState);
         assert_int_equal(g->pViewportState->viewportCount, 1);
-        assert_memory_equal(g->pViewportState->pViewports, &p.viewport, sizeof(p.viewport));
+        assert_memory_equal(g->pViewportState->pViewports, &p.g.viewport, sizeof(p.g.viewport));
         assert_int_equal(g->pViewportState->scissorCount, 1);
         assert_null(g->pViewportState->pScissors);
-        assert_same(g->pRasterizationState, &p.raster);
+        assert_same(g->pRasterizationState, &p.g.raster);
         assert_int_equal(g->pMultisampleState->rasterizationSamples, VK_SAMPLE_COUNT_4_BIT);
         assert_int_equal(*g->pMultisampleState->pSampleMask, 5);
-        assert_same(g->pDepthStencilState, &p.depth);
+        assert_same(g->pDepthStencilState, &p.g.depth);
         assert_int_equal(g->pColorBlendState->attachmentCount, 1);
-        assert_memory_equal(g->pColorBlendState->pAttachments, &p.blend_color,
-                            sizeof(p.blend_color));
+        assert_memory_equal(g->pColorBlendState->pAttachments, &p.g.blends[0],
+                            sizeof(p.g.blends[0]));
         assert_true(g->pColorBlendState->blendConstants[3] == 4);
         assert_int_equal(g->pDynamicState->dynamicStateCount, 2);
         assert_memory_equal(g->pDynamicState->pDynamicStates, p.dynamics, sizeof(p.dynamics));
         assert_int_equal(g->subpass, pass);
         if (!pass) {
             const VkPipelineRenderingCreateInfo *r = g->pNext;
-            assert_int_equal(r->sType, p.rendering.sType);
+            assert_int_equal(r->sType, p.g.rendering.sType);
             assert_int_equal(r->colorAttachmentCount, 1);
-            assert_int_equal(r->pColorAttachmentFormats[0], p.format);
+            assert_int_equal(r->pColorAttachmentFormats[0], p.g.formats[0]);
             assert_int_equal(r->depthAttachmentFormat, VK_FORMAT_D32_SFLOAT);
             assert_null(b.pass);
         } else {
@@ -300,10 +300,11 @@ TEST(pictures_that_can_not_be_said)
         struct picture p;
         picture(&p, i != 1, code, code);
         const void **const chains[] = {
-            &p.graphics.pNext, &p.rendering.pNext,      &p.vertex.pNext,     &p.assembly.pNext,
-            &p.views.pNext,    &p.raster.pNext,         &p.samples.pNext,    &p.depth.pNext,
-            &p.blend.pNext,    &p.dynamic.pNext,        &p.pass.pNext,       &p.subpasses[0].pNext,
-            &p.resolve.pNext,  &p.attachments[2].pNext, &p.dependency.pNext,
+            &p.g.info.pNext,     &p.g.rendering.pNext,    &p.g.vertices.pNext,
+            &p.g.assembly.pNext, &p.g.viewports.pNext,    &p.g.raster.pNext,
+            &p.g.samples.pNext,  &p.g.depth.pNext,        &p.g.blend.pNext,
+            &p.g.dynamic.pNext,  &p.pass.pNext,           &p.subpasses[0].pNext,
+            &p.resolve.pNext,    &p.attachments[2].pNext, &p.dependency.pNext,
         };
         *chains[i] = &unknown;
         struct bf_wire_out out = {0};
@@ -461,11 +462,11 @@ TEST(senseless_messages)
         if (i == 2)
             s.compute.stage.stage = VK_SHADER_STAGE_VERTEX_BIT;
         if (i == 5)
-            p.vertex.pVertexAttributeDescriptions = NULL;
+            p.g.vertices.pVertexAttributeDescriptions = NULL;
         if (i == 6)
-            p.dynamic.pDynamicStates = NULL;
+            p.g.dynamic.pDynamicStates = NULL;
         if (i == 7)
-            p.rendering.pColorAttachmentFormats = NULL;
+            p.g.rendering.pColorAttachmentFormats = NULL;
         bf_wire_say_build(&out, graphics ? &p.request : &s.request);
         assert_false(out.failed || out.unsaid);
         if (i == 3)

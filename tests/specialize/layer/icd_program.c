@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "icd_program.h"
+#include "support/infos.h"
 
 #include "support/capture.h"
 
@@ -84,23 +85,9 @@ static void make_pass(struct program *p)
     const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
                                           .pColorAttachments = &reference};
-    const VkRenderPassCreateInfo pass = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &color,
-        .subpassCount = 1,
-        .pSubpasses = &subpass,
-    };
+    const VkRenderPassCreateInfo pass = info_pass(1, &color, 1, &subpass, 0, NULL);
     assert_success(vkCreateRenderPass(p->f.device, &pass, NULL, &p->pass));
-    const VkFramebufferCreateInfo framebuffer = {
-        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
-        .renderPass = p->pass,
-        .attachmentCount = 1,
-        .pAttachments = &p->view,
-        .width = SIZE,
-        .height = SIZE,
-        .layers = 1,
-    };
+    const VkFramebufferCreateInfo framebuffer = info_framebuffer(p->pass, 1, &p->view, SIZE);
     assert_success(vkCreateFramebuffer(p->f.device, &framebuffer, NULL, &p->framebuffer));
 }
 
@@ -210,10 +197,7 @@ void program_record(struct program *p, bool draws, VkPipeline pipeline, struct p
     VkCommandBuffer c = p->commands;
     const VkPipelineBindPoint point =
         draws ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkBeginCommandBuffer(c, &begin));
     put_word(&p->f, c, 0, ++p->frames);
     vkCmdBindPipeline(c, point, pipeline);
@@ -222,14 +206,8 @@ void program_record(struct program *p, bool draws, VkPipeline pipeline, struct p
                        sizeof(push), &push);
     if (draws) {
         const VkClearValue clear = {0};
-        const VkRenderPassBeginInfo pass = {
-            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-            .renderPass = p->pass,
-            .framebuffer = p->framebuffer,
-            .renderArea = {{0, 0}, {SIZE, SIZE}},
-            .clearValueCount = 1,
-            .pClearValues = &clear,
-        };
+        const VkRenderPassBeginInfo pass =
+            info_pass_begin(p->pass, p->framebuffer, SIZE, 1, &clear);
         vkCmdBeginRenderPass(c, &pass, VK_SUBPASS_CONTENTS_INLINE);
         vkCmdDraw(c, 3, 1, 0, 0);
         vkCmdEndRenderPass(c);
@@ -241,9 +219,7 @@ void program_record(struct program *p, bool draws, VkPipeline pipeline, struct p
 
 VkResult program_submit(struct program *p)
 {
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &p->commands};
+    const VkSubmitInfo submit = info_submit(&p->commands);
     return vkQueueSubmit(p->queue, 1, &submit, p->fence);
 }
 

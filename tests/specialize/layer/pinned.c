@@ -5,6 +5,7 @@
  * the program has bound, and behind them nothing is known of what is bound and pushed.
  */
 #include "icd_program.h"
+#include "support/infos.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static VkPipeline dispatched(struct program *p)
 
 static void begin(struct program *p)
 {
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo info = info_begin(0);
     assert_success(vkBeginCommandBuffer(p->commands, &info));
     vkCmdBindDescriptorSets(p->commands, COMPUTE, p->layout, 0, 1, &p->set, 0, NULL);
 }

@@ -5,6 +5,7 @@
  * its verdict by the program's own frames.
  */
 #include "../pipeline/gpu.h"
+#include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"
 
@@ -55,14 +56,7 @@ static void open_compute(struct program *p)
 {
     program_open(p);
     p->modules[0] = gpu_module(&p->gpu, paint_comp, sizeof(paint_comp));
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = p->modules[0],
-                  .pName = "main"},
-        .layout = p->gpu.layout,
-    };
+    const VkComputePipelineCreateInfo info = info_compute(p->modules[0], p->gpu.layout, NULL);
     p->pipeline = gpu_compute(&p->gpu, &info);
 }
 
@@ -74,18 +68,10 @@ static void open_graphics(struct program *p, bool dynamic)
     p->modules[1] = gpu_module(gpu, paint_frag, sizeof(paint_frag));
     if (!dynamic) {
         p->pass = gpu_render_pass(gpu);
-        const VkFramebufferCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
-            .renderPass = p->pass,
-            .attachmentCount = 1,
-            .pAttachments = &gpu->view,
-            .width = GPU_SIDE,
-            .height = GPU_SIDE,
-            .layers = 1,
-        };
+        const VkFramebufferCreateInfo info = info_framebuffer(p->pass, 1, &gpu->view, GPU_SIDE);
         assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &p->framebuffer));
     }
-    struct gpu_graphics g;
+    struct info_graphics g;
     gpu_describe(&g, p->modules[0], p->modules[1], gpu->layout, p->pass);
     p->pipeline = gpu_graphics(gpu, &g.info);
 }
@@ -180,14 +166,8 @@ static void begin_pass(struct program *p)
     const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
     const VkClearValue clear = {0};
     if (p->pass) {
-        const VkRenderPassBeginInfo info = {
-            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-            .renderPass = p->pass,
-            .framebuffer = p->framebuffer,
-            .renderArea = area,
-            .clearValueCount = 1,
-            .pClearValues = &clear,
-        };
+        const VkRenderPassBeginInfo info =
+            info_pass_begin(p->pass, p->framebuffer, GPU_SIDE, 1, &clear);
         gpu->vk.vkCmdBeginRenderPass(gpu->commands, &info,
                                      VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
         return;

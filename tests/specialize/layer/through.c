@@ -2,6 +2,7 @@
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
  * nothing of it but the modes of background processing. */
 #include "../../fence/fixture.h"
+#include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"
 
@@ -112,10 +113,7 @@ static char *program_close(struct program *p)
 /* A frame: a command buffer with so many dispatches. */
 static void frame_record(struct program *p, uint32_t count, const struct push *pushes)
 {
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkBeginCommandBuffer(p->commands, &begin));
     vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
                             0, NULL);
@@ -124,11 +122,8 @@ static void frame_record(struct program *p, uint32_t count, const struct push *p
         vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            sizeof(pushes[i]), &pushes[i]);
         vkCmdDispatch(p->commands, WORDS / 64, 1, 1);
-        const VkMemoryBarrier barrier = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-            .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-            .dstAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_HOST_READ_BIT,
-        };
+        const VkMemoryBarrier barrier = info_barrier(
+            VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_HOST_READ_BIT);
         vkCmdPipelineBarrier(p->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0,
                              1, &barrier, 0, NULL, 0, NULL);

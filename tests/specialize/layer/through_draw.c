@@ -2,6 +2,7 @@
 /* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
  * attachments: they get variants, and the picture is the same. */
 #include "../../fence/fixture.h"
+#include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"
 
@@ -107,26 +108,12 @@ static void make_pass(struct program *p)
          VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
          VK_ACCESS_TRANSFER_READ_BIT, 0},
     };
-    const VkRenderPassCreateInfo pass = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-        .attachmentCount = p->samples > 1 ? 3 : 2,
-        .pAttachments = attachments,
-        .subpassCount = 2,
-        .pSubpasses = subpasses,
-        .dependencyCount = 2,
-        .pDependencies = dependencies,
-    };
+    const VkRenderPassCreateInfo pass =
+        info_pass(p->samples > 1 ? 3 : 2, attachments, 2, subpasses, 2, dependencies);
     assert_success(vkCreateRenderPass(device, &pass, NULL, &p->pass));
     const VkImageView views[] = {p->before.view, p->drawn.view, p->resolved.view};
-    const VkFramebufferCreateInfo framebuffer = {
-        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
-        .renderPass = p->pass,
-        .attachmentCount = pass.attachmentCount,
-        .pAttachments = views,
-        .width = SIDE,
-        .height = SIDE,
-        .layers = 1,
-    };
+    const VkFramebufferCreateInfo framebuffer =
+        info_framebuffer(p->pass, pass.attachmentCount, views, SIDE);
     assert_success(vkCreateFramebuffer(device, &framebuffer, NULL, &p->framebuffer));
 }
 
@@ -142,13 +129,8 @@ static void make_sets(struct program *p)
         .imageView = p->before.view,
         .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
     };
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = p->set,
-        .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
-        .pImageInfo = &bound,
-    };
+    const VkWriteDescriptorSet write =
+        info_write(p->set, 0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, &bound, NULL);
     vkUpdateDescriptorSets(device, p->reads, &write, 0, NULL);
 }
 
@@ -213,19 +195,9 @@ static char *program_close(struct program *p)
 /* Draws, waits, and has the picture in the fixture's words. */
 static void frame(struct program *p, const struct push *push)
 {
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clears[3] = {{.color.float32 = {0, 1, 0, 0}}};
-    const VkRenderPassBeginInfo pass = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-        .renderPass = p->pass,
-        .framebuffer = p->framebuffer,
-        .renderArea = {.extent = {SIDE, SIDE}},
-        .clearValueCount = 3,
-        .pClearValues = clears,
-    };
+    const VkRenderPassBeginInfo pass = info_pass_begin(p->pass, p->framebuffer, SIDE, 3, clears);
     assert_success(vkResetCommandPool(p->f.device, p->f.pools[p->family], 0));
     assert_success(vkBeginCommandBuffer(p->commands, &begin));
     vkCmdBeginRenderPass(p->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
@@ -244,9 +216,7 @@ static void frame(struct program *p, const struct push *push)
     vkCmdCopyImageToBuffer(p->commands, p->samples > 1 ? p->resolved.handle : p->drawn.handle,
                            VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, p->f.buffer, 1, &region);
     assert_success(vkEndCommandBuffer(p->commands));
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &p->commands};
+    const VkSubmitInfo submit = info_submit(&p->commands);
     memset(p->f.words, 0, SIDE * SIDE * 4);
     assert_success(vkQueueSubmit(p->f.queues[p->family][0], 1, &submit, VK_NULL_HANDLE));
     assert_success(vkQueueWaitIdle(p->f.queues[p->family][0]));

@@ -4,6 +4,7 @@
  * were made of, they do what the program's pipeline does.
  */
 #include "gpu.h"
+#include "support/infos.h"
 
 #include "specialize/check/pipeline_interface_copy.h"
 
@@ -25,15 +26,7 @@ static VkPipeline orphan_compute(struct gpu *gpu)
     VkDescriptorSetLayout sets = gpu_set_layout(gpu);
     VkPipelineLayout layout = gpu_layout(gpu, sets);
     VkShaderModule module = gpu_module(gpu, paint_comp, sizeof(paint_comp));
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main",
-                  .pSpecializationInfo = &specialization},
-        .layout = layout,
-    };
+    const VkComputePipelineCreateInfo info = info_compute(module, layout, &specialization);
     VkPipeline pipeline = gpu_compute(gpu, &info);
     gpu_destroy_module(gpu, module);
     gpu_destroy(gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
@@ -48,7 +41,7 @@ static VkPipeline orphan_graphics(struct gpu *gpu, bool dynamic)
     VkShaderModule vertex = gpu_module(gpu, full_vert, sizeof(full_vert));
     VkShaderModule fragment = gpu_module(gpu, paint_frag, sizeof(paint_frag));
     VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(gpu);
-    struct gpu_graphics g;
+    struct info_graphics g;
     gpu_describe(&g, vertex, fragment, layout, pass);
     g.stages[1].pSpecializationInfo = &specialization;
     VkPipeline pipeline = gpu_graphics(gpu, &g.info);
@@ -152,7 +145,7 @@ TEST(a_pipeline_is_destroyed_during_its_build)
 }
 
 /* Returns the pipeline; its interface tells what was drawn to. */
-static VkPipeline expect_extent(struct gpu *gpu, const struct gpu_graphics *g, uint32_t width,
+static VkPipeline expect_extent(struct gpu *gpu, const struct info_graphics *g, uint32_t width,
                                 uint32_t height)
 {
     VkPipeline pipeline = gpu_graphics(gpu, &g->info);
@@ -180,7 +173,7 @@ TEST(a_check_knows_how_much_was_drawn_to)
     VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));
     VkShaderModule fragment = gpu_module(&gpu, paint_frag, sizeof(paint_frag));
     VkRenderPass pass = gpu_render_pass(&gpu);
-    struct gpu_graphics g;
+    struct info_graphics g;
     VkPipeline pipelines[6];
     gpu_describe(&g, vertex, fragment, gpu.layout, VK_NULL_HANDLE);
     g.viewport = (VkViewport){10, 20, 100.5f, 200, 0, 1};

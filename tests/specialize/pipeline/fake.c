@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake.h"
+#include "support/infos.h"
 
 struct fake fake;
 
@@ -406,32 +407,13 @@ VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCal
         .pColorAttachments = &color,
         .pDepthStencilAttachment = depth ? &depth_reference : NULL,
     };
-    const VkRenderPassCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-        .attachmentCount = 2,
-        .pAttachments = attachments,
-        .subpassCount = 1,
-        .pSubpasses = &subpass,
-    };
+    const VkRenderPassCreateInfo info = info_pass(2, attachments, 1, &subpass, 0, NULL);
     VkRenderPass pass;
     assert_int_equal(fake.vk.vkCreateRenderPass(VK_NULL_HANDLE, &info, allocator, &pass),
                      VK_SUCCESS);
     bf_retained_render_pass_add(&fake.pipelines, pass, &info, allocator);
     owns(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
     return pass;
-}
-
-VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout)
-{
-    return (VkComputePipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = layout,
-        .basePipelineIndex = -1,
-    };
 }
 
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info)

@@ -16,6 +16,7 @@
 
 #include "specialize/pipeline/pipeline.h"
 #include "support/fake_entries.h"
+#include "support/infos.h"
 
 #define FAKE_DUMP 16384
 
@@ -50,7 +51,6 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
                              const VkAllocationCallbacks *allocator);
 /* A colour attachment, used or not, and one for depth if so. */
 VkRenderPass fake_render_pass(bool color, bool depth, const VkAllocationCallbacks *allocator);
-VkComputePipelineCreateInfo fake_compute_info(VkShaderModule module, VkPipelineLayout layout);
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
 void fake_destroy_pipeline(VkPipeline pipeline);

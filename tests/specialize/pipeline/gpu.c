@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu.h"
+#include "support/infos.h"
 
 #include <dlfcn.h>
 
@@ -78,13 +79,8 @@ static void make_set(struct gpu *gpu)
     if (gpu->told)
         bf_descriptor_shapes_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
     const VkDescriptorBufferInfo buffer = {gpu->buffer, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-        .dstSet = gpu->set,
-        .descriptorCount = 1,
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .pBufferInfo = &buffer,
-    };
+    const VkWriteDescriptorSet write =
+        info_write(gpu->set, 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &buffer);
     gpu->vk.vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
     if (gpu->told)
         bf_descriptor_shapes_update(&gpu->pipelines, 1, &write, 0, NULL);
@@ -205,13 +201,7 @@ VkRenderPass gpu_render_pass(struct gpu *gpu)
         .colorAttachmentCount = 1,
         .pColorAttachments = &color,
     };
-    const VkRenderPassCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment,
-        .subpassCount = 1,
-        .pSubpasses = &subpass,
-    };
+    const VkRenderPassCreateInfo info = info_pass(1, &attachment, 1, &subpass, 0, NULL);
     VkRenderPass pass;
     assert_success(gpu->vk.vkCreateRenderPass(gpu->device, &info, NULL, &pass));
     if (gpu->told)
@@ -260,21 +250,15 @@ void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline)
 
 static void begin(struct gpu *gpu)
 {
-    const VkCommandBufferBeginInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    const VkCommandBufferBeginInfo info = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
     assert_success(gpu->vk.vkBeginCommandBuffer(gpu->commands, &info));
 }
 
 void gpu_end(struct gpu *gpu)
 {
-    const VkMemoryBarrier to_host = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
-    };
+    const VkMemoryBarrier to_host =
+        info_barrier(VK_ACCESS_MEMORY_WRITE_BIT, VK_ACCESS_HOST_READ_BIT);
     gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                  VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
     assert_success(gpu->vk.vkEndCommandBuffer(gpu->commands));
@@ -283,11 +267,7 @@ void gpu_end(struct gpu *gpu)
 static void submit(struct gpu *gpu)
 {
     gpu_end(gpu);
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &gpu->commands,
-    };
+    const VkSubmitInfo info = info_submit(&gpu->commands);
     assert_success(gpu->vk.vkQueueSubmit(gpu->queue, 1, &info, VK_NULL_HANDLE));
     assert_success(gpu->vk.vkQueueWaitIdle(gpu->queue));
 }
@@ -329,25 +309,11 @@ static VkFramebuffer begin_pass(struct gpu *gpu, VkRenderPass pass)
     const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
     VkFramebuffer framebuffer = VK_NULL_HANDLE;
     if (pass) {
-        const VkFramebufferCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
-            .renderPass = pass,
-            .attachmentCount = 1,
-            .pAttachments = &gpu->view,
-            .width = GPU_SIDE,
-            .height = GPU_SIDE,
-            .layers = 1,
-        };
+        const VkFramebufferCreateInfo info = info_framebuffer(pass, 1, &gpu->view, GPU_SIDE);
         assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &framebuffer));
         const VkClearValue clear = {0};
-        const VkRenderPassBeginInfo begin_info = {
-            .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-            .renderPass = pass,
-            .framebuffer = framebuffer,
-            .renderArea = area,
-            .clearValueCount = 1,
-            .pClearValues = &clear,
-        };
+        const VkRenderPassBeginInfo begin_info =
+            info_pass_begin(pass, framebuffer, GPU_SIDE, 1, &clear);
         gpu->vk.vkCmdBeginRenderPass(gpu->commands, &begin_info, VK_SUBPASS_CONTENTS_INLINE);
     } else {
         const VkRenderingAttachmentInfo color = {
@@ -396,52 +362,9 @@ void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gp
     gpu->vk.vkDestroyFramebuffer(gpu->device, framebuffer, NULL);
 }
 
-void gpu_describe(struct gpu_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
+void gpu_describe(struct info_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
                   VkPipelineLayout layout, VkRenderPass pass)
 {
-    *g = (struct gpu_graphics){
-        .stages = {{.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                    .stage = VK_SHADER_STAGE_VERTEX_BIT,
-                    .module = vertex,
-                    .pName = "main"},
-                   {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                    .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-                    .module = fragment,
-                    .pName = "main"}},
-        .vertex = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO},
-        .assembly = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-                     .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
-        .viewport = {0, 0, GPU_SIDE, GPU_SIDE, 0, 1},
-        .scissor = {{0, 0}, {GPU_SIDE, GPU_SIDE}},
-        .viewports = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-                      .viewportCount = 1,
-                      .pViewports = &g->viewport,
-                      .scissorCount = 1,
-                      .pScissors = &g->scissor},
-        .raster = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                   .lineWidth = 1},
-        .samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-                    .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT},
-        .attachment = {.colorWriteMask = 15},
-        .blend = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-                  .attachmentCount = 1,
-                  .pAttachments = &g->attachment},
-        .format = VK_FORMAT_R32G32B32A32_UINT,
-        .rendering = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-                      .colorAttachmentCount = 1,
-                      .pColorAttachmentFormats = &g->format},
-        .info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                 .pNext = pass ? NULL : &g->rendering,
-                 .stageCount = 2,
-                 .pStages = g->stages,
-                 .pVertexInputState = &g->vertex,
-                 .pInputAssemblyState = &g->assembly,
-                 .pViewportState = &g->viewports,
-                 .pRasterizationState = &g->raster,
-                 .pMultisampleState = &g->samples,
-                 .pColorBlendState = &g->blend,
-                 .layout = layout,
-                 .renderPass = pass,
-                 .basePipelineIndex = -1},
-    };
+    static const VkFormat format = VK_FORMAT_R32G32B32A32_UINT;
+    info_graphics(g, GPU_SIDE, vertex, fragment, layout, pass, 1, &format);
 }

@@ -6,6 +6,7 @@
 #ifndef SPECIALIZE_GPU_H
 #define SPECIALIZE_GPU_H
 
+#include "support/infos.h"
 #include "support/vulkan.h"
 
 #include <stdio.h>
@@ -72,24 +73,8 @@ void gpu_end(struct gpu *gpu);
 /* A full-screen triangle, into an R32G32B32A32_UINT picture; with NULL by dynamic rendering. */
 void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push);
 
-/* A full-screen triangle's pipeline; all but the stages' modules and the layout is static memory of
- * the next call, too. pass NULL: dynamic rendering. */
-struct gpu_graphics {
-    VkPipelineShaderStageCreateInfo stages[2];
-    VkPipelineVertexInputStateCreateInfo vertex;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkViewport viewport;
-    VkRect2D scissor;
-    VkPipelineViewportStateCreateInfo viewports;
-    VkPipelineRasterizationStateCreateInfo raster;
-    VkPipelineMultisampleStateCreateInfo samples;
-    VkPipelineColorBlendAttachmentState attachment;
-    VkPipelineColorBlendStateCreateInfo blend;
-    VkFormat format;
-    VkPipelineRenderingCreateInfo rendering;
-    VkGraphicsPipelineCreateInfo info;
-};
-void gpu_describe(struct gpu_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
+/* A full-screen triangle's pipeline. pass NULL: dynamic rendering. */
+void gpu_describe(struct info_graphics *g, VkShaderModule vertex, VkShaderModule fragment,
                   VkPipelineLayout layout, VkRenderPass pass);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is kept of a program's pipelines, and what becomes of it: on a driver of the test's own. */
 #include "fake.h"
+#include "support/infos.h"
 
 #include "shaders/depth.frag.h"
 #include "shaders/full.vert.h"
@@ -8,16 +9,6 @@
 #include "shaders/no_push.comp.h"
 #include "shaders/paint.comp.h"
 #include "shaders/paint.frag.h"
-
-static VkPipelineShaderStageCreateInfo stage(VkShaderStageFlagBits bits, VkShaderModule module)
-{
-    return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = bits,
-        .module = module,
-        .pName = "main",
-    };
-}
 
 /* A graphics pipeline with much to it; everything it points to lies in it. */
 struct rich {
@@ -68,8 +59,8 @@ static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipel
         .subgroup = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
                      NULL, 8},
         /* The fragment stage first. */
-        .stages = {stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment),
-                   stage(VK_SHADER_STAGE_VERTEX_BIT, vertex)},
+        .stages = {info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment, NULL),
+                   info_stage(VK_SHADER_STAGE_VERTEX_BIT, vertex, NULL)},
         .bindings = {{0, 16, VK_VERTEX_INPUT_RATE_VERTEX}, {3, 4, VK_VERTEX_INPUT_RATE_INSTANCE}},
         .attributes = {{0, 0, VK_FORMAT_R32_SFLOAT, 4}, {1, 3, VK_FORMAT_R8_UNORM, 1}},
         .divisor = {3, 7},
@@ -245,7 +236,7 @@ TEST(a_build_asks_for_nothing_of_the_calls)
 {
     VkPipelineLayout layout = fake_open_layout(false, 12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+    VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     VkPipelineCreationFeedback answer;
     const VkPipelineCreationFeedbackCreateInfo feedback = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO,
@@ -287,7 +278,7 @@ TEST(code_in_a_stage_is_kept)
         .codeSize = sizeof(paint_comp),
         .pCode = words,
     };
-    VkComputePipelineCreateInfo info = fake_compute_info(VK_NULL_HANDLE, layout);
+    VkComputePipelineCreateInfo info = info_compute(VK_NULL_HANDLE, layout, NULL);
     info.stage.pNext = &code;
     VkPipeline pipeline = fake_compute(&info);
     memset(words, 0xee, sizeof(paint_comp));
@@ -297,7 +288,7 @@ TEST(code_in_a_stage_is_kept)
     free(built);
     /* The same as with a module: one shader. */
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    info = fake_compute_info(module, layout);
+    info = info_compute(module, layout, NULL);
     VkPipeline other = fake_compute(&info);
     const struct bf_pipeline *a = bf_pipelines_find(&fake.pipelines, pipeline);
     const struct bf_pipeline *b = bf_pipelines_find(&fake.pipelines, other);
@@ -321,7 +312,7 @@ TEST(other_constants_are_another_shader)
     for (uint32_t i = 0; i < BF_COUNT(cases); i++) {
         const VkSpecializationMapEntry entry = {cases[i].id, 0, 4};
         const VkSpecializationInfo constants = {cases[i].entries, &entry, 4, &cases[i].value};
-        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
         info.stage.pSpecializationInfo = &constants;
         pipelines[i] = fake_compute(&info);
         records[i] = bf_pipelines_find(&fake.pipelines, pipelines[i]);
@@ -380,7 +371,7 @@ TEST(what_is_excluded_has_its_reason)
         } wide = {{(VkStructureType)1000470005, NULL}, cases[i].flags};
         struct chained chained = {{(VkStructureType)cases[i].chained, NULL}, {0}};
         struct chained in_stage = {{(VkStructureType)cases[i].in_stage, NULL}, {0}};
-        VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
         info.pNext = cases[i].chained ? &chained : NULL;
         info.stage.pNext = cases[i].in_stage ? &in_stage : NULL;
         info.stage.flags = cases[i].stage_flags;
@@ -408,12 +399,12 @@ TEST(shaders_say_why_not)
     VkShaderModule unparsed = fake_module(nonsense, sizeof(nonsense));
     VkShaderModule odd = fake_module(nonsense, 7);
     VkComputePipelineCreateInfo infos[] = {
-        fake_compute_info(paint, layout),
-        fake_compute_info(no_push, layout),
-        fake_compute_info(unparsed, layout),
-        fake_compute_info(odd, layout),
-        fake_compute_info(paint, layout),
-        fake_compute_info(paint, (VkPipelineLayout)(uint64_t)64000),
+        info_compute(paint, layout, NULL),
+        info_compute(no_push, layout, NULL),
+        info_compute(unparsed, layout, NULL),
+        info_compute(odd, layout, NULL),
+        info_compute(paint, layout, NULL),
+        info_compute(paint, (VkPipelineLayout)(uint64_t)64000, NULL),
     };
     infos[4].stage.module = VK_NULL_HANDLE; /* an identifier alone */
     const VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifier = {
@@ -451,7 +442,7 @@ TEST(modes_watch_what_they_fold)
     for (int relaxed = 0; relaxed < 2; relaxed++) {
         VkPipelineLayout layout = fake_open_layout(relaxed, 8);
         VkShaderModule module = fake_module(inexact_comp, sizeof(inexact_comp));
-        const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        const VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
         VkPipeline pipeline = fake_compute(&info);
         const struct bf_watch *watch = &bf_pipelines_find(&fake.pipelines, pipeline)->watch;
         assert_string_equal(fake_reason(pipeline), "none");

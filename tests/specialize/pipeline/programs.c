@@ -4,6 +4,7 @@
  * in whatever order does what Vulkan says.
  */
 #include "gpu.h"
+#include "support/infos.h"
 
 #include "shaders/full.vert.h"
 #include "shaders/paint.comp.h"
@@ -42,19 +43,6 @@ static void check_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass)
     }
 }
 
-static VkComputePipelineCreateInfo compute_info(VkShaderModule module, VkPipelineLayout layout)
-{
-    return (VkComputePipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
-        .layout = layout,
-        .basePipelineIndex = -1,
-    };
-}
-
 /* All that it was made of is gone before it is used. */
 TEST(what_it_is_made_of_goes_early)
 {
@@ -66,7 +54,7 @@ TEST(what_it_is_made_of_goes_early)
     const uint32_t bias = 77;
     const VkSpecializationMapEntry entry = {3, 0, 4};
     const VkSpecializationInfo specialization = {1, &entry, 4, &bias};
-    VkComputePipelineCreateInfo info = compute_info(module, layout);
+    VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     info.stage.pSpecializationInfo = &specialization;
     VkPipeline pipeline = gpu_compute(&gpu, &info);
     const VkDebugUtilsObjectNameInfoEXT name = {
@@ -93,7 +81,7 @@ TEST(pictures_are_as_ever)
     for (int dynamic = 0; dynamic < 2; dynamic++) {
         VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
         VkRenderPass same = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
-        struct gpu_graphics g;
+        struct info_graphics g;
         gpu_describe(&g, vertex, fragment, gpu.layout, same);
         VkPipeline pipeline = gpu_graphics(&gpu, &g.info);
         if (same)
@@ -116,7 +104,7 @@ TEST(what_is_refused_is_none)
     VkShaderModule module = gpu_module(&gpu, paint_comp, sizeof(paint_comp));
     VkComputePipelineCreateInfo infos[3];
     for (int i = 0; i < 3; i++)
-        infos[i] = compute_info(module, gpu.layout);
+        infos[i] = info_compute(module, gpu.layout, NULL);
     infos[1].flags = VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
     VkPipeline pipelines[3] = {0};
     VkResult result =
@@ -196,13 +184,8 @@ TEST(descriptors_come_by_every_way)
     for (int way = 0; way < 5; way++) { /* written, copied, by template; pushed, by template */
         VkDescriptorSet handles[2];
         assert_success(vk->vkAllocateDescriptorSets(gpu.device, &allocate, handles));
-        VkWriteDescriptorSet write = {
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = handles[0],
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &buffer,
-        };
+        VkWriteDescriptorSet write =
+            info_write(handles[0], 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &buffer);
         const VkCopyDescriptorSet copy = {
             .sType = VK_STRUCTURE_TYPE_COPY_DESCRIPTOR_SET,
             .srcSet = handles[0],
@@ -216,7 +199,7 @@ TEST(descriptors_come_by_every_way)
         if (way == 2)
             vk->vkUpdateDescriptorSetWithTemplate(gpu.device, handles[0], templates[0], &buffer);
         const bool pushed = way > 2;
-        const VkComputePipelineCreateInfo info = compute_info(module, layouts[pushed]);
+        const VkComputePipelineCreateInfo info = info_compute(module, layouts[pushed], NULL);
         VkPipeline pipeline = gpu_compute(&gpu, &info);
         const VkCommandBufferBeginInfo begin = {.sType =
                                                     VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -237,11 +220,7 @@ TEST(descriptors_come_by_every_way)
                                sizeof(pushes[0]), &pushes[0]);
         vk->vkCmdDispatch(gpu.commands, 1, 1, 1);
         assert_success(vk->vkEndCommandBuffer(gpu.commands));
-        const VkSubmitInfo submit = {
-            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-            .commandBufferCount = 1,
-            .pCommandBuffers = &gpu.commands,
-        };
+        const VkSubmitInfo submit = info_submit(&gpu.commands);
         assert_success(vk->vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
         assert_success(vk->vkQueueWaitIdle(gpu.queue));
         for (uint32_t i = 0; i < 64; i++)

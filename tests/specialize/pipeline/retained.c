@@ -12,7 +12,7 @@
 static VkPipeline painter(VkPipelineLayout layout)
 {
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+    const VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     VkPipeline pipeline = fake_compute(&info);
     fake_destroy_module(module);
     return pipeline;

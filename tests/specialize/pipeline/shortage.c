@@ -4,6 +4,7 @@
  * turn: nothing leaks, the program's calls don't notice, and its pipelines are known or say why not.
  */
 #include "fake.h"
+#include "support/infos.h"
 
 #define NO_MEMORY_WRAPPED
 #include "support/no_memory.h"
@@ -31,51 +32,21 @@ static bool has_none(void)
 static VkPipeline make_graphics(VkShaderModule vertex, VkShaderModule fragment,
                                 VkPipelineLayout layout, VkRenderPass pass)
 {
-    const VkPipelineShaderStageCreateInfo stages[] = {
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = vertex,
-         .pName = "main"},
-        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = fragment,
-         .pName = "main"},
-    };
     const VkVertexInputBindingDescription binding = {0, 4, VK_VERTEX_INPUT_RATE_VERTEX};
-    const VkPipelineVertexInputStateCreateInfo vertex_input = {
-        .vertexBindingDescriptionCount = 1, .pVertexBindingDescriptions = &binding};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {.topology = 3};
-    const VkRect2D scissor = {{0, 0}, {1, 1}};
-    const VkViewport viewport = {.width = 1, .height = 1};
-    const VkPipelineViewportStateCreateInfo viewports = {
-        .viewportCount = 1, .pViewports = &viewport, .scissorCount = 1, .pScissors = &scissor};
-    const VkPipelineRasterizationStateCreateInfo raster = {.lineWidth = 1};
     const VkSampleMask mask = 1;
-    const VkPipelineMultisampleStateCreateInfo samples = {.rasterizationSamples = 1,
-                                                          .pSampleMask = &mask};
-    const VkPipelineDepthStencilStateCreateInfo depth = {.depthTestEnable = VK_TRUE};
-    const VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 15};
-    const VkPipelineColorBlendStateCreateInfo blend = {.attachmentCount = 1,
-                                                       .pAttachments = &attachment};
     const VkDynamicState state = VK_DYNAMIC_STATE_LINE_WIDTH;
-    const VkPipelineDynamicStateCreateInfo dynamic = {.dynamicStateCount = 1,
-                                                      .pDynamicStates = &state};
-    const VkGraphicsPipelineCreateInfo info = {
-        .stageCount = 2,
-        .pStages = stages,
-        .pVertexInputState = &vertex_input,
-        .pInputAssemblyState = &assembly,
-        .pViewportState = &viewports,
-        .pRasterizationState = &raster,
-        .pMultisampleState = &samples,
-        .pDepthStencilState = &depth,
-        .pColorBlendState = &blend,
-        .pDynamicState = &dynamic,
-        .layout = layout,
-        .renderPass = pass,
-    };
+    struct info_graphics g;
+    info_graphics(&g, 1, vertex, fragment, layout, pass, 1, NULL);
+    g.vertices.vertexBindingDescriptionCount = 1;
+    g.vertices.pVertexBindingDescriptions = &binding;
+    g.samples.pSampleMask = &mask;
+    g.depth.depthTestEnable = VK_TRUE;
+    g.info.pDepthStencilState = &g.depth;
+    g.dynamic.dynamicStateCount = 1;
+    g.dynamic.pDynamicStates = &state;
+    g.info.pDynamicState = &g.dynamic;
     fake.depth = true;
-    return fake_graphics(&info);
+    return fake_graphics(&g.info);
 }
 
 /* Sets, written, copied and by template; their handles are made up. */
@@ -157,7 +128,7 @@ static void run_program(void)
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
-    VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+    VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     const uint32_t constant = 5;
     const VkSpecializationMapEntry entry = {3, 0, 4};
     const VkSpecializationInfo constants = {1, &entry, 4, &constant};

@@ -17,7 +17,7 @@ struct scene {
 static VkPipeline make_pipeline(const struct scene *s)
 {
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-    const VkComputePipelineCreateInfo info = fake_compute_info(module, s->layout);
+    const VkComputePipelineCreateInfo info = info_compute(module, s->layout, NULL);
     VkPipeline pipeline = fake_compute(&info);
     fake_destroy_module(module);
     return pipeline;
@@ -392,7 +392,7 @@ static void *programmer(void *context)
         VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
         VkPipelineLayout layout = fake_layout(sets, 4 + 4 * (uint32_t)(i % 4), NULL);
         VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
-        const VkComputePipelineCreateInfo info = fake_compute_info(module, layout);
+        const VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
         VkPipeline pipeline = fake_compute(&info);
         fake_destroy_module(module);
         DONE(SAMPLER, sampler);

@@ -4,6 +4,7 @@
  * kernels move and reckon with integers alone, so that there is one right answer for every bit.
  */
 #include "helper.h"
+#include "support/infos.h"
 #include "support/vulkan.h"
 
 #define GROUPS 2
@@ -94,14 +95,7 @@ static VkPipeline pipeline_make(const uint32_t *words, size_t count,
                                 const VkSpecializationInfo *specialization)
 {
     VkShaderModule module = vulkan_module(gpu.device, words, count * 4);
-    const VkComputePipelineCreateInfo create = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main",
-                  .pSpecializationInfo = specialization},
-        .layout = gpu.layout};
+    const VkComputePipelineCreateInfo create = info_compute(module, gpu.layout, specialization);
     VkPipeline pipeline;
     assert_success(
         vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline));
@@ -112,7 +106,7 @@ static VkPipeline pipeline_make(const uint32_t *words, size_t count,
 static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WORDS])
 {
     memset(gpu.mapped, 0xa5, WORDS * 4);
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo begin = info_begin(0);
     assert_success(vkResetCommandPool(gpu.device, gpu.pool, 0));
     assert_success(vkBeginCommandBuffer(gpu.commands, &begin));
     vkCmdBindPipeline(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
@@ -121,15 +115,12 @@ static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WO
     vkCmdPushConstants(gpu.commands, gpu.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        BF_PUSH_CONSTANT_BYTES, push);
     vkCmdDispatch(gpu.commands, GROUPS, 1, 1);
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    const VkMemoryBarrier barrier =
+        info_barrier(VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT);
     vkCmdPipelineBarrier(gpu.commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(gpu.commands));
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &gpu.commands};
+    const VkSubmitInfo submit = info_submit(&gpu.commands);
     assert_success(vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
     assert_success(vkQueueWaitIdle(gpu.queue));
     memcpy(result, gpu.mapped, WORDS * 4);
