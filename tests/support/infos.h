@@ -8,9 +8,9 @@
 #include <volk.h>
 
 /* Its entry point is main. */
-static inline VkPipelineShaderStageCreateInfo
-info_stage(VkShaderStageFlagBits stage, VkShaderModule module,
-           const VkSpecializationInfo *specialization)
+static inline VkPipelineShaderStageCreateInfo info_stage(VkShaderStageFlagBits stage,
+                                                         VkShaderModule module,
+                                                         const VkSpecializationInfo *specialization)
 {
     return (VkPipelineShaderStageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -164,9 +164,8 @@ static inline VkCommandBufferBeginInfo info_begin(VkCommandBufferUsageFlags flag
 
 static inline VkMemoryBarrier info_barrier(VkAccessFlags before, VkAccessFlags after)
 {
-    return (VkMemoryBarrier){.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                             .srcAccessMask = before,
-                             .dstAccessMask = after};
+    return (VkMemoryBarrier){
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = before, .dstAccessMask = after};
 }
 
 /* One command buffer. */
