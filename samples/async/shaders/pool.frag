@@ -4,10 +4,10 @@
 #include "../../common/shaders/hash.glsl"
 #include "../../common/shaders/develop.glsl"
 
-// A pool with a mosaic floor, seen through its waves: one ray per pixel, bent once.
+// A pool with a mosaic floor, seen through its waves: one ray per pixel, refracted once.
 
 layout(set = 0, binding = 0, std430) readonly buffer Versions {
-    vec4 water[]; // height, slope in x and z, light gathered beneath
+    vec4 water[]; // height, slope in x and z, brightness of the floor beneath
 };
 
 layout(push_constant) uniform Push {
@@ -15,7 +15,7 @@ layout(push_constant) uniform Push {
     vec4 up;
     vec4 forward;
     vec2 lens;  // one over the focal lengths in x and y
-    uint first; // where the version to draw begins
+    uint first; // the first cell of the version to draw
     uint side;
 } push;
 
@@ -23,7 +23,7 @@ layout(location = 0) in vec2 place;
 layout(location = 0) out vec4 colour;
 
 const float DEPTH = 0.34;
-const float RIM = 0.035; // of the deck above the water
+const float RIM = 0.035; // height of the deck above the water
 const vec3 SUN = normalize(vec3(-0.55, 0.34, -0.76));
 const vec3 SUNLIGHT = vec3(2.6, 1.95, 1.25);
 
@@ -47,7 +47,7 @@ vec3 sky(vec3 d)
     return c;
 }
 
-// Coverage of a line around multiples of 1, `wide` of it, softened by a pixel's size.
+// Coverage of a line of width `wide` around integers, softened by a pixel's size.
 float joint(vec2 p, float wide, float pixel)
 {
     vec2 off = abs(fract(p + 0.5) - 0.5);
@@ -55,10 +55,10 @@ float joint(vec2 p, float wide, float pixel)
     return max(line.x, line.y) * clamp(0.5 / max(pixel, 1e-4), 0.0, 1.0);
 }
 
-// Small square stones in blues, with rings and a star of gold and white laid in.
+// Small square stones in blues, with inlaid rings and a star of gold and white.
 vec3 mosaic(vec2 p, float pixel)
 {
-    const float STONES = 26.0; // in a unit
+    const float STONES = 26.0; // per unit
     vec2 at = p * STONES;
     vec2 stone = floor(at);
     vec2 centre = (stone + 0.5) / STONES;
@@ -91,7 +91,7 @@ vec3 deck(vec2 p, float pixel)
     return mix(c, vec3(0.22, 0.17, 0.13), 0.8 * joint(at, 0.018, pixel * 3.2));
 }
 
-// What a ray under water comes to, from p on the surface.
+// The colour that a ray below the surface hits, from p on the surface.
 vec3 beneath(vec3 p, vec3 d, float pixel)
 {
     vec3 wall = (sign(d) - p) / d; // to x = 1 and z = 1, or -1
@@ -101,7 +101,7 @@ vec3 beneath(vec3 p, vec3 d, float pixel)
     vec3 c;
     float shine = 1.0;
 
-    // The sun through the water above the hit. The wall's shadow falls on what is close to it.
+    // The sun through the water above the point that was hit, which the wall's shadow may cover.
     vec3 down = refract(-SUN, vec3(0.0, 1.0, 0.0), 1.0 / 1.333);
     vec2 entry = hit.xz + down.xz * (hit.y / down.y) * -1.0;
     float lit = step(max(abs(entry.x), abs(entry.y)), 1.0);
@@ -121,7 +121,7 @@ vec3 beneath(vec3 p, vec3 d, float pixel)
     }
     vec3 light = vec3(0.34, 0.44, 0.52) +
                  SUNLIGHT * shine * lit * shade.x * shade.y * (0.12 + 0.55 * focus * focus * 0.72);
-    // Water takes red first.
+    // Water absorbs red first.
     return c * light * exp(-vec3(1.1, 0.32, 0.20) * (t + 0.25));
 }
 
@@ -146,7 +146,7 @@ void main()
             light = mix(stone * (vec3(0.30, 0.34, 0.42) + SUNLIGHT * SUN.y * 1.25), light,
                         1.0 - exp(-0.012 * t * t));
         } else {
-            // Down to the water, unless the wall between deck and water comes first.
+            // Down to the water, unless the ray hits the wall between deck and water first.
             t = -eye.y / d.y;
             vec3 p = eye + d * t;
             vec4 w = water_at(p.xz);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// What graphics needs of the waves, into one version of the data: the height, its slope, and how
-// much the water gathers the sun's light beneath.
+// Writes a version of the data for graphics: the height of the waves, their slope, and how much the
+// water focuses the sun's light on the floor.
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -31,14 +31,14 @@ void main()
         return;
 
     ivec2 c = ivec2(cell);
-    float scale = 0.5 * float(push.side); // cells in a unit: the pool is two wide
+    float scale = 0.5 * float(push.side); // cells per unit: the pool is two units wide
     float h = height(c);
     float e = height(c + ivec2(2, 0)), w = height(c - ivec2(2, 0));
     float n = height(c + ivec2(0, 2)), s = height(c - ivec2(0, 2));
     vec2 slope = vec2(e - w, n - s) * (0.25 * scale);
 
-    // A bundle of rays that enters here is this much wider on the floor, by the second derivatives.
-    float bend = 0.085 * scale * scale * 0.25; // depth, and what refraction leaves of the slope
+    // A bundle of rays that enters here is wider by this on the floor, by the second derivatives.
+    float bend = 0.085 * scale * scale * 0.25; // depth, times refraction's share of the slope
     float xx = (e + w - 2.0 * h) * bend, yy = (n + s - 2.0 * h) * bend;
     float xy = (height(c + ivec2(2, 2)) + height(c - ivec2(2, 2)) - height(c + ivec2(2, -2)) -
                 height(c - ivec2(2, -2))) * bend * 0.25;

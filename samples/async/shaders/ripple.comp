@@ -3,28 +3,28 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// One step of waves on a square pool: the height is pulled towards the mean of its neighbours'.
-// Drops fall, and two swimmers draw their wakes.
+// One step of a simulation of waves on a square pool: the height is accelerated towards its
+// neighbours' mean. Drops fall into the pool, and two swimmers leave wakes.
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
 layout(set = 0, binding = 0, std430) buffer State {
-    vec2 cells[]; // height and velocity, twice: what is read and what is written
+    vec2 cells[]; // height and velocity; two arrays, one to read and one to write
 };
 
 layout(push_constant) uniform Push {
     uint side;
     uint from, to; // first cells
-    uint step;     // since the start
+    uint step;     // steps since the start
     uint seed;
-    uint calm; // nothing to read yet
+    uint calm; // the first step: there is nothing to read yet
 } push;
 
 const float TAU = 6.28318530718;
 
 float height(ivec2 cell)
 {
-    cell = clamp(cell, ivec2(0), ivec2(push.side - 1u)); // walls throw waves back
+    cell = clamp(cell, ivec2(0), ivec2(push.side - 1u)); // walls reflect waves
     return cells[push.from + uint(cell.y) * push.side + uint(cell.x)].x;
 }
 
@@ -53,7 +53,7 @@ void main()
         state.x = state.x + state.y;
     }
 
-    // A drop for every 29 steps; each starts to fall before and takes 5 steps to sink in.
+    // A drop for every 29 steps, which takes 5 steps to sink in.
     vec2 at = (vec2(cell) + 0.5) / float(push.side);
     uint number = push.step / 29u + push.seed * 977u;
     if (push.step % 29u < 5u) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// Work whose amount and kind the push constants decide. In integers: every compiler evaluates it alike.
+// Work whose amount and kind depend on push constants. It uses integers, so that all compilers
+// agree.
 
 layout(local_size_x = 64) in;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// Moves memory and does nothing else to speak of: there is nothing to gain by knowing the mask.
+// Copies memory, and does almost nothing else: knowing the mask gains nothing.
 
 layout(local_size_x = 64) in;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// From light to eight bits: sRGB where the target doesn't do it, and a grain finer than a step.
+// Converts linear light to eight bits: encodes sRGB if the target doesn't, and adds a dither below
+// one step.
 
 layout(constant_id = 0) const bool ENCODE = true;
 

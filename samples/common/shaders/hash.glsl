@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Integer hashing: the same on every device, unlike anything that goes through sin().
+// Integer hashes, which give the same on every device, unlike functions that use sin().
 uint hash(uint x)
 {
     x ^= x >> 16;

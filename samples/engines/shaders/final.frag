@@ -42,7 +42,7 @@ void main()
     } else {
         c = texture(tex4, uv).rgb * light + 0.35 * bs.y;
     }
-    // The evening's haze.
+    // Haze.
     float haze = 1.0 - exp(-0.0016 * away * away);
     colour = vec4(mix(c, vec3(0.62, 0.40, 0.32), haze), 1.0);
 }

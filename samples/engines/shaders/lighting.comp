@@ -4,8 +4,8 @@
 #include "../../common/shaders/hash.glsl"
 #include "scene.glsl"
 
-// All light that falls on each pixel of the pre-pass: a low sun with shadows, the sky with what
-// hides it, and the wandering lights. Colours of surfaces are none of its business.
+// The light on each pixel of the pre-pass: a low sun with shadows, the sky with occlusion, and the
+// moving lights. It doesn't know the colours of surfaces.
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -16,7 +16,7 @@ layout(set = 0, binding = 1, std430) readonly buffer Lights {
     vec4 columns[COLUMNS];
 };
 layout(set = 0, binding = 2, std430) writeonly buffer Lit {
-    uvec2 lit[]; // diffuse rgb and gloss, as halves
+    uvec2 lit[]; // diffuse rgb and gloss, as 16-bit floats
 };
 
 const vec3 SUN = normalize(vec3(-0.72, 0.46, 0.52));
@@ -30,7 +30,7 @@ vec3 place_of(ivec2 pixel, float away)
     return push.right.xyz * eye.x + push.up.xyz * eye.y + push.forward.xyz * eye.z;
 }
 
-// How much of the sun is seen from p. Edges are the softer the further away what hides it is.
+// The visible share of the sun at p. Shadows are softer the farther away the occluder is.
 float sun_seen(vec3 p, vec3 n)
 {
     float seen = 1.0;
@@ -46,11 +46,12 @@ float sun_seen(vec3 p, vec3 n)
         float soft = 0.012 + 0.02 * along;
         float hidden = 1.0 - smoothstep(-soft, soft, off - columns[i].z * 0.96);
         hidden *= 1.0 - smoothstep(-soft, soft, height - columns[i].w);
-        // Within the column itself the normal decides.
+        // A point of the column itself is shaded by its normal.
         hidden *= smoothstep(columns[i].z * 0.5, columns[i].z * 1.1, length(to));
         seen *= 1.0 - hidden;
     }
-    // The beam is a ring: where the ray passes its lower and upper face, and the middle.
+    // The beam is a ring: the points where the ray crosses its lower and upper face, and the
+    // middle.
     for (int k = 0; k < 3 && p.y < BEAM_HIGH - 0.02; ++k) {
         float t = (mix(BEAM_LOW, BEAM_HIGH, float(k) * 0.5) - p.y) / SUN.y;
         if (t < 0.03)
@@ -59,7 +60,7 @@ float sun_seen(vec3 p, vec3 n)
         seen *= 1.0 - smoothstep(BEAM_IN - soft, BEAM_IN + soft, r) *
                           (1.0 - smoothstep(BEAM_OUT - soft, BEAM_OUT + soft, r));
     }
-    // The knot, as spheres along it; and what it stands on, as a cylinder's middle plane.
+    // The knot is spheres along its curve, and the pedestal is the middle plane of a cylinder.
     for (uint i = 0u; i < BLOCKS; ++i) {
         vec3 to = blocks[i].xyz - p;
         float along = dot(to, SUN);
@@ -78,7 +79,7 @@ float sun_seen(vec3 p, vec3 n)
     return seen;
 }
 
-// How much of the sky is hidden by what is near on the screen.
+// The share of the sky that nearby pixels hide.
 float sky_seen(ivec2 pixel, vec3 p, vec3 n, float away)
 {
     const uint SAMPLES = 14u;
@@ -122,7 +123,7 @@ void main()
     vec3 eye = -(push.right.xyz * push.right.w + push.up.xyz * push.up.w +
                  push.forward.xyz * push.forward.w);
     vec3 to_eye = normalize(eye - p);
-    if (dot(n, to_eye) < 0.0) // a beam's inside, seen from below
+    if (dot(n, to_eye) < 0.0) // the inside of a beam, seen from below
         n = -n;
 
     float facing = max(dot(n, SUN), 0.0);

@@ -4,13 +4,13 @@
 #include "../../common/shaders/hash.glsl"
 #include "../../common/shaders/develop.glsl"
 
-// The sky where nothing is, stairs at edges smoothed along them, and the tone curve.
+// Draws the sky where there is no geometry, smooths edges, and applies the tone curve.
 
-layout(set = 0, binding = 0) uniform sampler2D source; // alpha 0: nothing
+layout(set = 0, binding = 0) uniform sampler2D source; // alpha 0: no geometry
 
 layout(push_constant) uniform Push {
     vec2 texel;
-    float horizon; // where it is on the picture, from 0 at the top
+    float horizon; // its height in the picture, from 0 at the top
     float aspect;
 } push;
 

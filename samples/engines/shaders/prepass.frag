@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// rt1: which way the surface faces and how far it is. 0 is nothing.
+// Writes rt1: the normal and the distance. 0: no geometry.
 
 layout(location = 0) in vec3 normal;
 layout(location = 1) in float away;

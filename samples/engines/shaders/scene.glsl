@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The scene as the CPU made it: scene.h says the same in C.
+// The scene that the CPU computed; scene.h has the same in C.
 
 struct Vertex {
     vec4 place; // w: the material
@@ -8,14 +8,14 @@ struct Vertex {
 };
 
 struct Light {
-    vec4 place; // w: how far it reaches
+    vec4 place; // w: its range
     vec4 colour;
 };
 
 const uint LIGHTS = 18u;
 const uint BLOCKS = 56u;
 const uint COLUMNS = 9u;
-const float GLOW = 4.0; // the material that shines by itself
+const float GLOW = 4.0; // the material that glows
 
 layout(push_constant) uniform Push {
     vec4 right; // the camera's axes; w is minus the eye's coordinate along each

@@ -3,7 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "scene.glsl"
 
-// For the pre-pass and the final draw alike: both must come to the same depth.
+// Used by the pre-pass and the final draw, whose depths must be equal.
 
 layout(set = 0, binding = 0, std430) readonly buffer Geometry {
     Vertex vertices[];

@@ -3,10 +3,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// From light to picture: background, bloom, tone curve, vignette, sRGB, and a grain finer than
-// the eight bits that are left.
+// Converts light to a picture: background, bloom, tone curve, vignette, sRGB, and a dither below
+// one step of the eight bits.
 
-layout(constant_id = 0) const bool ENCODE = true; // false where the target does it
+layout(constant_id = 0) const bool ENCODE = true; // false: the target encodes
 
 layout(set = 0, binding = 0) uniform sampler2D source;
 layout(set = 0, binding = 1) uniform sampler2D bloom;
@@ -28,9 +28,9 @@ void main()
     vec2 off = (place - 0.5) * vec2(push.aspect, 1.0);
     float far = dot(off, off);
     light += vec3(0.0042, 0.0050, 0.0125) * exp(-2.2 * far);
-    light *= 1.0 / (1.0 + 0.35 * far + 0.5 * far * far); // what a lens loses towards the corners
+    light *= 1.0 / (1.0 + 0.35 * far + 0.5 * far * far); // light fall-off towards the corners
 
-    // Film: bright light loses its colour on the way to white, and nothing clips.
+    // Bright light loses its colour towards white, as on film, and nothing clips.
     float peak = max(light.r, max(light.g, light.b));
     light += 0.06 * peak * peak / (1.0 + 0.25 * peak);
     light = 1.0 - exp(-1.25 * light);

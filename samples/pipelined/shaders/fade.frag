@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// The blend constant does it: what earlier frames left is dimmed, nothing is added.
+// Dims the light of earlier frames by the blend constant; the colour is ignored.
 
 layout(location = 0) out vec4 colour;
 

@@ -3,8 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// One point of light per particle and moment. A particle is drawn at several moments of the
-// frame, each seen through another place of the lens: motion blur and depth of field at once.
+// One point of light per particle and moment. A particle is drawn at several moments of the frame,
+// each seen from another point of the lens, which gives motion blur and depth of field.
 
 struct Particle {
     vec4 place;
@@ -21,18 +21,18 @@ layout(push_constant) uniform Push {
     vec4 forward;
     vec4 lens;    // focal lengths in x and y, distance in focus, aperture
     vec2 size;    // of the picture in pixels
-    uint first;   // where the version to draw begins
-    uint salt;    // another one in each frame
+    uint first;   // the first particle of the version to draw
+    uint salt;    // different in each frame
     float energy; // of one point
-    float shutter; // seconds for which it is open
+    float shutter; // the exposure time in seconds
     uint moments;
 } push;
 
 layout(location = 0) flat out vec3 light;
 layout(location = 1) flat out vec2 centre;
 
-// Gold where it is born, by way of rose and violet to blue; and in other places of the curve
-// from white-hot by way of teal.
+// The colour: gold at birth, by way of rose and violet to blue; on other parts of the curve from
+// white by way of teal.
 vec3 palette(float age, float u)
 {
     vec3 warm = mix(vec3(1.00, 0.50, 0.12), vec3(0.95, 0.13, 0.26), smoothstep(0.0, 0.30, age));
@@ -55,7 +55,7 @@ void main()
     vec3 eye = vec3(dot(push.right.xyz, p) + push.right.w, dot(push.up.xyz, p) + push.up.w,
                     dot(push.forward.xyz, p) + push.forward.w);
 
-    // Where the lens' point sees it: rays through the lens meet again in the plane in focus.
+    // Seen from that point of the lens: rays through the lens meet again in the plane in focus.
     float turn = 6.28318530718 * r2;
     vec2 lens = push.lens.w * sqrt(r1) * vec2(cos(turn), sin(turn));
     vec2 at = eye.xy + lens * (eye.z / push.lens.z - 1.0);

@@ -3,14 +3,14 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// One frame of the simulation: reads the particles of the frame before from one version of the
-// data, writes them to another. Particles are dye that leaves a curve and drifts with a flow.
+// Simulates one frame: reads the particles of the frame before from one version of the data, and
+// writes them to another. Particles are dye that leaves a curve and drifts with a flow.
 
 layout(local_size_x = 64) in;
 
 struct Particle {
     vec4 place; // xyz, and the age from 0 to 1
-    vec4 drift; // velocity, and where on the curve it was born, from 0 to 1
+    vec4 drift; // velocity, and the point of the curve where it was born, from 0 to 1
 };
 
 // Every version of the data lies in this one buffer, one after the other.
@@ -22,9 +22,9 @@ layout(push_constant) uniform Push {
     uint count;
     uint from;  // versions, as multiples of count
     uint to;
-    uint frame; // the one to compute, within its period
+    uint frame; // the frame to compute, modulo PERIOD
     uint seed;
-    uint warm;  // nothing to read yet: lives that have begun before are caught up with
+    uint warm;  // there is nothing to read yet: computes what has happened before
 } push;
 
 const float STEP = 1.0 / 60.0;
@@ -54,7 +54,7 @@ vec3 flow(vec3 p, float t)
     v += 0.13 * (abc(3.7 * q + phase(3u) - 3.0 * r, vec3(0.8, 1.0, 0.7)) * turn);
     q = turn * q;
     v += 0.035 * ((abc(7.3 * q + phase(6u) + 5.0 * r, vec3(0.7, 0.9, 1.0)) * turn) * turn);
-    // A turn about the axis, and a soft wall.
+    // A rotation about the axis, and a soft wall.
     v += 0.40 * vec3(-p.z, 0.0, p.x) / (0.35 + dot(p.xz, p.xz));
     v -= 0.5 * p * max(0.0, length(p * vec3(0.7, 1.2, 0.7)) - 1.0);
     return v;
@@ -75,8 +75,8 @@ void main()
     if (id >= push.count)
         return;
 
-    // Births are spread evenly over the life and, by the golden ratio, over the curve; between
-    // two frames, too, lest a frame's particles show as a line.
+    // Births are distributed evenly over the lifetime and, by the golden ratio, over the curve;
+    // also between two frames, so that a frame's particles don't form a line.
     float birth = float(id) * (float(LIFE) / float(push.count));
     uint offset = min(uint(birth), LIFE - 1u);
     float late = birth - float(offset);

@@ -4,7 +4,7 @@
 #include "../../common/shaders/hash.glsl"
 #include "../../common/shaders/develop.glsl"
 
-// Counts of bytes span many powers of ten: their logarithm is what is shown.
+// Shows the logarithm of the counts, since these differ by powers of ten.
 
 layout(set = 0, binding = 0) uniform sampler2D source;
 
@@ -15,9 +15,9 @@ void main()
 {
     vec3 light = texelFetch(source, ivec2(gl_FragCoord.xy), 0).rgb;
     float peak = max(light.r, max(light.g, light.b));
-    float shown = 1.0 - exp(-0.42 * log(1.0 + 2.2 * peak)); // never more than 1
+    float shown = 1.0 - exp(-0.42 * log(1.0 + 2.2 * peak)); // less than 1
     light *= shown / max(peak, 1e-6);
-    // What is bright loses its colour on the way to white.
+    // Bright light loses its colour towards white.
     light = mix(light, vec3(shown), pow(shown, 8.0) * 0.9);
 
     vec2 off = place - 0.5;

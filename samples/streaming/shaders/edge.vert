@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// The twelve edges of the cube, each as a thin strip that faces the camera: six vertices.
+// The twelve edges of the cube, each a thin strip of six vertices that faces the camera.
 
 layout(push_constant) uniform Push {
     vec4 right;
@@ -11,7 +11,7 @@ layout(push_constant) uniform Push {
     vec2 size;
 } push;
 
-layout(location = 0) out vec2 across; // from -1 to 1, and how near
+layout(location = 0) out vec2 across; // from -1 to 1, and the closeness
 
 vec3 seen(vec3 p)
 {
@@ -33,7 +33,7 @@ void main()
     vec3 a = seen(from), b = seen(to);
     vec2 a2 = push.lens * a.xy / a.z, b2 = push.lens * b.xy / b.z;
     vec2 along = normalize((b2 - a2) * push.size);
-    vec2 aside = vec2(-along.y, along.x) * 2.0 * 1.5 / push.size; // pixels
+    vec2 aside = vec2(-along.y, along.x) * 2.0 * 1.5 / push.size; // in pixels
     float side = (c & 1) != 0 ? 1.0 : -1.0;
     vec3 p = c < 2 ? a : b;
     across = vec2(side, 4.5 / p.z);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #version 450
 
-// Shares a point's light out among the four pixels around it.
+// Distributes a point's light over the four pixels around it.
 
 layout(location = 0) flat in vec3 light;
 layout(location = 1) flat in vec2 centre;

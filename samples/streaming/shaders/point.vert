@@ -3,8 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// One point of light per byte: it and the two that follow are a place in a cube. Text, code, tables
-// and noise each have a shape of their own there.
+// One point of light per byte: the byte and the two that follow are its coordinates in a cube.
+// Text, code, tables and noise form different shapes there.
 
 layout(set = 0, binding = 0, std430) readonly buffer Ring {
     uint words[];
@@ -16,10 +16,10 @@ layout(push_constant) uniform Push {
     vec4 forward;
     vec2 lens; // focal lengths in x and y
     vec2 size; // of the picture in pixels
-    uint first;   // byte of the ring where the chunk begins
-    uint offset;  // where in the file that is
+    uint first;   // the chunk's first byte in the ring
+    uint offset;  // the chunk's offset in the file
     float energy; // of one point
-    float step;   // from one byte's colour to the next, of all the colours
+    float step;   // from one byte to the next, as a share of all colours
 } push;
 
 layout(location = 0) flat out vec3 light;
@@ -30,7 +30,7 @@ float coordinate(uint at)
     return float(words[at >> 2] >> 8u * (at & 3u) & 255u);
 }
 
-// From the file's beginning to its end.
+// The colour, from the file's beginning to its end.
 vec3 palette(float t)
 {
     vec3 colour = mix(vec3(0.10, 0.28, 1.00), vec3(0.05, 0.85, 0.72), smoothstep(0.00, 0.30, t));
@@ -42,10 +42,11 @@ vec3 palette(float t)
 void main()
 {
     uint at = push.first + uint(gl_VertexIndex);
-    uint in_file = push.offset + uint(gl_VertexIndex); // however it was cut into chunks
+    uint in_file = push.offset + uint(gl_VertexIndex); // independent of the chunks
     uint salt = hash(in_file);
 
-    // A byte is 256th of an edge wide: anywhere in it, lest the cloud be a lattice.
+    // A byte is 1/256 of an edge: the point is anywhere within it, so that the cloud forms no
+    // lattice.
     vec3 p = vec3(coordinate(at), coordinate(at + 1u), coordinate(at + 2u));
     p += vec3(unit(salt), unit(salt + 0x68bc21ebu), unit(salt + 0x02e5be93u));
     p = p * (2.0 / 256.0) - 1.0;
@@ -53,7 +54,7 @@ void main()
     vec3 eye = vec3(dot(push.right, vec4(p, 1.0)), dot(push.up, vec4(p, 1.0)),
                     dot(push.forward, vec4(p, 1.0)));
     vec2 ndc = push.lens * eye.xy / eye.z;
-    float near = 4.5 / eye.z; // 1 at the cube's middle
+    float near = 4.5 / eye.z; // 1 at the centre of the cube
     light = palette(push.step * float(in_file)) * push.energy *
             pow(near, 3.0);
     gl_Position = vec4(ndc, 0.5, 1.0);

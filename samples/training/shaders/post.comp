@@ -3,12 +3,12 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// A post-process as engines have them: every effect that any scene may want, in one shader, switched by
-// numbers that stay the same for minutes. What a scene doesn't use it pays for all the same.
+// A post-process with every effect that any scene may want, as engines have them, in one shader.
+// Values that rarely change switch the effects on; a scene also pays for those that it doesn't use.
 //
-// The switches and counts are push constants; all else that may change is in a buffer, whose values
-// nobody knows when commands are recorded. `precise` keeps compilers from sorting sums anew once they
-// know how long these are, so that knowing the switches changes no bit of the picture.
+// The switches and counts are push constants. All other parameters are in a buffer, whose contents
+// are not known when commands are recorded. `precise` keeps compilers from reordering sums when
+// they know their lengths, so that specialising the switches changes no bit of the picture.
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -19,8 +19,8 @@ const uint CLIP = 0u, SOFT = 1u, FILMIC = 2u, HARD = 3u, LOGARITHMIC = 4u;
 
 layout(push_constant) uniform Push {
     uint effects; // eight toggles
-    uint medium;  // what the picture is made of
-    uint curve;   // from light to what a screen can show
+    uint medium;  // FILM, OIL, INK or PRINT
+    uint curve;   // the tone curve: CLIP, SOFT, ...
     uint bloom_levels;
     uint fringe_taps;
     uint sharpen_radius;
@@ -28,17 +28,17 @@ layout(push_constant) uniform Push {
     uint brush_radius;
 } push;
 
-layout(set = 0, binding = 0) uniform sampler2D source; // light; its levels are ever more blurred
+layout(set = 0, binding = 0) uniform sampler2D source; // linear light; higher levels are blurred more
 
 layout(std430, set = 0, binding = 1) readonly buffer Look {
     vec4 grade[3];
-    vec2 light; // where rays come from
+    vec2 light; // where the rays come from
     float exposure;
     float bloom, bloom_growth;
-    float fringe, fringe_step, fringe_gain; // width; one by taps less one; one by the sum of weights
-    float sharpen, sharpen_gain;            // strength; one by the taps
+    float fringe, fringe_step, fringe_gain; // width; 1 / (taps - 1); 1 / the sum of weights
+    float sharpen, sharpen_gain;            // strength; 1 / taps
     float rays, ray_decay, ray_step;
-    float brush_gain; // one by the taps of a quarter
+    float brush_gain; // 1 / the taps of a quarter
     float vignette;
     float grain;
     uint frame;
@@ -67,8 +67,8 @@ float bright(vec3 c)
     return b;
 }
 
-// The quarter of a brush's surroundings, towards `to`, in which colours differ least: Kuwahara's filter.
-// In w how much they differ.
+// The mean colour of the quarter around a pixel, in direction `to`, in which colours differ least
+// (Kuwahara's filter), and in w the variance.
 vec4 quarter(ivec2 p, ivec2 to)
 {
     precise vec3 sum = vec3(0.0);
@@ -97,7 +97,7 @@ vec3 oil(ivec2 p)
     return next.w < best.w ? next.rgb : best.rgb;
 }
 
-// Lines where brightness changes, by a wide derivative, on paper.
+// Lines on paper where the brightness changes, by a wide derivative.
 vec3 ink(ivec2 p)
 {
     const float WEIGHTS[5] = float[](0.06, 0.25, 0.38, 0.25, 0.06);
@@ -118,7 +118,7 @@ vec3 ink(ivec2 p)
     return vec3(0.95, 0.91, 0.82) * (paper * line * hatched);
 }
 
-// One ink of four: dots on a grid that is turned, as large as the picture is dark there.
+// One of four inks: dots on a rotated grid, the larger the darker the picture is there.
 float dots(vec2 p, vec4 turn, uint channel)
 {
     precise vec2 grid = vec2(dot(p, turn.xy), dot(p, turn.zw)) * 0.17;
@@ -144,7 +144,7 @@ vec3 print(ivec2 p)
     return vec3(0.96, 0.94, 0.88) * (1.0 - vec3(cyan, magenta, yellow) * vec3(0.9, 0.85, 0.8));
 }
 
-// Light bent by the lens, red less than blue.
+// Light refracted by the lens, red less than blue.
 vec3 fringed(vec2 place)
 {
     precise vec2 out_of = place - 0.5;
@@ -170,7 +170,7 @@ vec3 sharpened(vec3 c, ivec2 p)
     return max(sharp, vec3(0.0));
 }
 
-// The glow of what is bright, from the blurred levels. Between their texels it is smoothed.
+// The glow of bright parts, from the blurred levels, interpolated between their texels.
 vec3 bloom(vec2 place)
 {
     precise vec3 sum = vec3(0.0);

@@ -3,24 +3,24 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../../common/shaders/hash.glsl"
 
-// Lanterns over a lake after sunset, as light: nothing is toned or cut off here.
+// Lanterns over a lake after sunset, in linear light without a tone curve.
 
 struct Lantern {
-    vec4 place; // and its size
-    vec4 light; // and how steeply it falls towards the top
+    vec4 place; // xyz; w: its size
+    vec4 light; // colour; w: how steeply it falls towards the top
 };
 
 layout(std430, set = 0, binding = 0) readonly buffer Lanterns {
-    Lantern lanterns[]; // the farthest first
+    Lantern lanterns[]; // sorted, the farthest first
 };
 
 layout(push_constant) uniform Push {
-    vec4 right, up, forward; // of the camera; w is less the eye along it
+    vec4 right, up, forward; // the camera's axes; w is minus the eye's coordinate along each
     vec2 lens;
     float time;
     uint count;
     uint seed;
-    float pixel; // how wide one is, a unit away
+    float pixel; // the width of a pixel at distance 1
 } push;
 
 layout(location = 0) in vec2 place;
@@ -59,7 +59,7 @@ float ridge(float around, float scale, uint salt)
 vec3 sky(vec3 d, bool stars)
 {
     float high = max(d.y, 0.0);
-    float west = 0.5 + 0.5 * d.x; // where the sun has set
+    float west = 0.5 + 0.5 * d.x; // the sun has set in this direction
     vec3 c = mix(vec3(0.052, 0.060, 0.150), vec3(0.010, 0.016, 0.055), smoothstep(0.0, 0.7, high));
     c += vec3(0.95, 0.30, 0.11) * 0.50 * west * exp(-high * 11.0);
     c += vec3(0.55, 0.16, 0.30) * 0.22 * exp(-high * 4.2);
@@ -91,7 +91,7 @@ vec3 sky(vec3 d, bool stars)
     }
     c = mix(c, vec3(1.25, 1.12, 0.92) * spots * 1.15, disc);
 
-    // Mountains, the far ones in haze.
+    // Mountains; distant ones are in haze.
     float around = d.x / max(d.z, 0.05);
     float slope = d.y * inversesqrt(dot(d.xz, d.xz));
     float far = 0.020 + 0.155 * ridge(around + 3.0, 2.1, push.seed + 11u);
@@ -105,7 +105,7 @@ vec3 sky(vec3 d, bool stars)
     return c;
 }
 
-// The lanterns that a ray meets before `until`, over what is behind them. `soft` blurs their edges.
+// The lanterns that a ray meets before `until`, blended over `behind`. `soft` blurs their edges.
 vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
 {
     for (uint i = 0u; i < push.count; ++i) {
@@ -115,12 +115,12 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
         float along = dot(to, d);
         vec3 miss = (along * d - to) / place.w;
         float side = length(miss.xz), high = miss.y;
-        // A bag of paper: round above, narrow below.
+        // A paper bag: round above, narrow below.
         float wide = (0.72 + 0.20 * high) * (1.0 - 0.42 * high * high * high * high * step(0.0, high));
         float edge = max(side - wide, abs(high - 0.08) - 0.98);
         float blur = soft * along / place.w;
         float cover = smoothstep(blur, -blur, edge) * step(0.0, along) * step(along, until) *
-                      min(light.r, 1.0); // before it is lit it isn't there
+                      min(light.r, 1.0); // unlit lanterns are invisible
         float across = side / max(wide, 0.1);
         float rib = 0.86 + 0.28 * abs(fract(high * 2.7) - 0.5);
         float glow = max(1.0 - 0.36 * light.w * (high + 0.9), 0.15);
@@ -133,7 +133,7 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
     return behind;
 }
 
-// The slope of the water at p; waves shorter than a pixel are left out.
+// The slope of the water at p, without waves shorter than a pixel.
 vec2 slope_at(vec2 p, float pixel)
 {
     const vec3 WAVES[6] = vec3[](vec3(0.9, 2.1, 0.9), vec3(-1.6, 3.4, 1.2), vec3(3.1, 5.2, 1.6),
@@ -158,7 +158,7 @@ void main()
     vec3 from = eye, to = d;
     float soft = push.pixel * 0.8;
 
-    // What the sky or the mirror shows; rays of both kinds go through the same code.
+    // The sky or its reflection; both kinds of rays use the same code.
     vec2 at = eye.xz + d.xz * min(t, 400.0);
     float pixel = push.pixel * t / max(-d.y, 0.02);
     float look_down = clamp(-d.y * 4.0, 0.0, 1.0);
