@@ -9,6 +9,9 @@
 #define OPTICAL_FLOW_BIT 0x00000100u
 #define VIDEO_BITS       (0x00000020u | 0x00000040u) /* decode, encode */
 
+/* The least number of queues of an appended family. */
+#define APPENDED_QUEUES 2
+
 static const VkQueueFlags work_bits = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
 
 static bool family_is_3d(const VkQueueFamilyProperties *f)
@@ -72,6 +75,7 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
     if (mode == BF_QUEUES_NATIVE)
         return;
 
+    uint32_t queues = queues_per_family > APPENDED_QUEUES ? queues_per_family : APPENDED_QUEUES;
     uint32_t graphics = family_find_real(real, count, family_is_3d);
     uint32_t compute = family_find_real(real, count, family_is_compute);
     uint32_t copy = family_find_real(real, count, family_is_copy);
@@ -83,12 +87,12 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
         family_map_append(map, graphics,
                           VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT |
                               (real[graphics].queueFlags & kept),
-                          queues_per_family);
+                          queues);
     if (copy == UINT32_MAX) {
         uint32_t host = compute != UINT32_MAX ? compute : graphics;
         if (host != UINT32_MAX)
             family_map_append(map, host, VK_QUEUE_TRANSFER_BIT | (real[host].queueFlags & kept),
-                              queues_per_family);
+                              queues);
     }
 }
 

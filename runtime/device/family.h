@@ -2,8 +2,9 @@
 /*
  * Which queue families a program sees, and which real family backs each.
  *
- * Real families keep their indices; families of the D3D12 types (3D, compute, copy) get more
- * queues; where a type has no family of its own, one is appended behind the real ones.
+ * Real families keep their indices and counts; where a D3D12 type (3D, compute, copy) has no family of
+ * its own, one of two queues is appended behind the real ones. Programs draw conclusions from counts, so
+ * only who asks for it gets more queues in a family than the GPU has.
  */
 #ifndef BELFRY_DEVICE_FAMILY_H
 #define BELFRY_DEVICE_FAMILY_H
@@ -33,8 +34,8 @@ struct bf_family_map {
 };
 
 /*
- * 'queues_per_family' is the least number of queues of the families to which it applies; a family
- * with more keeps its own count. With BF_QUEUES_NATIVE, and with more real families than fit, the
+ * 'queues_per_family' is the least number of queues of families of the D3D12 types; 0: as many as the GPU has,
+ * and two in appended ones. With BF_QUEUES_NATIVE, and with more real families than fit, the
  * map is the identity (families beyond BF_MAX_FAMILIES are not in the map and are passed on
  * untranslated). Thread-safety: pure.
  */

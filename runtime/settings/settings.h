@@ -76,8 +76,8 @@ enum bf_setting_source {
 
 struct bf_settings {
     enum bf_queues_mode queues;
-    uint32_t queues_per_family;     /* with 'append': queues a program sees per family, at least the
-                                   real count; 1 to 64 */
+    uint32_t queues_per_family;     /* with 'append': at least so many queues are shown per family;
+                                       0 to 64 */
     char *trace;                    /* path of the Perfetto trace, or NULL; owned */
     bool summary;                   /* print a summary to stderr when a device is destroyed */
     enum bf_message_level messages; /* which severities are printed, or passed to the callback */

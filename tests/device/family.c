@@ -36,7 +36,12 @@ static const struct {
     struct shown shown[MAX + 2]; /* all families, in order */
 } shapes[] = {
     {"lavapipe", 16, {{G | C | T, 1, 0}}, {{0, G | C | T, 16}, {0, C | T, 16}, {0, T, 16}}},
-    {"one queue each", 1, {{G | C | T, 1, 0}}, {{0, G | C | T, 1}, {0, C | T, 1}, {0, T, 1}}},
+    {"as the GPU has", 0, {{G | C | T, 1, 0}}, {{0, G | C | T, 1}, {0, C | T, 2}, {0, T, 2}}},
+    {"one, which it has", 1, {{G | C | T, 1, 0}}, {{0, G | C | T, 1}, {0, C | T, 2}, {0, T, 2}}},
+    {"radv, as it has",
+     0,
+     {{G | C | T, 1, 0}, {C | T, 4, 0}, {DECODE, 1, 0}},
+     {{0, G | C | T, 1}, {1, C | T, 4}, {2, DECODE, 1}, {1, T, 2}}},
     /* Sixteen is the least that a typed family shows; video is left alone and is no copy engine. */
     {"nvidia",
      8,

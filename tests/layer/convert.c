@@ -110,7 +110,9 @@ static VkResult VKAPI_CALL drv_create_semaphore(VkDevice device, const VkSemapho
 /* The first of so many queues that share the driver's one. */
 static VkQueue open_queues(uint32_t count)
 {
+    setenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", "16", 1);
     fake_start(NULL);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY");
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
     FAKE_OVERRIDE(vkQueueBindSparse, drv_bind);
     FAKE_OVERRIDE(vkCreateSemaphore, drv_create_semaphore);

@@ -48,7 +48,7 @@ TEST(mistakes_cost_one_line_each)
         struct loaded l = load_attached(1, &cases[i].setting, NULL, false);
         assert_one_line(&l, "BfAttachInfo::pSettings", cases[i].says, NULL);
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
-        assert_int_equal(l.settings.queues_per_family, 16);
+        assert_int_equal(l.settings.queues_per_family, 0);
         loaded_finish(&l);
     }
 }

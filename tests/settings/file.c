@@ -73,7 +73,7 @@ static uint32_t read_with(char *const *environment)
 
 PLACE_TEST(where_it_is_found)
 {
-    assert_int_equal(read_with(ENVIRONMENT(place->home, place->data_home)), 16);
+    assert_int_equal(read_with(ENVIRONMENT(place->home, place->data_home)), 0);
 
     file_put(FILE_NAME, "belfry_multi_engine.queues_per_family = 1");
     assert_int_equal(read_with(ENVIRONMENT("A=B")), 1);
@@ -160,7 +160,7 @@ PLACE_TEST(missing)
     folder_make("named");
     l = load(ENVIRONMENT(place->variable));
     assert_one_line(&l, "named/" FILE_NAME, "No such file", NULL);
-    assert_int_equal(l.settings.queues_per_family, 16);
+    assert_int_equal(l.settings.queues_per_family, 0);
     loaded_finish(&l);
 }
 
@@ -173,7 +173,7 @@ PLACE_TEST(unreadable)
     struct loaded l = load(ENVIRONMENT(place->variable));
     assert_int_equal(root ? seteuid(0) : 0, 0);
     assert_one_line(&l, "named", "Permission denied", NULL);
-    assert_int_equal(l.settings.queues_per_family, 16);
+    assert_int_equal(l.settings.queues_per_family, 0);
     loaded_finish(&l);
 }
 
@@ -199,7 +199,7 @@ PLACE_TEST(huge)
     file_write("named", text, maximum + 1);
     struct loaded l = load(ENVIRONMENT(place->variable));
     assert_one_line(&l, "named", "1 MiB", NULL);
-    assert_int_equal(l.settings.queues_per_family, 16);
+    assert_int_equal(l.settings.queues_per_family, 0);
     loaded_finish(&l);
 
     /* One endless line. */

@@ -9,7 +9,7 @@ TEST(defaults)
 {
     struct loaded l = load(NULL);
     assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
-    assert_int_equal(l.settings.queues_per_family, 16);
+    assert_int_equal(l.settings.queues_per_family, 0);
     assert_null(l.settings.trace);
     assert_false(l.settings.summary);
     assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
@@ -191,13 +191,12 @@ TEST(bad_values)
         {"VK_BELFRY_MULTI_ENGINE_SUMMARY=flase", "'false'"},
         {"VK_BELFRY_MULTI_ENGINE_SUMMARY=2", "(true, false)"},
         {"VK_BELFRY_MULTI_ENGINE_MESSAGES=warn", "'warning'"},
-        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0", "'1'"},
-        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=-1", "'1'"},
+        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=-1", "'0'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=65", "'64'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=99999999999999999999999", "'64'"},
         {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=8 queues", "'8'"},
-        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=many", "'16'"},
-        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0x", "'1'"},
+        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=many", "'0'"},
+        {"VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=0x", "'0'"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct loaded l = load(ENVIRONMENT((char *)cases[i].variable));
@@ -206,7 +205,7 @@ TEST(bad_values)
                  cases[i].variable);
         assert_one_line(&l, name, cases[i].nearest, "did you mean");
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
-        assert_int_equal(l.settings.queues_per_family, 16);
+        assert_int_equal(l.settings.queues_per_family, 0);
         assert_int_equal(l.settings.messages, BF_MESSAGE_WARNING);
         assert_false(l.settings.summary);
         loaded_finish(&l);
