@@ -59,7 +59,7 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &application,
     };
-    VkResult result = vkCreateInstance(&info, NULL, &bench->instance);
+    VkResult result = present_create_instance(&info, bench);
     if (result != VK_SUCCESS) {
         fprintf(stderr, "belfry-random: vkCreateInstance: %d\n", result);
         return 77;
@@ -116,6 +116,8 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
     bench->exportable =
         (external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) &&
         extension_offered(bench->physical, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    /* That of a real driver shows its images by work of its own. */
+    bench->presents = info.enabledExtensionCount && strstr(bench->name, "Belfry test driver");
     bool importable =
         external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
     if (bench->exportable && importable && !outsider_open(bench)) {
@@ -216,7 +218,7 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
         .pNext = &timeline,
         .features = {.sparseBinding = supported.sparseBinding},
     };
-    const char *extensions[3];
+    const char *extensions[4];
     uint32_t extension_count = 0;
     if (!bench->timeline_core)
         extensions[extension_count++] = VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME;
@@ -224,6 +226,8 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
         extensions[extension_count++] = VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME;
     if (bench->exportable)
         extensions[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
+    if (bench->presents)
+        extensions[extension_count++] = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = &features,
@@ -359,6 +363,8 @@ bool bench_create_device(struct bench *bench, uint64_t variant)
         return false;
     }
     result = buffer_create(bench);
+    if (result == VK_SUCCESS && bench->presents)
+        result = present_create(bench);
     for (uint32_t i = 0; i < bench->family_count && result == VK_SUCCESS; i++) {
         if (!bench->families[i].used || !family_commands(&bench->families[i]))
             continue;
@@ -387,6 +393,7 @@ void bench_destroy_device(struct bench *bench)
         free(family->cbs);
         *family = (struct bench_family){.flags = family->flags, .count = family->count};
     }
+    present_destroy(bench);
     if (bench->attach)
         bench->bf.DetachDevice(bench->bf_device);
     bench->bf_device = NULL;

@@ -6,6 +6,7 @@
 #ifndef BELFRY_RANDOM_BENCH_H
 #define BELFRY_RANDOM_BENCH_H
 
+#include <pthread.h>
 #include <volk.h>
 
 #include "bf.h"
@@ -29,6 +30,14 @@ struct outsider {
     struct VolkDeviceTable vk;
 };
 
+/* What presents go to; zeroed where there are none. */
+struct presenter {
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkFence fence;
+    pthread_mutex_t lock; /* of the swapchain and the fence */
+};
+
 struct bench {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -38,6 +47,8 @@ struct bench {
     bool exportable; /* timelines can be exported as opaque file descriptors */
 
     struct outsider outsider;
+    bool presents; /* the device has swapchains */
+    struct presenter presenter;
     struct bf_api bf;
     bool attach;    /* by bfAttachDevice, not by the layer */
     bool bf_wanted; /* programs use Belfry's API, where it is there */
@@ -91,6 +102,11 @@ void outsider_close(struct bench *bench);
 /* A handle of the outsider's of the program's semaphore; the outsider's device destroys it. */
 VkResult outsider_import(struct bench *bench, VkSemaphore semaphore, VkSemaphore *imported);
 VkResult outsider_signal(struct bench *bench, VkSemaphore imported, uint64_t value);
+
+/* present.c: the instance, with what presents need if it has it; and that of the device. */
+VkResult present_create_instance(VkInstanceCreateInfo *info, struct bench *bench);
+VkResult present_create(struct bench *bench);
+void present_destroy(struct bench *bench);
 
 VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
                        const VkSubmitInfo2 *infos, VkFence fence);

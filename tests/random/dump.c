@@ -178,6 +178,8 @@ void plan_dump(const struct plan *plan, FILE *file)
             "%d calls\n",
             plan->seed, plan_shape_name(plan->shape), plan->queue_count, plan->thread_count,
             plan->batch_count, plan->cb_count, plan->op_count);
+    if (plan->present_percent)
+        fprintf(file, "  %d%% of the submits have a present behind them\n", plan->present_percent);
     const struct plan_block *block = &plan->block;
     if (block->first)
         fprintf(file, "  a test driver blocks in call %u (each %u) of %s, for %u us, %s\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What native fences, signals from outside, and a driver that blocks add to a program. A program of the same seed makes
- * the same calls with them and without.
+ * What native fences, signals from outside, presents, and a driver that blocks add to a program. A
+ * program of the same seed makes the same calls with them and without, but for the presents.
  */
 #include "plan.h"
 
@@ -32,11 +32,17 @@ static void outside_choose(struct plan *plan, const struct machine *machine)
     }
 }
 
-static void block_choose(struct plan *plan)
+static void delays_choose(struct plan *plan)
 {
-    static const char *const commands[] = {
-        NULL, NULL, "vkQueueSubmit", "vkQueueBindSparse", "vkQueueWaitIdle", "vkDeviceWaitIdle"};
+    static const char *const commands[] = {NULL,
+                                           NULL,
+                                           "vkQueueSubmit",
+                                           "vkQueueBindSparse",
+                                           "vkQueuePresentKHR",
+                                           "vkQueueWaitIdle",
+                                           "vkDeviceWaitIdle"};
     struct rng rng = {plan->seed ^ UINT64_C(0x626c6f636b212121)};
+    plan->present_percent = rng_percent(&rng, 30) ? rng_range(&rng, 2, 60) : 0;
     plan->block = (struct plan_block){0};
     if (!rng_percent(&rng, 25))
         return;
@@ -56,7 +62,7 @@ void plan_native(struct plan *plan, const struct machine *machine)
     bool logged = machine->native && rng_percent(&rng, 45);
     plan->logged = false;
     outside_choose(plan, machine);
-    block_choose(plan);
+    delays_choose(plan);
     for (int s = 0; s < plan->semaphore_count; s++) {
         struct plan_semaphore *semaphore = &plan->semaphores[s];
         semaphore->native = rng_percent(&rng, 60) && any &&

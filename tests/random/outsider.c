@@ -32,8 +32,8 @@ static VkResult instance_create(VkInstance *instance)
 static void device_uuid(VkPhysicalDevice device, uint8_t uuid[VK_UUID_SIZE])
 {
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                              .pNext = &id};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     vkGetPhysicalDeviceProperties2(device, &properties);
     memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
 }
@@ -123,9 +123,8 @@ VkResult outsider_import(struct bench *bench, VkSemaphore semaphore, VkSemaphore
 VkResult outsider_signal(struct bench *bench, VkSemaphore imported, uint64_t value)
 {
     const struct outsider *outsider = &bench->outsider;
-    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                        .semaphore = imported,
-                                        .value = value};
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = imported, .value = value};
     return bench->timeline_core ? outsider->vk.vkSignalSemaphore(outsider->device, &info)
                                 : outsider->vk.vkSignalSemaphoreKHR(outsider->device, &info);
 }

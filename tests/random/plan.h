@@ -12,8 +12,8 @@
  *               queries, idles and settle points between them, each such that what it waits for
  *               depends on nothing that comes later in I.
  *   native.c    chooses which fences are native, which queues' logs are read, which semaphores are
- *               signalled from outside, and where the driver blocks: nothing else in a program
- *               depends on it.
+ *               signalled from outside, where presents are, and where the driver blocks: nothing
+ *               else in a program depends on it.
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
  *
@@ -332,6 +332,7 @@ struct plan {
      * that much is under way at once. */
     bool pause;
     bool slow;               /* likewise: its submit calls dawdle, so that others run into them */
+    int present_percent;     /* of the submits on queues that can have a present behind them */
     struct plan_block block; /* likewise: some calls on its queues block, for a time */
     bool logged;             /* some queue's logs are read */
 
@@ -529,7 +530,7 @@ bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value,
 void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
                    const struct plan_limits *limits, struct rng *rng);
 /* native.c: which fences are native, what queues have besides, whose logs are read, which semaphores
- * are signalled from outside, and where the driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
+ * are signalled from outside, where presents are, and where the driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
 void plan_native(struct plan *plan, const struct machine *machine);
 /* order.c: operations, threads, fences. */
 void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,

@@ -380,8 +380,9 @@ static void op_signal(struct run *run, int index)
         .semaphore = run->semaphores[event->semaphore],
         .value = event->value,
     };
-    VkResult result = run->plan->semaphores[event->semaphore].outside
-                          ? outsider_signal(bench, run->outside[event->semaphore], event->value)
+    bool outside = run->plan->semaphores[event->semaphore].outside;
+    atomic_fetch_add(&run->signals_outside, outside);
+    VkResult result = outside ? outsider_signal(bench, run->outside[event->semaphore], event->value)
                       : bench->timeline_core ? bench->vk.vkSignalSemaphore(bench->device, &info)
                                              : bench->vk.vkSignalSemaphoreKHR(bench->device, &info);
     run_must(run, index, result, "vkSignalSemaphore");
@@ -581,6 +582,7 @@ static void op_execute(struct run_thread *thread, int index)
     switch (op->kind) {
     case OP_SUBMIT:
         run_must(run, index, op->api == 2 ? submit_2(run, op) : submit_1(run, op), "it");
+        present_after(run, index);
         break;
     case OP_BIND:
         run_must(run, index, bind_sparse(run, op), "it");

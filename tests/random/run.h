@@ -48,6 +48,7 @@ struct run {
     BfFence executed[PLAN_QUEUES]; /* progress fences */
     struct run_log *logs;          /* one for each queue of a plan */
     _Atomic uint64_t logged, lost; /* entries that were read, and not */
+    _Atomic uint64_t presents, signals_outside;
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;
@@ -101,6 +102,9 @@ void bf_words_check(struct run *run, int op);
 void bf_progress_check(struct run *run);
 /* Looks without taking anything. */
 bool bf_bell_rings(struct run *run, int bell);
+
+/* present.c: behind that submit there may be a present. */
+void present_after(struct run *run, int op);
 
 /* run_log.c: readers of queues' logs. */
 
