@@ -41,8 +41,10 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
     }
 }
 
-/* Chooses the engine for a new queue: of the most suitable family, the one with the fewest queues;
- * queues of high priority avoid engines with others of high priority, if possible. A realtime queue
+/* Chooses the engine for a new queue: of the most suitable family, one that has never presented, as
+ * a present may block whoever shares the VkQueue, and of these the one with the fewest queues, the
+ * program's VkQueues among them; queues of high priority avoid engines with others of high
+ * priority, if possible. A realtime queue
  * is placed on a realtime engine or nowhere; other queues only if the program has asked for no
  * other VkQueue. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
@@ -59,8 +61,8 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
         if (fit == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
             (wanted ? !realtime : engine->base.reserved))
             continue;
-        int rank = fit + (wanted == realtime ? 8 : 0);
-        uint32_t load = atomic_load(&engine->command_queues);
+        int rank = 2 * fit + (wanted == realtime ? 16 : 0) + !atomic_load(&engine->has_presented);
+        uint32_t load = engine->vkqueues + atomic_load(&engine->command_queues);
         if (info->priority == BF_QUEUE_PRIORITY_HIGH)
             load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
         if (!best || rank > best_rank || (rank == best_rank && load < best_load)) {

@@ -85,7 +85,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
-        atomic_store(&queue->completion_unknown, true); /* the program may have submitted */
+        atomic_store(&queue->may_be_presenting, true); /* or have submitted */
         bf_engine_leave(queue->engine, 0);
         bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */
     } else {

@@ -189,9 +189,8 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
     if (!atomic_load_explicit(&engine->shared, memory_order_relaxed))
         return BF_OUTCOME_DONE;
     if (fence && bf_vkfence_is_external(scheduler, fence))
-        atomic_store(&queue->completion_unknown, true);
-    else
-        bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
+        fence = VK_NULL_HANDLE;
+    bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
     return BF_OUTCOME_DONE;
 }
 
@@ -211,19 +210,16 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
         *result = bf_driver_submit(engine, count, infos, fence);
         return BF_OUTCOME_DONE;
     }
-    if (fence && bf_vkfence_is_external(queue->scheduler, fence)) {
-        *result = bf_driver_submit(engine, count, infos, fence);
-        atomic_store(&queue->completion_unknown, true);
-        return BF_OUTCOME_DONE;
-    }
+    /* A fence whose payload others may change tells nothing of the submission's completion. */
+    VkFence own = fence && bf_vkfence_is_external(queue->scheduler, fence) ? VK_NULL_HANDLE : fence;
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
     const VkSemaphoreSubmitInfo *signal =
         last ? batch_find_completion_signal(queue->scheduler, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
-    if (signal || (fence && signal_count == 0)) {
+    if (signal || (own && signal_count == 0)) {
         *result = bf_driver_submit(engine, count, infos, fence);
         if (*result == VK_SUCCESS)
-            bf_last_submission_set(queue, fence, signal ? signal->semaphore : VK_NULL_HANDLE,
+            bf_last_submission_set(queue, own, signal ? signal->semaphore : VK_NULL_HANDLE,
                                    signal ? signal->value : 0, 0);
         return BF_OUTCOME_DONE;
     }
@@ -240,7 +236,7 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     *result = bf_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store_explicit(&engine->base.accepted_epoch, epoch, memory_order_release);
-        bf_last_submission_set(queue, fence, VK_NULL_HANDLE, 0, epoch);
+        bf_last_submission_set(queue, own, VK_NULL_HANDLE, 0, epoch);
     }
     return BF_OUTCOME_DONE;
 }
@@ -541,8 +537,9 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     /* The driver may block in a present until the next vertical blank, or for ever. */
     bf_engine_hand_over_ready(engine, queue, &engines);
     bf_label_enter(engine, queue->labels);
+    atomic_store(&engine->has_presented, true);
     result = bf_driver_present(engine, info);
-    atomic_store(&queue->completion_unknown, true);
+    atomic_store(&queue->may_be_presenting, true);
     /* A present that fails has consumed its waits all the same, unless the device is lost or memory
      * is exhausted (VK_KHR_swapchain, vkQueuePresentKHR). */
     bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
@@ -564,24 +561,56 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
                                           : result;
 }
 
+/* By the driver's wait, under the engine's lock: a neighbour's call waits as long. */
+static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
+{
+    struct bf_engine *engine = queue->engine;
+    bool unknown = atomic_exchange(&queue->completion_unknown, false);
+    bool presenting = atomic_exchange(&queue->may_be_presenting, false);
+    bf_engine_enter(engine);
+    VkResult result = bf_driver_queue_wait_idle(engine);
+    bf_engine_leave(engine, 0);
+    if (unknown && result != VK_SUCCESS)
+        atomic_store(&queue->completion_unknown, true);
+    if (presenting && result != VK_SUCCESS)
+        atomic_store(&queue->may_be_presenting, true);
+    return result;
+}
+
+/* By the fence of an empty submission, outside of the lock. */
+static VkResult queue_wait_idle_by_fence(struct bf_queue *queue)
+{
+    struct bf_gpu *gpu = &queue->scheduler->gpu;
+    struct bf_engine *engine = queue->engine;
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    if (gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence) != VK_SUCCESS)
+        return queue_wait_idle_in_driver(queue); /* which needs no memory */
+    bool unknown = atomic_exchange(&queue->completion_unknown, false);
+    bf_engine_enter(engine);
+    VkResult result = bf_driver_submit(engine, 0, NULL, fence);
+    bf_engine_leave(engine, 0);
+    if (result == VK_SUCCESS)
+        result = gpu->vk.vkWaitForFences(gpu->handle, 1, &fence, VK_TRUE, UINT64_MAX);
+    if (unknown && result != VK_SUCCESS)
+        atomic_store(&queue->completion_unknown, true);
+    gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
+    return result;
+}
+
 VkResult bf_queue_wait_idle(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
-    struct bf_engine *engine = queue->engine;
     bf_trace_flush(scheduler->gpu.trace);
     VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (!atomic_load(&engine->shared) || atomic_load(&queue->completion_unknown)) {
-        bool was = atomic_exchange(&queue->completion_unknown, false);
-        bf_engine_enter(engine);
-        result = bf_driver_queue_wait_idle(engine);
-        bf_engine_leave(engine, 0);
-        if (was && result != VK_SUCCESS)
-            atomic_store(&queue->completion_unknown, true);
-    } else {
+    if (!atomic_load(&queue->engine->shared) || atomic_load(&queue->may_be_presenting))
+        result = queue_wait_idle_in_driver(queue);
+    else if (atomic_load(&queue->completion_unknown))
+        result = queue_wait_idle_by_fence(queue);
+    else
         result = bf_last_submission_wait(queue);
-    }
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueueWaitIdle")
                                           : result;
 }

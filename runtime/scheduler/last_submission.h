@@ -21,6 +21,10 @@
  *       objects are made in slices under this struct's lock, and resetting or destroying an object
  *       takes the lock first; afterwards there is nothing left to wait for.
  *
+ *  I-3  vkQueueWaitIdle of a queue on a shared engine waits under the engine's lock only if the queue
+ *       may be presenting, which the driver alone can tell. Where no completion signal tells whether it is
+ *       idle, the fence of an empty submission does, and is waited for outside of the lock.
+ *
  * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
  * tests/layer.
  */

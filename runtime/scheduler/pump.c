@@ -286,9 +286,16 @@ static void packet_drop_epoch(struct bf_packet *packet)
     }
 }
 
+/* The packet's fence, unless others may change its payload: then it tells nothing. */
+static const struct bf_vkfence *packet_own_fence(const struct bf_packet *packet)
+{
+    return packet->fence && !atomic_load(&packet->fence->external) ? packet->fence : NULL;
+}
+
 static bool packet_lacks_completion_signal(const struct bf_packet *packet)
 {
-    return !bf_packet_last_submission_signal(packet) && (!packet->fence || packet->signal_count);
+    return !bf_packet_last_submission_signal(packet) &&
+           (!packet_own_fence(packet) || packet->signal_count);
 }
 
 static bool packet_is_for_driver(const struct bf_packet *packet)
@@ -331,11 +338,12 @@ static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint
     if (queue->is_command_queue)
         return;
     const struct bf_sync *signal = bf_packet_last_submission_signal(packet);
-    if (packet->fence && atomic_load(&packet->fence->external)) {
+    const struct bf_vkfence *fence = packet_own_fence(packet);
+    if (packet->fence && !fence && packet->kind == BF_PACKET_FENCE) { /* it takes no epoch */
         atomic_store(&queue->completion_unknown, true);
         return;
     }
-    bf_last_submission_set(queue, packet->fence ? packet->fence->handle : VK_NULL_HANDLE,
+    bf_last_submission_set(queue, fence ? fence->handle : VK_NULL_HANDLE,
                            signal ? signal->sem->handle : VK_NULL_HANDLE,
                            signal ? signal->target : 0,
                            packet_lacks_completion_signal(packet) ? epoch : 0);

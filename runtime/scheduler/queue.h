@@ -54,9 +54,10 @@ struct bf_queue {
     struct bf_waiter waiter;
 
     struct bf_last_submission last_submission; /* on shared engines */
-    /* Since it was last idle, the queue has presented or submitted something without a completion
-     * signal: only the driver knows whether it is idle. */
-    _Atomic bool completion_unknown;
+    /* Since it was last idle, the queue has submitted something without a completion signal: the
+     * VkQueue is asked whether it is idle. Or it may have presented: only the driver can tell when
+     * that is over. */
+    _Atomic bool completion_unknown, may_be_presenting;
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)

@@ -107,6 +107,7 @@ static void scheduler_init_queue(struct bf_scheduler *scheduler,
     queue->flags = from->flags;
     queue->family_flags = from->family_flags;
     engine->queues[engine->queue_count++] = queue;
+    engine->vkqueues++;
     char name[64];
     snprintf(name, sizeof(name), "%s queue %u:%u", queue_type_name(from->family_flags),
              queue->family, queue->index);
@@ -384,8 +385,10 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_lock_acquire(&scheduler->engines[i].lock);
     VkResult result = bf_driver_device_wait_idle(scheduler);
-    for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++)
+    for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         atomic_store(&scheduler->queues[i].completion_unknown, false);
+        atomic_store(&scheduler->queues[i].may_be_presenting, false);
+    }
     for (uint32_t i = scheduler->engine_count; i-- > 0;)
         bf_lock_release(&scheduler->engines[i].lock);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)

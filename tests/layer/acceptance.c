@@ -222,6 +222,51 @@ DEVICE_TEST(test_signal_that_nobody_sees_returns_at_once, "SHAPE=q1", three)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
+static void *wait_idle(void *argument)
+{
+    struct call *c = argument;
+    call_begins(c);
+    call_ends(c, vkQueueWaitIdle(c->queue));
+    return NULL;
+}
+
+/* I-3: an idle queue's wait doesn't wait for what a neighbour has on the VkQueue, whatever fence told
+ * of its last submission; where only the VkQueue can tell, neighbours submit meanwhile. */
+DEVICE_TEST(test_idle_wait_and_neighbours, "SHAPE=q1", three)
+{
+    const VkExportFenceCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    VkFence fence;
+    assert_success(vkCreateFence(
+        w->device,
+        &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .pNext = &external},
+        NULL, &fence));
+    struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    b.batch.fence = fence;
+    assert_success(vulkan_submit(b.queue, b.batch));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    w->icd.hold_before_signals(true);
+    assert_success(vulkan_submit(a.queue, a.batch));
+    assert_success(vkQueueWaitIdle(b.queue));
+
+    assert_success(vkResetFences(w->device, 1, &fence));
+    b.batch.commands = VK_NULL_HANDLE;
+    assert_success(vkQueueSubmit2(b.queue, 0, NULL, fence));
+    call_start(&b, wait_idle);
+    call_await(&b);
+    assert_false(b.returned);
+    uint64_t before = accepted(w);
+    assert_success(vulkan_submit(c.queue, c.batch));
+    assert_int_equal(accepted(w), before + 1);
+    w->icd.hold_before_signals(false);
+    call_join(&b);
+    assert_success(b.result);
+    finish(w);
+    vkDestroyFence(w->device, fence, NULL);
+}
+
 /* L-3: while a call is stuck in the driver, another thread finds the device lost: it is told, and
  * may destroy what was held and what the stuck call was given. */
 DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
