@@ -14,16 +14,16 @@
  *  - Items of one device are given to threads in the order they were queued in, and among devices
  *    the one that was queued first comes first. At most two run at a time in the process (setting
  *    'background_tasks'; where devices differ, the least of them), on threads of SCHED_IDLE and the
- *    idle I/O class. Threads that an item creates, or makes a library or a driver create, inherit
- *    that for good: an unprivileged process can't take it back.
+ *    idle I/O class. Threads that an item creates, or that a library or a driver creates in it,
+ *    inherit both for good: an unprivileged process can't raise them again.
  *  - Such a thread is never promoted. The boost
- *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, and whoever waits for a commit, see
- *    bfSetBackgroundProcessingMode) runs items that have not begun yet on other threads, of the
- *    normal priority; one that has begun finishes as it is. The pool's threads come from the thread
- *    that queued the process' first item: is that itself SCHED_IDLE, or of a raised nice value,
- *    then so is the boost.
- *  - While memory is short (less than a tenth of it available, or more than a tenth of the time
- *    lost to waiting for it, as the kernel counts) no item is begun. The first time one line says
+ *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, or a wait for a commit, see
+ *    bfSetBackgroundProcessingMode) runs items that have not begun yet on other threads, of normal
+ *    priority; an item that has begun ends on its own thread. The pool's threads are created by the
+ *    thread that queues the process' first item: if that thread is itself SCHED_IDLE, or has a
+ *    raised nice value, so has the boost.
+ *  - While memory is short (less than a tenth of it is available, or more than a tenth of the time
+ *    is lost to waiting for it, as the kernel counts) no item begins. The first time a message says
  *    so.
  *  - After fork() the pool is the parent's: in the child the devices that it inherited can't be
  *    used (no object of Vulkan can), and bfQueueProcessingWork and bfSetBackgroundProcessingMode
@@ -54,57 +54,57 @@ typedef enum BfMeasurementsAction {
     BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS = 3,
 } BfMeasurementsAction;
 
-/* Runs one item, or says that it will not run. */
+/* The callback of an item, which does its work, or its cancel function. */
 typedef void (*PFN_bfProcessingWork)(void *pContext);
 
 /*
  * Queues one item of work (QueueProcessingWorkCb). [BP DDI] For each call that returns VK_SUCCESS
  * exactly one of the two is called, once, with the context: the callback on a thread of the pool,
- * or pfnCancel (may be NULL: then nothing is called), on the destroying thread when the device is
- * destroyed before the item began; or, where background work is disabled, on the calling thread
- * before this returns. No lock of Belfry's is held over either: they may queue more, and destroy
- * other objects. An item must not be needed for a correct result, and must end: destroying the
- * device waits for those that have begun. (Does an item destroy its own device, that waits for the
- * others alone; and if it was the last device, the pool's threads end only after the item.)
+ * or pfnCancel (may be NULL: then nothing is called), on the destroying thread if the device is
+ * destroyed before the item began; or, if background work is disabled, on the calling thread before
+ * this returns. No lock of Belfry's is held over either: they may queue more, and destroy other
+ * objects. An item must not be needed for a correct result, and must end: destroying the device
+ * waits for those that have begun. (If an item destroys its own device, that waits for the other
+ * items only; and if it was the last device, the pool's threads end after the item.)
  *
  * Takes no lock and, while the pool is busy, makes no system call. The first call in a process
  * creates a thread.
  *
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY (no thread could be had either; neither function is called),
- * VK_ERROR_VALIDATION_FAILED_EXT (pfnCallback is NULL; a device from before a fork).
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY (also if no thread can be created; neither function is
+ * called), VK_ERROR_VALIDATION_FAILED_EXT (pfnCallback is NULL; a device from before a fork).
  * Thread-safety: safe.
  */
 BF_API VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnCallback,
                                       PFN_bfProcessingWork pfnCancel, void *pContext);
 
 /*
- * What background work is welcome from now on, and what becomes of the measurements so far
- * (ID3D12Device6::SetBackgroundProcessingMode). [BP API] Where nothing uses background processing
- * it changes nothing and succeeds. It doesn't wait for the GPU.
+ * Sets which background work is permitted from now on, and what is done with the measurements so
+ * far (ID3D12Device6::SetBackgroundProcessingMode). [BP API] If nothing uses background processing
+ * it succeeds and changes nothing. It doesn't wait for the GPU.
  *
  *  - ALLOWED and ALLOW_INTRUSIVE_MEASUREMENTS accept items. The latter says that smooth frames
  *    don't matter now.
- *  - DISABLE_BACKGROUND_WORK: items queued before run out, later ones are cancelled.
- *    DISABLE_PROFILING_BY_SYSTEM also freezes whatever in Belfry adapts to what it has seen.
- *  - COMMIT_RESULTS: drivers (bfAddBackgroundDriver) queue now what they think worth doing. Their
- *    items are accepted whatever the mode was and is: a disable takes effect when this returns. All
- *    items of the device that are queued or running at that moment are the commit's set. 'event'
- *    (may be NULL) is set once they have ended: at once if there are none, and also when the device
- *    is destroyed before.
- *  - COMMIT_RESULTS_HIGH_PRIORITY: the same, and what of the set has not begun runs on several
- *    threads of normal priority, until the set is done. A bfWaitForEvents that blocks on the event
- *    of a commit has the same effect for that commit, so that nobody of normal priority waits for
- *    idle threads to begin. (Who polls the event's descriptor is not seen.)
- *  - DISCARD_PREVIOUS: measurements from before don't count any more. Items that are queued stay.
+ *  - DISABLE_BACKGROUND_WORK: items queued before it run, later ones are cancelled.
+ *    DISABLE_PROFILING_BY_SYSTEM also stops all adaptation of Belfry to what it has measured.
+ *  - COMMIT_RESULTS: drivers (bfAddBackgroundDriver) now queue the work that the measurements
+ *    suggest. Their items are accepted whatever the mode was and is: a disable takes effect when
+ *    this returns. All items of the device that are queued or running at that moment are the
+ *    commit's set. 'event' (may be NULL) is set when they have ended: at once if there are none,
+ *    and also if the device is destroyed before.
+ *  - COMMIT_RESULTS_HIGH_PRIORITY: the same, and the items of the set that have not begun run on
+ *    several threads of normal priority, until all of them have ended. A bfWaitForEvents that
+ *    blocks on the event of a commit has the same effect for that commit, so that no thread of
+ *    normal priority waits for idle threads to begin. (Polling the event's descriptor has none.)
+ *  - DISCARD_PREVIOUS: earlier measurements don't count any more. Queued items stay queued.
  *
  * *pFurtherMeasurementsDesired (may be NULL): VK_TRUE while items or verdicts of drivers are
- * outstanding, and while there is a wish for more: a driver would see more, or items were queued
- * since the program asked last. A round is what lies between two calls that ask; after four rounds
- * that began with nothing outstanding a wish for more counts no longer, until there was none, or
+ * outstanding, and while more measurements are desired: by a driver, or because items were queued
+ * since the program last asked. A round is the time between two calls that ask. After four rounds
+ * that began with nothing outstanding, such a desire is ignored, until a call finds none, or
  * DISCARD_PREVIOUS. So a loop that asks ends, with commits and without.
  *
  * Errors, all of which change nothing: VK_ERROR_NOT_PERMITTED_KHR (a mode or an action of developer
- * mode, while the setting developer_mode is off), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * mode, and the setting developer_mode is off), VK_ERROR_OUT_OF_HOST_MEMORY,
  * VK_ERROR_VALIDATION_FAILED_EXT (an event without one of the COMMIT actions; values outside the
  * enumerations; called by an item, or by a driver's pfnOnMode for its own device; a device from
  * before a fork). Thread-safety: safe; calls for one device take turns.
@@ -129,11 +129,11 @@ BF_API VkResult bfGetBackgroundProcessingProperties(BfDevice device,
 
 /* ------------------------------------------------------------------------- The driver's side -- */
 
-/* Whether whoever measures would go on. */
+/* Would a driver measure more? */
 typedef enum BfMeasurementsState {
-    BF_MEASUREMENTS_SETTLED = 0,     /* the workload was measured and holds nothing new */
-    BF_MEASUREMENTS_DESIRED = 1,     /* would see more of it */
-    BF_MEASUREMENTS_OUTSTANDING = 2, /* the verdict on something that is in use is still due */
+    BF_MEASUREMENTS_SETTLED = 0,     /* no: the workload is measured and has nothing new */
+    BF_MEASUREMENTS_DESIRED = 1,     /* yes */
+    BF_MEASUREMENTS_OUTSTANDING = 2, /* a verdict on something that is in use is still due */
 } BfMeasurementsState;
 
 typedef struct BfBackgroundModeInfo {
@@ -141,27 +141,28 @@ typedef struct BfBackgroundModeInfo {
     const void *pNext;
     BfBackgroundProcessingMode mode;
     BfMeasurementsAction action;
-    /* Counts the DISCARD_PREVIOUS of the device: what was measured under a lower number is void. */
+    /* The number of DISCARD_PREVIOUS actions of the device: measurements made at a lower number are
+     * void. */
     uint64_t epoch;
 } BfBackgroundModeInfo;
 
 /*
- * Who has work for the background: in D3D12 the user-mode driver, here whichever part of Belfry or
- * of the program optimises by what it sees. Any of the functions may be NULL. None is called with a
+ * A source of background work: in D3D12 the user-mode driver, here any part of Belfry or of the
+ * program that optimises by measurements. Any of the functions may be NULL. None is called with a
  * lock of Belfry's held.
  */
 typedef struct BfBackgroundDriver {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_BACKGROUND_DRIVER */
     const void *pNext;
     void *pContext;
-    /* Called once, before the first item of the device begins, on a thread of normal priority: for
-     * whatever starts threads that are not to be idle for good, such as the first use of a Vulkan
-     * driver's compiler. */
+    /* Called once, before the first item of the device begins, on a thread of normal priority: to
+     * start threads that must not be SCHED_IDLE for good, such as those of a Vulkan driver's
+     * compiler. */
     void (*pfnPrepare)(void *pContext);
-    /* Every bfSetBackgroundProcessingMode of the device that succeeds, one at a time, on its
-     * caller's thread. What it queues is part of a commit. */
+    /* Called by every bfSetBackgroundProcessingMode of the device that succeeds, one at a time, on
+     * its caller's thread. Items that it queues are part of a commit. */
     void (*pfnOnMode)(void *pContext, const BfBackgroundModeInfo *pInfo);
-    /* Asked after pfnOnMode, where the program asks. */
+    /* Called after pfnOnMode, if the program asks. */
     BfMeasurementsState (*pfnFurtherMeasurementsDesired)(void *pContext);
 } BfBackgroundDriver;
 
