@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 #include "belfry/belfry.h"
 
 static struct device w;

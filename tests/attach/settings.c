@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings that a program passes to bfAttachDevice: they reach the device, below the environment. */
-#include "fence/fixture.h"
+#include "support/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <belfry/background.h>
 
-#include "layer/lines.h"
+#include "support/lines.h"
 
 #define TASKS "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS"
 

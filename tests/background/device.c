@@ -3,7 +3,7 @@
  * Background processing through the public header, on devices of either way in: settings, handles,
  * and destruction by the device's own end.
  */
-#include "../fence/fixture.h"
+#include "support/fixture.h"
 
 #include <belfry/background.h>
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 
 /* The environment is read when the instance is made, or the device attached. */
 static void open_for_developers(struct fixture *f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fences that several adapters have: who waits, who signals, and who has native fences, cell by cell
  * of the tables in "Native GPU fence object", section 9. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * The process runs out of memory at each allocation of each call in turn: the call says so, and the
  * same call once more does all of what it is for. The tests' own malloc stands in for the process's.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include "support/no_memory.h"
 

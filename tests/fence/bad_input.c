@@ -3,12 +3,12 @@
  * Bad input: refused with VK_ERROR_VALIDATION_FAILED_EXT (or what a declaration says instead), told
  * in one line that names the call, and without effect.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 
 /* Calls that were not refused as they should be: all are shown, then the test fails. */
 static uint32_t refused_wrongly;

@@ -4,7 +4,7 @@
  * that follow a fence (bfExportFence), each mixed with submissions to the program's own VkQueues
  * and with the CPU's calls of both APIs.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 /* A fence of the semaphore, the fixture's to destroy. */
 static BfFence import(struct fixture *f, VkSemaphore semaphore)

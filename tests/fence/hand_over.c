@@ -4,7 +4,7 @@
  * anyway, and a barrier where nothing else has put the work in order. Semaphores: none. On a driver
  * with one VkQueue.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #define CALLS 64
 #define WORKS 8

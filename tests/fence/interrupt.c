@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The interrupt path: fences that the GPU signals by itself, and who learns of it. With the library
  * that has hooks (tests/support/hook.h), the GPU is played by the test. */
-#include "fixture.h"
+#include "support/fixture.h"
 #include "support/hook.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Behaviours 53 to 57: fences destroyed while they are in use. (52 is about COM's reference counts;
  * 58 and 59 about fences opened several times by a shared handle, which Belfry hasn't yet.) */
-#include "fixture.h"
+#include "support/fixture.h"
 
 /* The queue works, and so does the device. */
 static void assert_alive(struct fixture *f, BfQueue queue)

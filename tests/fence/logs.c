@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of a queue's waits and signals, written by the GPU. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type)
 {

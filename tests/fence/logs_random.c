@@ -4,7 +4,7 @@
  * model of what must be logged, in which order; others read both logs meanwhile, exchange their
  * buffers and come and go.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef BELFRY_TEST_FENCE_LOGS_READ_H
 #define BELFRY_TEST_FENCE_LOGS_READ_H
 
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>

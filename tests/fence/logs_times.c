@@ -4,7 +4,7 @@
  * when the wait was handed to it, whichever is later. Also where the queue had been at work before
  * anybody asked for a log, on the program's own VkQueues, and within one call.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>

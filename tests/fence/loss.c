@@ -3,7 +3,7 @@
  * A device that is lost with everything pending: fences read UINT64_MAX, every wait is satisfied,
  * every event is set, once, and nothing hangs. On the test driver, which loses devices on demand.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 

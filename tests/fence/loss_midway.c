@@ -3,7 +3,7 @@
  * A device that one thread has found lost and has not yet told anybody of: others go on meanwhile.
  * That thread is held where it says so on stderr, a pipe that is full.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * The driver runs out of memory, once, at each of its calls in turn: the call of the program's that
  * it was in says so and changes nothing, or nobody notices. The device is never lost.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Behaviours 60 to 69: waits for several fences at once, by an event and by blocking. (63, values
  * left out, is undefined in D3D12; here it is bad input like the rest: bad_input.c.) */
-#include "fixture.h"
+#include "support/fixture.h"
 
 static VkResult with_event(uint32_t count, const BfFence *fences, const uint64_t *values,
                            BfFenceWaitFlags flags, BfEvent event)

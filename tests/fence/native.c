@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Native fences: their values in memory, written by the GPU itself. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * the call of the program's that it was in says so and changes nothing, or what is lost is an entry
  * of a log, and counted. The device is never lost.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 

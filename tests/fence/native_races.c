@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Native fences: signals that race, the loss of the device, queues whose signals the CPU stores.
  * Whenever no signal is under way, the word is the value. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <sched.h>
 #include <stdlib.h>

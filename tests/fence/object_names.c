@@ -3,7 +3,7 @@
  * Names that the program gives to Belfry's objects (bfSetObjectName): traces and messages show them,
  * and they end with the object.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * logs, nor stamps, nor stores of native fences, nor hand-over barriers may get into one. The test
  * driver looks at every batch (BELFRY_ICD_PROTECTION).
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Behaviours 32 to 40: queues that wait. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 FIXTURE_TEST(behaviour_32_wait_for_a_reached_value_passes)
 {

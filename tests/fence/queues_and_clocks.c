@@ -2,7 +2,7 @@
 /* Behaviours 71 to 76: the lost device, what queues say of themselves, and their clocks. (70, a
  * command list executed while it is still recorded, can't be told: Belfry doesn't look into command
  * buffers.) */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <time.h>
 

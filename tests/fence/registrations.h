@@ -6,7 +6,7 @@
 #ifndef BELFRY_TEST_FENCE_REGISTRATIONS_H
 #define BELFRY_TEST_FENCE_REGISTRATIONS_H
 
-#include "fixture.h"
+#include "support/fixture.h"
 
 /* Sets the fence, and returns when it reads the value. */
 struct signaller {

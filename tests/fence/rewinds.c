@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Behaviours 41 to 51: fences that are set back while work is pending. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <sched.h>
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 
 /* ---------------------------------------------------------------------------------------- Values --
  */

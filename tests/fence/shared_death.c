@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE
 

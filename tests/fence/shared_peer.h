@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "fixture.h"
+#include "support/fixture.h"
 
 #define PEER_FENCES 512
 #define PEER_EVENTS 512

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../layer/lines.h"
+#include "support/lines.h"
 
 #define TIMELINE "belfry-test-timeline" /* the test driver's, outside */
 

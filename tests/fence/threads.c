@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Behaviours 28 to 31: threads that block on a fence, or poll it. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <sched.h>
 

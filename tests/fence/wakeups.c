@@ -3,7 +3,7 @@
  * What waiting costs, counted in wake-ups and never in time: nobody sleeps or wakes where nobody
  * waits, and a waiter wakes Belfry about once, however many signals pass it by.
  */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <sched.h>
 #include <sys/resource.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "belfry/belfry.h"
-#include "layer/lines.h"
+#include "support/lines.h"
 
 static const uint32_t counts[] = {1, 1, WORLD_END};
 

@@ -4,14 +4,14 @@
  * pNext that leads anywhere, in one line that names the call, the member and the value, and changes
  * nothing.
  */
-#include "fence/fixture.h"
+#include "support/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include <belfry/background.h>
 
-#include "layer/lines.h"
+#include "support/lines.h"
 
 /* What the calls are made with. */
 struct subject {

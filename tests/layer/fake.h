@@ -13,7 +13,7 @@
 #include <volk.h>
 #include <vulkan/vk_layer.h>
 
-#include "lines.h"
+#include "support/lines.h"
 
 #define FAKE_FAMILIES 8
 #define FAKE_QUEUES   64

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "belfry/belfry.h"
-#include "lines.h"
+#include "support/lines.h"
 
 #define RECORDS 256
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "belfry/belfry.h"
-#include "lines.h"
+#include "support/lines.h"
 
 static char last[1024];
 

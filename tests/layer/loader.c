@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "lines.h"
+#include "support/lines.h"
 
 #define LAYER_NAME "VK_LAYER_BELFRY_multi_engine"
 

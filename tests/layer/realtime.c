@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "scheduler/scheduler.h"
-#include "lines.h"
+#include "support/lines.h"
 
 static const uint32_t one[] = {2, WORLD_END};
 

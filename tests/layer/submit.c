@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lines.h"
+#include "support/lines.h"
 
 static const uint32_t two[] = {2, WORLD_END};
 

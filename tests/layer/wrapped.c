@@ -12,7 +12,7 @@
 
 #include "belfry/belfry.h"
 #include "belfry/native_fence.h"
-#include "lines.h"
+#include "support/lines.h"
 #include "wrapper.h"
 
 #define BELFRY     "VK_LAYER_BELFRY_multi_engine"

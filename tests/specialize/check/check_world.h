@@ -6,7 +6,7 @@
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 
-#include "../../fence/fixture.h"
+#include "support/fixture.h"
 
 #include "specialize/check/check.h"
 #include "specialize/check/inputs.h"

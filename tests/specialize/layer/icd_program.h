@@ -6,7 +6,7 @@
 #ifndef SPECIALIZE_ICD_PROGRAM_H
 #define SPECIALIZE_ICD_PROGRAM_H
 
-#include "../../fence/fixture.h"
+#include "support/fixture.h"
 #include "support/cache.h"
 
 #include <belfry/background.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
  * nothing of it but the modes of background processing. */
-#include "../../fence/fixture.h"
+#include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"

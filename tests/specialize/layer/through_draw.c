@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
  * attachments: they get variants, and the picture is the same. */
-#include "../../fence/fixture.h"
+#include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a test does with its device: objects, command buffers, waiting, other threads. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <linux/futex.h>
 #include <sched.h>

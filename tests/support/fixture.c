@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device of a test: made and ended, both ways. */
-#include "fixture.h"
+#include "support/fixture.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
  * Functions fail the test when something is amiss, unless they return a VkResult. Those that make
  * something leave it to fixture_close. All belong to the test's main thread.
  */
-#ifndef BELFRY_TEST_FENCE_FIXTURE_H
-#define BELFRY_TEST_FENCE_FIXTURE_H
+#ifndef BELFRY_TESTS_SUPPORT_FIXTURE_H
+#define BELFRY_TESTS_SUPPORT_FIXTURE_H
 
 #include "support/device.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What Belfry says to the user, caught. */
-#ifndef BELFRY_TEST_LAYER_LINES_H
-#define BELFRY_TEST_LAYER_LINES_H
+#ifndef BELFRY_TESTS_SUPPORT_LINES_H
+#define BELFRY_TESTS_SUPPORT_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>

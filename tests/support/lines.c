@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/test.h"
-#include "lines.h"
+#include "support/lines.h"
 
 #include <stdio.h>
 #include <string.h>

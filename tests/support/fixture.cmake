@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+# Programs that know Belfry, through its public header alone: on several drivers, under the layer and
+# attached by the program itself.
+set(fixture support/fixture.c support/work.c support/lines.c)
+add_library(belfry_fixture STATIC ${fixture})
+target_link_libraries(belfry_fixture PUBLIC belfry belfry_test_loader)
+add_dependencies(belfry_fixture VkLayer_belfry belfry_test_icd)
+# For tests that look inside, with the library's objects instead.
+add_library(belfry_fixture_inside STATIC ${fixture})
+target_link_libraries(belfry_fixture_inside PUBLIC belfry_internal belfry_test_vulkan)
+add_dependencies(belfry_fixture_inside belfry_test_icd)
+
+# One engine for all, several of one kind, one kind for each; where each turn costs many times as
+# much, the extremes alone.
+set(fixture_shapes q1 nvidia)
+if(NOT BELFRY_SANITIZE)
+  list(APPEND fixture_shapes q2 radv)
+endif()
+
+# fixture_executable(NAME SOURCE...): belfry-FOLDER-NAME of NAME.c; its tests are called FOLDER_NAME_*.
+macro(fixture_executable name)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  add_executable(belfry-${folder}-${name} ${name}.c ${ARGN})
+  target_link_libraries(belfry-${folder}-${name} PRIVATE belfry_fixture)
+endmacro()
+
+# lavapipe, or a shape of the test driver.
+macro(fixture_driver driver)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(below DRIVER icd ENV BELFRY_ICD_SHAPE=${driver})
+  if(${driver} STREQUAL "lavapipe")
+    set(below DRIVER lavapipe ENV)
+  endif()
+endmacro()
+
+# fixture_test(NAME DRIVER...)
+function(fixture_test name)
+  fixture_executable(${name})
+  foreach(driver ${ARGN})
+    fixture_driver(${driver})
+    belfry_add_test(${folder}_${name}_${driver}_attached SUITE fence ${below}
+      COMMAND belfry-${folder}-${name})
+    belfry_add_test(${folder}_${name}_${driver}_layer SUITE fence ${below} LAYER
+      COMMAND belfry-${folder}-${name})
+  endforeach()
+endfunction()
+
+# fixture_native_test(NAME DRIVER...): that executable, with native fences among the others.
+function(fixture_native_test name)
+  foreach(driver ${ARGN})
+    fixture_driver(${driver})
+    belfry_add_test(${folder}_${name}_${driver}_native SUITE fence ${below}
+      BELFRY_TEST_NATIVE_FENCES=1 COMMAND belfry-${folder}-${name})
+  endforeach()
+endfunction()
+
+# fixture_validated_test(NAME...): with Khronos' validation and synchronisation validation next to the
+# driver: what Belfry makes of it all is valid. (That layer isn't built for sanitizers.)
+function(fixture_validated_test)
+  if(BELFRY_SANITIZE)
+    return()
+  endif()
+  foreach(name ${ARGN})
+    foreach(driver lavapipe nvidia)
+      fixture_driver(${driver})
+      list(APPEND below VK_LAYER_PATH=${CMAKE_BINARY_DIR}/lib:/usr/share/vulkan/explicit_layer.d
+        VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT)
+      # Of layers that VK_INSTANCE_LAYERS names this loader takes the order of the folders in
+      # VK_LAYER_PATH: the first is nearest the program.
+      belfry_add_test(${folder}_${name}_${driver}_attached_validated SUITE fence ${below}
+        VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation COMMAND belfry-${folder}-${name})
+      belfry_add_test(${folder}_${name}_${driver}_layer_validated SUITE fence ${below}
+        VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine:VK_LAYER_KHRONOS_validation
+        COMMAND belfry-${folder}-${name})
+    endforeach()
+  endforeach()
+endfunction()
