@@ -57,8 +57,8 @@
  *
  * A queue without a reader or trace has no log: a submission then only tests one pointer.
  *
- * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_settings.c, logs_random.c,
- * protected.c) and tests/random.
+ * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_settings.c, logs_random.c),
+ * tests/queue (protected.c) and tests/random.
  */
 #ifndef BELFRY_LOG_LOG_H
 #define BELFRY_LOG_LOG_H

@@ -11,7 +11,7 @@
  *       semaphores and fences that the program destroys stay until the device's end. Proven by
  *       tests/layer (acceptance.c).
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
- *       tests/fence (loss_midway.c).
+ *       tests/scheduler (loss_midway.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H

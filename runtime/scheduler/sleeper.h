@@ -17,7 +17,7 @@
  * An imported fence (fence/import_export.h) has a sleeper of its own, for the counter of its
  * semaphore.
  *
- * Proven by tests/fence (wakeups.c counts them).
+ * Proven by tests/scheduler (wakeups.c counts them).
  */
 #ifndef BELFRY_SCHEDULER_SLEEPER_H
 #define BELFRY_SCHEDULER_SLEEPER_H
