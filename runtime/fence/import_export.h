@@ -18,7 +18,7 @@
  *       is watched by a sleeper: whoever waits for the semaphore on the GPU needs no CPU call of
  *       the program's.
  *
- * Proven by tests/fence (bridge.c) and tests/random.
+ * Proven by tests/fence (import_export.c) and tests/random.
  */
 #ifndef BELFRY_FENCE_IMPORT_EXPORT_H
 #define BELFRY_FENCE_IMPORT_EXPORT_H

@@ -22,7 +22,7 @@
  *  SH-16 Nothing read from the peer memory is used as an index, a length or a pointer, and every
  *        loop ends whatever the peer memory contains (as SH-4).
  *
- * Proven by tests/fence (shared_area.c, shared_trusted*.c).
+ * Proven by tests/fence (peer_memory.c, shared_trusted*.c).
  */
 #ifndef BELFRY_FENCE_PEER_MEMORY_H
 #define BELFRY_FENCE_PEER_MEMORY_H

@@ -423,7 +423,7 @@ FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 FIXTURE_TEST(an_imported_fence_is_called_as_its_semaphore_is)
 {
     if (fixture_is_validated())
-        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
+        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'import_export') */
     VkSemaphore semaphore = make_timeline(f, 0);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence;
@@ -483,7 +483,7 @@ static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64
 FIXTURE_TEST(a_programs_own_queue_is_logged)
 {
     if (fixture_is_validated())
-        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'bridge') */
+        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'import_export') */
     uint32_t family;
     VkQueue queue = any_queue(f, &family);
     VkSemaphore go = make_timeline(f, 0), done = make_timeline(f, 0);

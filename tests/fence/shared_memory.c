@@ -68,7 +68,7 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfQueueSignal(queue, two, 1));
     await_idle(queue);
     assert_value(one, 1);
-    /* Behind work, and before it is over: by a carrier, where there are any. */
+    /* Behind work, and before it is over: by a peer timeline, where there are any. */
     VkEvent stall = stall_begin(f, queue);
     SHORT_OF_MEMORY(bfQueueSignal(queue, two, 4));
     SHORT_OF_MEMORY(bfQueueWait(other, three_times, 4));

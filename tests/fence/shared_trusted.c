@@ -113,7 +113,7 @@ TRUSTING_PEER_TEST(the_peer_waits_natively_for_what_is_signalled_here)
     }
 }
 
-/* More than the area knows at once; the last of them reach what the first did. */
+/* More than the peer memory knows at once; the last of them reach what the first did. */
 TRUSTING_PEER_TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
 {
     enum { MANY = 40 };
@@ -259,15 +259,15 @@ TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 /* ------------------------------------------------------------------------------------------- Ends --
  */
 
-/* Five queues signal, and there are carriers for four: one goes by the CPU, and comes like all. */
-TRUSTING_PEER_TEST(there_may_be_more_queues_than_carriers)
+/* Five queues signal, and there are peer timelines for four: one goes by the CPU, and comes like all. */
+TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
 {
     enum { QUEUES = 5 };
     BfQueue queues[QUEUES];
     VkEvent stalls[QUEUES];
     BfFence fence = make_shared(f, 0, 0);
     peer_give(peer, fence);
-    /* Two turns: carriers go from queue to queue once nothing of theirs is on its way. */
+    /* Two turns: peer timelines go from queue to queue once nothing of theirs is on its way. */
     for (uint64_t turn = 0; turn < 2; turn++) {
         uint64_t base = turn * QUEUES;
         for (uint32_t i = 0; i < QUEUES; i++) {
@@ -351,14 +351,14 @@ TRUSTING_TEST(who_does_not_trust_takes_nothing_of_the_drivers)
     int plain = export_fence(fence), out = -1;
     assert_int_equal(mapped(TIMELINE), 0);
     *sharing() = BF_SHARE_TRUSTED_BIT;
-    int envelope = export_fence(fence);
+    int handle = export_fence(fence);
     uint32_t timelines = mapped(TIMELINE), descriptors = open_descriptors();
     assert_true(timelines > 0);
     char line[256];
     const struct {
         int fd;
         BfShareFlags flags;
-    } cases[] = {{plain, 0}, {plain, BF_SHARE_TRUSTED_BIT}, {envelope, 0}};
+    } cases[] = {{plain, 0}, {plain, BF_SHARE_TRUSTED_BIT}, {handle, 0}};
     for (uint64_t i = 0; i < 3; i++) {
         BfFence other = NULL;
         assert_success(bfOpenFenceFd(f->bf, cases[i].fd, cases[i].flags, &other));
@@ -386,7 +386,7 @@ TRUSTING_TEST(who_does_not_trust_takes_nothing_of_the_drivers)
     }
     assert_int_equal(open_descriptors(), descriptors);
     close(plain);
-    close(envelope);
+    close(handle);
 }
 
 TEST(a_device_without_such_semaphores_says_so)
@@ -420,12 +420,12 @@ TEST(a_device_without_such_semaphores_says_so)
 /* ------------------------------------------------------------------------------ What others forge --
  */
 
-#define PARTS 6 /* the plain descriptor, the area, the carriers */
+#define PARTS 6 /* the plain descriptor, the peer memory, the peer timelines */
 
-struct letter {
+struct message {
     struct {
         uint64_t magic;
-        uint32_t version, carriers;
+        uint32_t version, timelines;
         uint8_t device[VK_UUID_SIZE], driver[VK_UUID_SIZE];
     } header;
     size_t size;
@@ -433,11 +433,11 @@ struct letter {
     uint32_t count;
 };
 
-/* What lies in an envelope. The descriptors are the caller's. */
-static struct letter read_letter(int fd)
+/* What lies in a peer handle. The descriptors are the caller's. */
+static struct message read_message(int fd)
 {
-    struct letter letter = {0};
-    struct iovec part = {&letter.header, sizeof(letter.header)};
+    struct message message = {0};
+    struct iovec part = {&message.header, sizeof(message.header)};
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(PARTS * sizeof(int))];
@@ -446,46 +446,46 @@ static struct letter read_letter(int fd)
                             .msg_iovlen = 1,
                             .msg_control = &control,
                             .msg_controllen = CMSG_LEN(PARTS * sizeof(int))};
-    letter.size = (size_t)recvmsg(fd, &packet, MSG_PEEK | MSG_CMSG_CLOEXEC);
-    assert_int_equal(letter.size, sizeof(letter.header));
+    message.size = (size_t)recvmsg(fd, &packet, MSG_PEEK | MSG_CMSG_CLOEXEC);
+    assert_int_equal(message.size, sizeof(message.header));
     assert_false(packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
     struct cmsghdr *header = CMSG_FIRSTHDR(&packet);
     assert_non_null(header);
-    letter.count = (uint32_t)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    memcpy(letter.fds, CMSG_DATA(header), letter.count * sizeof(int));
-    assert_int_equal(letter.count, PARTS);
-    return letter;
+    message.count = (uint32_t)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(message.fds, CMSG_DATA(header), message.count * sizeof(int));
+    assert_int_equal(message.count, PARTS);
+    return message;
 }
 
-static int post(const struct letter *letter)
+static int post(const struct message *message)
 {
     int ends[2];
-    struct iovec part = {(void *)(uintptr_t)&letter->header, letter->size};
+    struct iovec part = {(void *)(uintptr_t)&message->header, message->size};
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(PARTS * sizeof(int))];
     } control = {0};
     struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    if (letter->count) {
+    if (message->count) {
         packet.msg_control = &control;
-        packet.msg_controllen = CMSG_SPACE(letter->count * sizeof(int));
+        packet.msg_controllen = CMSG_SPACE(message->count * sizeof(int));
         struct cmsghdr *header = CMSG_FIRSTHDR(&packet);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(letter->count * sizeof(int));
-        memcpy(CMSG_DATA(header), letter->fds, letter->count * sizeof(int));
+        header->cmsg_len = CMSG_LEN(message->count * sizeof(int));
+        memcpy(CMSG_DATA(header), message->fds, message->count * sizeof(int));
     }
-    assert_int_equal(sendmsg(ends[0], &packet, 0), letter->size);
+    assert_int_equal(sendmsg(ends[0], &packet, 0), message->size);
     close(ends[0]);
     return ends[1];
 }
 
-TRUSTING_TEST(envelopes_that_are_none_are_refused)
+TRUSTING_TEST(peer_handles_that_are_none_are_refused)
 {
     BfFence fence = make_shared(f, 0, 0), none = NULL;
     int fd = export_fence(fence);
-    const struct letter good = read_letter(fd);
+    const struct message good = read_message(fd);
     const uint32_t descriptors = open_descriptors(), timelines = mapped(TIMELINE);
     enum {
         SHORT,
@@ -497,25 +497,25 @@ TRUSTING_TEST(envelopes_that_are_none_are_refused)
         VERSION,
         MORE,
         NESTED,
-        NO_AREA,
+        NO_MEMORY,
         NO_TIMELINE,
         KINDS
     };
     for (int i = 0; i < KINDS; i++) {
-        struct letter bad = good;
+        struct message bad = good;
         bad.size -= i == SHORT;
         bad.count -= i == FEW;
         bad.count = i == NO_FDS ? 0 : bad.count;
         bad.header.magic ^= i == MAGIC;
         bad.header.version += i == VERSION;
-        bad.header.carriers += i == MORE;
+        bad.header.timelines += i == MORE;
         if (i == LONG) /* it has more descriptors than the header says */
-            bad.header.carriers--;
+            bad.header.timelines--;
         if (i == NO_PLAIN)
             bad.fds[0] = good.fds[1];
         if (i == NESTED)
             bad.fds[0] = fd;
-        if (i == NO_AREA)
+        if (i == NO_MEMORY)
             bad.fds[1] = good.fds[2];
         if (i == NO_TIMELINE)
             bad.fds[PARTS - 1] = good.fds[1];
@@ -537,15 +537,15 @@ TRUSTING_TEST(envelopes_that_are_none_are_refused)
 }
 
 /* Of another device or driver: the plain fence in it is as good as any. */
-TRUSTING_TEST(an_envelope_of_another_driver_is_a_plain_fence)
+TRUSTING_TEST(a_peer_handle_of_another_driver_is_a_plain_fence)
 {
     BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     int fd = export_fence(fence);
-    const struct letter good = read_letter(fd);
+    const struct message good = read_message(fd);
     uint32_t descriptors = open_descriptors(), timelines = mapped(TIMELINE);
     for (uint64_t i = 0; i < 2; i++) {
-        struct letter other = good;
+        struct message other = good;
         other.header.device[3] ^= i == 0;
         other.header.driver[5] ^= i == 1;
         int forged = post(&other);

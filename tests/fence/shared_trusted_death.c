@@ -147,9 +147,9 @@ TRUSTING_TEST(a_value_that_was_reached_otherwise_orphans_nobody)
     assert_value(again, 2);
 }
 
-/* Each dies with a promise that nobody waits for: its carrier is nobody's any more. Once there are
+/* Each dies with a promise that nobody waits for: its peer timeline is nobody's any more. Once there are
  * none left, signals go by the CPU. */
-TRUSTING_TEST(the_carriers_of_the_dead_are_spent)
+TRUSTING_TEST(the_peer_timelines_of_the_dead_are_spent)
 {
     enum { DEAD = 4 };
     struct peer peer;
