@@ -66,12 +66,9 @@ struct commands_used used;
 
 VkCommandBuffer allocate_commands(uint32_t family, VkCommandBufferLevel level)
 {
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = used.pools[family],
-        .level = level,
-        .commandBufferCount = 1,
-    };
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = used.pools[family], .level = level,
+                                              .commandBufferCount = 1};
     VkCommandBuffer buffer;
     assert_success(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, &buffer));
     return buffer;
@@ -80,7 +77,7 @@ VkCommandBuffer allocate_commands(uint32_t family, VkCommandBufferLevel level)
 VkCommandBuffer begin_commands(uint32_t family)
 {
     VkCommandBuffer buffer = allocate_commands(family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     return buffer;
 }
@@ -92,7 +89,7 @@ void end_commands(VkCommandBuffer buffer)
 
 VkBuffer make_buffer(VkDeviceSize size)
 {
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size};
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = size};
     VkBuffer buffer;
     assert_success(FAKE_CALL(vkCreateBuffer, fake.device, &info, NULL, &buffer));
     return buffer;
@@ -100,14 +97,12 @@ VkBuffer make_buffer(VkDeviceSize size)
 
 static VkImage make_image(VkFormat format, VkImageType type)
 {
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = type,
-        .format = format,
-        .extent = {64, 64, type == VK_IMAGE_TYPE_3D ? 16 : 1},
-        .mipLevels = 4,
-        .arrayLayers = type == VK_IMAGE_TYPE_3D ? 1 : 3,
-    };
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
+                                    .imageType = type,
+                                    .format = format,
+                                    .extent = {64, 64, type == VK_IMAGE_TYPE_3D ? 16 : 1},
+                                    .mipLevels = 4,
+                                    .arrayLayers = type == VK_IMAGE_TYPE_3D ? 1 : 3};
     VkImage image;
     assert_success(FAKE_CALL(vkCreateImage, fake.device, &info, NULL, &image));
     return image;
@@ -115,9 +110,9 @@ static VkImage make_image(VkFormat format, VkImageType type)
 
 VkSemaphore make_semaphore(bool timeline)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO),
                                         .pNext = timeline ? &type : NULL};
     VkSemaphore semaphore;
     assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
@@ -128,7 +123,7 @@ VkImageView make_view(uint32_t image, uint32_t mip, uint32_t layer, uint32_t lay
                       VkImageViewType type)
 {
     const VkImageViewCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        VK_TYPE(IMAGE_VIEW_CREATE_INFO),
         .image = used.images[image],
         .viewType = type,
         .subresourceRange = {image == DEPTH_STENCIL
@@ -143,12 +138,9 @@ VkImageView make_view(uint32_t image, uint32_t mip, uint32_t layer, uint32_t lay
 
 static void name_object(VkObjectType type, uint64_t handle, const char *text)
 {
-    const VkDebugUtilsObjectNameInfoEXT info = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = type,
-        .objectHandle = handle,
-        .pObjectName = text,
-    };
+    const VkDebugUtilsObjectNameInfoEXT info = {VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT),
+                                                .objectType = type, .objectHandle = handle,
+                                                .pObjectName = text};
     FAKE_CALL(vkSetDebugUtilsObjectNameEXT, fake.device, &info);
 }
 
@@ -210,7 +202,7 @@ void open_world(void)
                               "them with bfQueueUses\n");
     for (uint32_t i = 0; i < 2; i++) {
         FAKE_CALL(vkGetDeviceQueue, fake.device, i, 0, &used.queues[i]);
-        const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                               .queueFamilyIndex = i};
         FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &used.pools[i]);
     }
@@ -244,25 +236,19 @@ void close_world(void)
 void submit_one(uint32_t queue, VkSemaphore wait, uint64_t wait_value, VkCommandBuffer buffer,
                 VkSemaphore signal, uint64_t signal_value, VkFence fence)
 {
-    const VkSemaphoreSubmitInfo waits = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                         .semaphore = wait,
+    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = wait,
                                          .value = wait_value,
                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT},
-                                signals = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                           .semaphore = signal,
+                                signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = signal,
                                            .value = signal_value,
                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo buffers = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
+    const VkCommandBufferSubmitInfo buffers = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                               .commandBuffer = buffer};
     const VkSubmitInfo2 info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
-        .pWaitSemaphoreInfos = &waits,
-        .commandBufferInfoCount = buffer != NULL,
-        .pCommandBufferInfos = &buffers,
-        .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
-        .pSignalSemaphoreInfos = &signals,
-    };
+        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
+        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = buffer != NULL,
+        .pCommandBufferInfos = &buffers,  .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
+        .pSignalSemaphoreInfos = &signals};
     assert_success(CALL2(vkQueueSubmit2)(used.queues[queue], 1, &info, fence));
 }
 

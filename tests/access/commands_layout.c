@@ -24,13 +24,12 @@ static VkRenderPass make_pass(bool newer)
                                                      .initialLayout = pass_initial,
                                                      .finalLayout = pass_final};
         const VkAttachmentReference2 reference = {.attachment = 0, .layout = pass_layout};
-        const VkSubpassDescription2 subpass = {
-            .inputAttachmentCount = pass_as_input,
-            .pInputAttachments = &reference,
-            .colorAttachmentCount = colors,
-            .pColorAttachments = &reference,
-            .pDepthStencilAttachment = pass_as_depth ? &reference : NULL,
-        };
+        const VkSubpassDescription2 subpass = {.inputAttachmentCount = pass_as_input,
+                                               .pInputAttachments = &reference,
+                                               .colorAttachmentCount = colors,
+                                               .pColorAttachments = &reference,
+                                               .pDepthStencilAttachment =
+                                                   pass_as_depth ? &reference : NULL};
         const VkRenderPassCreateInfo2 info = {.attachmentCount = 1,
                                               .pAttachments = &attachment,
                                               .subpassCount = 1,
@@ -43,13 +42,12 @@ static VkRenderPass make_pass(bool newer)
                                                     .initialLayout = pass_initial,
                                                     .finalLayout = pass_final};
         const VkAttachmentReference reference = {.attachment = 0, .layout = pass_layout};
-        const VkSubpassDescription subpass = {
-            .inputAttachmentCount = pass_as_input,
-            .pInputAttachments = &reference,
-            .colorAttachmentCount = colors,
-            .pColorAttachments = &reference,
-            .pDepthStencilAttachment = pass_as_depth ? &reference : NULL,
-        };
+        const VkSubpassDescription subpass = {.inputAttachmentCount = pass_as_input,
+                                              .pInputAttachments = &reference,
+                                              .colorAttachmentCount = colors,
+                                              .pColorAttachments = &reference,
+                                              .pDepthStencilAttachment =
+                                                  pass_as_depth ? &reference : NULL};
         const VkRenderPassCreateInfo info = {.attachmentCount = 1,
                                              .pAttachments = &attachment,
                                              .subpassCount = 1,
@@ -66,13 +64,9 @@ static void begin_pass(VkCommandBuffer buffer, bool newer)
     const VkFramebufferCreateInfo info = {
         .flags = pass_imageless ? VK_FRAMEBUFFER_CREATE_IMAGELESS_BIT : 0,
         .attachmentCount = 1,
-        .pAttachments = pass_imageless ? NULL : &pass_view,
-    };
-    const VkRenderPassAttachmentBeginInfo late = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_ATTACHMENT_BEGIN_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &pass_view,
-    };
+        .pAttachments = pass_imageless ? NULL : &pass_view};
+    const VkRenderPassAttachmentBeginInfo late = {VK_TYPE(RENDER_PASS_ATTACHMENT_BEGIN_INFO),
+                                                  .attachmentCount = 1, .pAttachments = &pass_view};
     VkRenderPassBeginInfo begin_info = {.pNext = pass_imageless ? &late : NULL,
                                         .renderPass = make_pass(newer),
                                         .renderArea = {{8, 8}, {16, 16}}};
@@ -163,8 +157,7 @@ static void rendering(VkCommandBuffer buffer)
     VkRenderingAttachmentInfo attachment = {
         .imageView = make_view(rendering_image, 0, 1, 1, VK_IMAGE_VIEW_TYPE_2D),
         .imageLayout = rendering_layout,
-        .loadOp = rendering_load,
-    };
+        .loadOp = rendering_load};
     if (rendering_resolves) {
         attachment.resolveMode = VK_RESOLVE_MODE_AVERAGE_BIT;
         attachment.resolveImageView = attachment.imageView;
@@ -194,8 +187,7 @@ static void rendering_slices(VkCommandBuffer buffer)
     const VkRenderingAttachmentInfo attachment = {
         .imageView = make_view(VOLUME, 0, 6, 1, VK_IMAGE_VIEW_TYPE_2D),
         .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-    };
+        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR};
     const VkRenderingInfo info = {.renderArea = {{0, 0}, {16, 16}},
                                   .layerCount = 1,
                                   .colorAttachmentCount = 1,
@@ -230,22 +222,21 @@ static int barrier_form;
 
 static void barrier(VkCommandBuffer buffer)
 {
-    const VkImageMemoryBarrier older = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+    const VkImageMemoryBarrier older = {VK_TYPE(IMAGE_MEMORY_BARRIER),
                                         .oldLayout = barrier_old,
                                         .newLayout = barrier_new,
                                         .srcQueueFamilyIndex = barrier_from,
                                         .dstQueueFamilyIndex = barrier_to,
                                         .image = used.images[PLAIN],
                                         .subresourceRange = {COLOR, 0, 1, 1, 1}};
-    const VkImageMemoryBarrier2 newer = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+    const VkImageMemoryBarrier2 newer = {VK_TYPE(IMAGE_MEMORY_BARRIER_2),
                                          .oldLayout = barrier_old,
                                          .newLayout = barrier_new,
                                          .srcQueueFamilyIndex = barrier_from,
                                          .dstQueueFamilyIndex = barrier_to,
                                          .image = used.images[PLAIN],
                                          .subresourceRange = {COLOR, 0, 1, 1, 1}};
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .imageMemoryBarrierCount = 1,
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &newer};
     const VkEvent event = VK_NULL_HANDLE;
     switch (barrier_form) {

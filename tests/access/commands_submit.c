@@ -36,7 +36,7 @@ static void submit_older(uint32_t queue, VkSemaphore wait, VkCommandBuffer buffe
                          VkSemaphore signal)
 {
     const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO),
                                .waitSemaphoreCount = wait != VK_NULL_HANDLE,
                                .pWaitSemaphores = &wait,
                                .pWaitDstStageMask = &stages,
@@ -49,22 +49,16 @@ static void submit_older(uint32_t queue, VkSemaphore wait, VkCommandBuffer buffe
 
 static void present_and_acquire(bool newer, VkSemaphore acquired)
 {
-    const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR)};
     VkSwapchainKHR swapchain;
     uint32_t index = 0;
     assert_success(FAKE_CALL(vkCreateSwapchainKHR, fake.device, &info, NULL, &swapchain));
-    const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                      .waitSemaphoreCount = 1,
-                                      .pWaitSemaphores = &way_binary,
-                                      .swapchainCount = 1,
-                                      .pSwapchains = &swapchain,
-                                      .pImageIndices = &index};
+    const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR),      .waitSemaphoreCount = 1,
+                                      .pWaitSemaphores = &way_binary, .swapchainCount = 1,
+                                      .pSwapchains = &swapchain,      .pImageIndices = &index};
     FAKE_CALL(vkQueuePresentKHR, used.queues[COPY], &present);
-    const VkAcquireNextImageInfoKHR next = {
-        .sType = VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
-        .swapchain = swapchain,
-        .semaphore = acquired,
-    };
+    const VkAcquireNextImageInfoKHR next = {VK_TYPE(ACQUIRE_NEXT_IMAGE_INFO_KHR),
+                                            .swapchain = swapchain, .semaphore = acquired};
     if (newer)
         FAKE_CALL(vkAcquireNextImage2KHR, fake.device, &next, &index);
     else
@@ -81,16 +75,14 @@ static uint32_t run_way(enum way way, char *line, size_t size)
     end_commands(a);
     reading(0, 64)(b);
     end_commands(b);
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
     FAKE_CALL(vkCreateFence, fake.device, &fence_info, NULL, &way_fence);
     way_binary = make_semaphore(false);
     VkSemaphore second = make_semaphore(false), other = make_semaphore(true);
     const uint64_t one = 1, values[] = {1, 1};
     const VkSemaphore both[] = {used.timeline, other};
-    VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                .semaphoreCount = 1,
-                                .pSemaphores = both,
-                                .pValues = values};
+    VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                .pSemaphores = both, .pValues = values};
     bool fenced = way == BY_FENCE_WAIT || way == BY_FENCE_STATUS || way == BY_FENCE_RESET;
     bool binary = way == BY_BINARY || way == BY_PRESENTING || way == BY_PRESENTING2;
     counter_value = 0;
@@ -104,13 +96,11 @@ static uint32_t run_way(enum way way, char *line, size_t size)
                fenced ? way_fence : VK_NULL_HANDLE);
     counter_value = 1;
     VkSemaphore then = VK_NULL_HANDLE;
-    const VkSemaphoreSignalInfo signal = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = other, .value = 1};
-    const VkBindSparseInfo sparse = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-                                     .signalSemaphoreCount = 1,
+    const VkSemaphoreSignalInfo signal = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = other,
+                                          .value = 1};
+    const VkBindSparseInfo sparse = {VK_TYPE(BIND_SPARSE_INFO), .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &second};
-    const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                         .semaphore = other,
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = other,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd;
@@ -214,7 +204,7 @@ TEST(test_a_failed_submission_ends_the_check)
     fake_open_device((const uint32_t[]){1, 0});
     VkQueue handle;
     FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &handle);
-    const VkSubmitInfo2 batch = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    const VkSubmitInfo2 batch = {VK_TYPE(SUBMIT_INFO_2)};
     assert_int_equal(CALL2(vkQueueSubmit2)(handle, 1, &batch, VK_NULL_HANDLE),
                      VK_ERROR_OUT_OF_HOST_MEMORY);
     assert_int_equal(lines_end(line, sizeof(line)), 2);

@@ -391,7 +391,7 @@ TEST(test_images_beside_images)
 static VkCommandBuffer make_secondary(record_fn what)
 {
     VkCommandBuffer buffer = allocate_commands(GRAPHICS, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     what(buffer);
     end_commands(buffer);
@@ -422,7 +422,7 @@ TEST(test_recording_anew)
     char line[1024];
     open_world();
     VkCommandBuffer a = begin_commands(COPY), b = begin_commands(GRAPHICS);
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     writing(0, 64)(a);
     end_commands(a);
     bind_vertices(b, 0);
@@ -438,7 +438,7 @@ TEST(test_recording_anew)
     /* What was submitted stays, whatever becomes of the command buffer. */
     FAKE_CALL(vkFreeCommandBuffers, fake.device, used.pools[COPY], 1, &a);
     FAKE_CALL(vkDestroyCommandPool, fake.device, used.pools[GRAPHICS], NULL);
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
     FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &used.pools[GRAPHICS]);
     b = begin_commands(GRAPHICS);
     reading(0, 64)(b);

@@ -237,15 +237,13 @@ struct vk {
 
 static struct vk make_vk(struct world *w)
 {
-    struct vk vk = {
-        .graphics = HANDLE(VkQueue, 1),
-        .copy = HANDLE(VkQueue, 2),
-        .writes = HANDLE(VkCommandBuffer, 3),
-        .reads = HANDLE(VkCommandBuffer, 4),
-        .timeline = HANDLE(VkSemaphore, 5),
-        .binary = HANDLE(VkSemaphore, 6),
-        .fence = HANDLE(VkFence, 7),
-    };
+    struct vk vk = {.graphics = HANDLE(VkQueue, 1),
+                    .copy = HANDLE(VkQueue, 2),
+                    .writes = HANDLE(VkCommandBuffer, 3),
+                    .reads = HANDLE(VkCommandBuffer, 4),
+                    .timeline = HANDLE(VkSemaphore, 5),
+                    .binary = HANDLE(VkSemaphore, 6),
+                    .fence = HANDLE(VkFence, 7)};
     bf_access_vkqueue_add(w->access, vk.graphics, "vk graphics", BF_ACCESS_COMPUTE_3D);
     bf_access_vkqueue_add(w->access, vk.copy, "vk copy", BF_ACCESS_COPY);
     bf_access_semaphore_add(w->access, vk.timeline, true, 0);
@@ -265,33 +263,26 @@ static void submit(struct world *w, VkQueue queue, VkSemaphore wait, uint64_t wa
 {
     static int turn;
     const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &wait_value,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &signal_value,
-    };
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &values,
-        .waitSemaphoreCount = wait != VK_NULL_HANDLE,
-        .pWaitSemaphores = &wait,
-        .commandBufferCount = buffer != NULL,
-        .pCommandBuffers = &buffer,
-        .signalSemaphoreCount = signal != VK_NULL_HANDLE,
-        .pSignalSemaphores = &signal,
-    };
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &wait_value, .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &signal_value};
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO),
+                               .pNext = &values,
+                               .waitSemaphoreCount = wait != VK_NULL_HANDLE,
+                               .pWaitSemaphores = &wait,
+                               .commandBufferCount = buffer != NULL,
+                               .pCommandBuffers = &buffer,
+                               .signalSemaphoreCount = signal != VK_NULL_HANDLE,
+                               .pSignalSemaphores = &signal};
     const VkSemaphoreSubmitInfo wait2 = {.semaphore = wait, .value = wait_value},
                                 signal2 = {.semaphore = signal, .value = signal_value};
     const VkCommandBufferSubmitInfo buffer2 = {.commandBuffer = buffer};
-    const VkSubmitInfo2 info2 = {
-        .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
-        .pWaitSemaphoreInfos = &wait2,
-        .commandBufferInfoCount = buffer != NULL,
-        .pCommandBufferInfos = &buffer2,
-        .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
-        .pSignalSemaphoreInfos = &signal2,
-    };
+    const VkSubmitInfo2 info2 = {.waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
+                                 .pWaitSemaphoreInfos = &wait2,
+                                 .commandBufferInfoCount = buffer != NULL,
+                                 .pCommandBufferInfos = &buffer2,
+                                 .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
+                                 .pSignalSemaphoreInfos = &signal2};
     if (turn++ % 2)
         bf_access_vkqueue_submit(w->access, queue, 1, &info, fence);
     else
@@ -419,12 +410,10 @@ WORLD_TEST(test_through_presentation)
 {
     struct vk vk = make_vk(w);
     const VkSwapchainKHR swapchain = HANDLE(VkSwapchainKHR, 9);
-    const VkPresentInfoKHR present = {
-        .waitSemaphoreCount = 1,
-        .pWaitSemaphores = &vk.binary,
-        .swapchainCount = 1,
-        .pSwapchains = &swapchain,
-    };
+    const VkPresentInfoKHR present = {.waitSemaphoreCount = 1,
+                                      .pWaitSemaphores = &vk.binary,
+                                      .swapchainCount = 1,
+                                      .pSwapchains = &swapchain};
     const VkSemaphore acquired = HANDLE(VkSemaphore, 10);
     bf_access_semaphore_add(w->access, acquired, false, 0);
     submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, vk.binary, 0, VK_NULL_HANDLE);

@@ -21,7 +21,7 @@ static VkBuffer target; /* of what is read; in the other half of the memory */
 
 static BfQueue make_queue(BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
     BfQueue queue;
     assert_success(bfCreateQueue(device, &info, &queue));
     return queue;
@@ -29,8 +29,7 @@ static BfQueue make_queue(BfQueueType type)
 
 static BfFence make_fence(uint64_t value)
 {
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = value};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = value};
     BfFence made;
     assert_success(bfCreateFence(device, &info, &made));
     return made;
@@ -60,8 +59,7 @@ static int open_world(void **state)
     direct = make_queue(BF_QUEUE_TYPE_DIRECT);
     fence = make_fence(0);
     fence2 = make_fence(0);
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = 1024,
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkMemoryRequirements requirements;
     assert_success(vkCreateBuffer(w.device, &info, NULL, &target));
@@ -343,7 +341,7 @@ TEST_WITH(test_uses_that_are_told, open_world, close_world)
 static VkCommandBuffer upload(VkImage image, bool released)
 {
     const uint32_t from = bfGetQueueFamilyIndex(copy), to = bfGetQueueFamilyIndex(direct);
-    VkImageMemoryBarrier2 change = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+    VkImageMemoryBarrier2 change = {VK_TYPE(IMAGE_MEMORY_BARRIER_2),
                                     .dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT,
                                     .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
                                     .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
@@ -351,8 +349,7 @@ static VkCommandBuffer upload(VkImage image, bool released)
                                     .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                     .image = image,
                                     .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .imageMemoryBarrierCount = 1,
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &change};
     const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                       .imageExtent = {4, 4, 1}};
@@ -386,7 +383,7 @@ static VkCommandBuffer upload(VkImage image, bool released)
 /* The release leaves the image in COMMON, so the next use may be one of another class's. */
 TEST_WITH(test_images_that_change_families, open_world, close_world)
 {
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
                                     .extent = {4, 4, 1},
@@ -402,8 +399,7 @@ TEST_WITH(test_images_that_change_families, open_world, close_world)
         assert_success(vkCreateImage(w.device, &info, NULL, &image));
         vkGetImageMemoryRequirements(w.device, image, &requirements);
         const VkMemoryAllocateInfo allocate = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-            .allocationSize = requirements.size,
+            VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = requirements.size,
             .memoryTypeIndex = (uint32_t)__builtin_ctz(requirements.memoryTypeBits)};
         VkDeviceMemory memory;
         assert_success(vkAllocateMemory(w.device, &allocate, NULL, &memory));

@@ -28,8 +28,7 @@ static VkResult attach_with(struct fixture *f, uint32_t count, const BfSetting *
 
 static BfBackgroundProcessingProperties properties_of(BfDevice device)
 {
-    BfBackgroundProcessingProperties properties = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
+    BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     assert_success(bfGetBackgroundProcessingProperties(device, &properties));
     return properties;
 }

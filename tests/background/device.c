@@ -58,8 +58,7 @@ static void run_and_queue(void *context)
 TEST(settings_reach_the_device)
 {
     struct fixture f;
-    BfBackgroundProcessingProperties properties = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
+    BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     fixture_open(&f, NULL);
     assert_success(bfGetBackgroundProcessingProperties(f.bf, &properties));
     /* The layer brings a driver of its own, the specialiser; a device without it has none so far. */
@@ -121,9 +120,8 @@ TEST(ending_the_device_cancels_and_waits)
 TEST(bad_handles_are_refused)
 {
     struct fixture f;
-    BfBackgroundProcessingProperties properties = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
-    const BfBackgroundDriver driver = {.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER};
+    BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
+    const BfBackgroundDriver driver = {BF_TYPE(BACKGROUND_DRIVER)};
     struct work w = {.gate = 1};
     fixture_open(&f, NULL);
     BfDevice bad[] = {NULL, (BfDevice)&f, (BfDevice)make_event(&f)};

@@ -273,8 +273,8 @@ TEST(a_mode_change_without_memory_changes_nothing)
     int count = 0;
     BfEvent event = NULL;
     assert_success(bfCreateEvent(0, &event));
-    const BfBackgroundDriver driver = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pContext = &count, .pfnOnMode = told};
+    const BfBackgroundDriver driver = {BF_TYPE(BACKGROUND_DRIVER), .pContext = &count,
+                                       .pfnOnMode = told};
     allocations_left = 0;
     assert_int_equal(bf_background_add_driver(b, &driver), VK_ERROR_OUT_OF_HOST_MEMORY);
     allocations_left = -1;

@@ -44,8 +44,7 @@ static void add(struct bf_background *b, struct driver *d)
 {
     *d = (struct driver){.b = b};
     assert_success(bf_background_add_driver(
-        b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
-                                 .pContext = d,
+        b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER), .pContext = d,
                                  .pfnOnMode = driver_on_mode,
                                  .pfnFurtherMeasurementsDesired = driver_state}));
 }
@@ -321,7 +320,7 @@ DRIVEN_TEST(values_outside_the_enumerations_are_refused)
     assert_bad_input(bf_background_set_mode(f->b, FROZEN, (BfMeasurementsAction)-1, NULL, NULL));
     assert_bad_input(bf_background_add_driver(f->b, NULL));
     assert_bad_input(bf_background_add_driver(
-        f->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pNext = f}));
+        f->b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER), .pNext = f}));
     nothing_changed(f);
 }
 

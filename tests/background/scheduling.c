@@ -269,10 +269,9 @@ TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
     struct item elsewhere = {.story = &p[0].s, .number = 9};
     queue(other, &elsewhere); /* there are idle workers already */
     story_await(&p[0].s, 9, ENDED);
-    assert_success(bf_background_add_driver(
-        b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
-                                 .pContext = &p[0],
-                                 .pfnPrepare = prepare}));
+    assert_success(bf_background_add_driver(b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER),
+                                                                     .pContext = &p[0],
+                                                                     .pfnPrepare = prepare}));
     assert_int_equal(p[0].calls, 0);
     _Atomic int inherited = -1;
     struct item items[4];
@@ -288,10 +287,9 @@ TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
     assert_int_equal(p[0].thread_policy, SCHED_OTHER);
     assert_int_equal(inherited, SCHED_IDLE); /* for good: why there is such a function */
     /* One that comes later, while others are ready. */
-    assert_success(bf_background_add_driver(
-        b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
-                                 .pContext = &p[1],
-                                 .pfnPrepare = prepare}));
+    assert_success(bf_background_add_driver(b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER),
+                                                                     .pContext = &p[1],
+                                                                     .pfnPrepare = prepare}));
     struct item last = {.story = &p[1].s, .number = 0};
     queue(b, &last);
     story_await(&p[1].s, 0, ENDED);

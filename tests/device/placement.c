@@ -28,13 +28,8 @@ static VkDeviceQueueCreateInfo ask(uint32_t family, uint32_t count, const float 
                                    VkDeviceQueueCreateFlags flags, const void *next)
 {
     return (VkDeviceQueueCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .pNext = next,
-        .flags = flags,
-        .queueFamilyIndex = family,
-        .queueCount = count,
-        .pQueuePriorities = priorities,
-    };
+        VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .pNext = next,       .flags = flags,
+        .queueFamilyIndex = family,        .queueCount = count, .pQueuePriorities = priorities};
 }
 
 static const float half[64] = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f,

@@ -20,13 +20,13 @@ static const struct fixture_options without = {
 
 static bool is_native(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     return bfGetNativeFenceMapping(fence, &mapping) == VK_SUCCESS;
 }
 
 static const volatile uint64_t *word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     return mapping.pCurrentValue;
 }
@@ -55,9 +55,9 @@ static BfFence open_on(struct fixture *f, BfFence fence)
 static BfFence create_on(struct fixture *f, bool native)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                           .flags = BF_FENCE_CROSS_ADAPTER_BIT};
-    const BfFenceCreateInfo monitored = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const BfFenceCreateInfo monitored = {BF_TYPE(FENCE_CREATE_INFO),
                                          .flags = BF_FENCE_CROSS_ADAPTER_BIT};
     assert_success(native ? bfCreateNativeFence(f->bf, &info, &fence)
                           : bfCreateFence(f->bf, &monitored, &fence));
@@ -182,7 +182,7 @@ TEST(the_word_follows_without_a_call)
 /* The monitored value as the adapter's GPU sees it. */
 static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     VkCommandBuffer commands = commands_begin(f, queue);
     const VkBufferCopy copy = {.srcOffset = mapping.monitoredValueOffset, .size = 8};
@@ -210,7 +210,7 @@ TEST(each_adapters_monitored_value_is_0_for_ever)
 FIXTURE_TEST(only_the_default_type_crosses_adapters)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                           .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
                                           .flags = BF_FENCE_CROSS_ADAPTER_BIT};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &fence));

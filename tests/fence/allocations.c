@@ -40,9 +40,8 @@ static uint32_t failures;
 FIXTURE_TEST(queues_fences_and_events_survive_a_lack_of_memory)
 {
     failures = 0;
-    const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                          .type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO)};
     BfQueue a, b;
     BfFence gate, there, back;
     BfEvent event, both;
@@ -112,24 +111,19 @@ FIXTURE_TEST(imported_and_exported_fences_survive_a_lack_of_memory)
 FIXTURE_TEST(native_fences_and_logs_survive_a_lack_of_memory)
 {
     failures = 0;
-    const BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                            .initialValue = 1};
-    const BfNativeFenceCreateInfo local = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    const BfNativeFenceCreateInfo native = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 1};
+    const BfNativeFenceCreateInfo local = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                            .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU};
     BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
     BfFence gate = make_fence(f, 0), there, back, own, progress;
-    BfNativeFenceMapping m = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping m = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &there));
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &back));
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &local, &own));
     SHORT_OF_MEMORY(bfGetQueueProgressFence(a, &progress));
-    const BfFenceLogReaderCreateInfo of_signals = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-        .queue = a,
-        .type = BF_FENCE_LOG_TYPE_SIGNALS};
-    const BfFenceLogReaderCreateInfo of_waits = {.sType =
-                                                     BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                                 .queue = b,
+    const BfFenceLogReaderCreateInfo of_signals = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
+                                                   .queue = a, .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    const BfFenceLogReaderCreateInfo of_waits = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = b,
                                                  .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader signals, waits;
     BfFenceLogRecord records[16];

@@ -93,7 +93,7 @@ REFUSAL_TEST(wrong_queues_are_refused)
     const struct wrong_handles wrong = wrong_handles(dead, fence);
     for (size_t i = 0; i < 4; i++) {
         BfQueue queue = wrong.list[i];
-        BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .nodeMask = 77};
+        BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .nodeMask = 77};
         uint64_t a = 77, b = 77;
         assert_bad(bfQueueExecute(queue, 1, &commands));
         assert_bad(bfQueueSignal(queue, fence, 9));
@@ -184,14 +184,12 @@ REFUSAL_TEST(wrong_devices_are_refused)
     VkSemaphore semaphore = make_timeline(f, 0);
     BfQueue queue = NULL;
     BfFence made = NULL;
-    const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                          .type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                          .initialValue = 0};
+    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 0};
     const struct wrong_handles wrong = wrong_handles(NULL, fence);
     for (size_t i = 0; i < 4; i++) {
         BfDevice device = wrong.list[i];
-        BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS, .eventsSet = 77};
+        BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS), .eventsSet = 77};
         assert_bad(bfCreateQueue(device, &queue_info, &queue));
         assert_bad(bfCreateFence(device, &fence_info, &made));
         assert_bad(bfImportFence(device, semaphore, &made));
@@ -240,7 +238,7 @@ TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
 
 REFUSAL_TEST(queues_out_of_range_are_refused)
 {
-#define QUEUE .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO
+#define QUEUE BF_TYPE(QUEUE_CREATE_INFO)
     const BfQueueCreateInfo bad[] = {
         {QUEUE, .type = BF_QUEUE_TYPE_BUNDLE},
         {QUEUE, .type = (BfQueueType)4},
@@ -262,8 +260,7 @@ REFUSAL_TEST(queues_out_of_range_are_refused)
         assert_bad(bfCreateQueue(f->bf, &bad[i], &queue));
         assert_null(queue);
     }
-    const BfQueueCreateInfo good = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                    .type = BF_QUEUE_TYPE_DIRECT,
+    const BfQueueCreateInfo good = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     assert_bad(bfCreateQueue(f->bf, NULL, &queue));
     assert_bad(bfCreateQueue(f->bf, &good, NULL));
@@ -275,7 +272,7 @@ REFUSAL_TEST(queues_out_of_range_are_refused)
     assert_bad(bfGetQueueTimestampFrequency(queue, NULL));
     assert_bad(bfGetQueueClockCalibration(queue, NULL, &ticks));
     assert_bad(bfGetQueueClockCalibration(queue, &ticks, NULL));
-    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
@@ -283,12 +280,11 @@ REFUSAL_TEST(queues_out_of_range_are_refused)
 
 REFUSAL_TEST(fences_out_of_range_are_refused)
 {
-#define FENCE .sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO
+#define FENCE BF_TYPE(FENCE_CREATE_INFO)
     const BfFenceCreateInfo bad[] = {
         {FENCE, .flags = 2}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = f}};
 #undef FENCE
-    const BfFenceCreateInfo good = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = 1};
+    const BfFenceCreateInfo good = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 1};
     BfFence fence = NULL;
     for (size_t i = 0; i < 3; i++) {
         assert_bad(bfCreateFence(f->bf, &bad[i], &fence));
@@ -390,18 +386,18 @@ TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_wa
 
 REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
                                     .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue queue = NULL;
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f->bf, &info, &queue));
     assert_null(queue);
-    const BfQueueCreateInfo normal = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+    const BfQueueCreateInfo normal = {BF_TYPE(QUEUE_CREATE_INFO),
                                       .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     assert_success(bfCreateQueue(f->bf, &normal, &queue));
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1,
                    bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_GLOBAL_REALTIME));
-    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
     bfDestroyQueue(queue);
@@ -410,19 +406,18 @@ REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it)
 /* A realtime queue works, stays what it is, and says so. */
 static void check_realtime(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                    .type = type,
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
                                     .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue queue = NULL;
-    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
     assert_success(bfCreateQueue(f->bf, &info, &queue));
     assert_success(bfGetQueueInfo(queue, &echo));
     assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
     uint32_t family = bfGetQueueFamilyIndex(queue);
     assert_true(family < f->family_count);
     if (!f->pools[family]) { /* it is none of those that the program asked for */
-        const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                               .queueFamilyIndex = family};
         assert_success(vkCreateCommandPool(f->device, &pool, NULL, &f->pools[family]));
     }
@@ -443,12 +438,11 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
         /* The layer asks for a compute queue, on a family that the program leaves alone. */
         const struct fixture_options options = {
             .environment = "SHAPE=nvidia REALTIME=1 VK_BELFRY_MULTI_ENGINE_REALTIME=on",
-            .family = 0,
-        };
+            .family = 0};
         fixture_open(&f, &options);
         check_realtime(&f, BF_QUEUE_TYPE_COMPUTE);
         check_realtime(&f, BF_QUEUE_TYPE_COPY);
-        const BfQueueCreateInfo direct = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+        const BfQueueCreateInfo direct = {BF_TYPE(QUEUE_CREATE_INFO),
                                           .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
         BfQueue queue = NULL;
         assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f.bf, &direct, &queue));
@@ -610,11 +604,9 @@ TEST_WITH(a_device_passed_through_by_the_layer_has_no_queues, NULL, all_was_refu
     lines_begin();
     fixture_open_instance(&f, &options);
     static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue};
     assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
     assert_true(lines_end(NULL, 0) >= 1);
@@ -636,8 +628,7 @@ TEST_WITH(types_without_an_engine_are_refused, NULL, all_was_refused)
     fixture_open(&f, &options);
     BfQueue queue = NULL;
     for (size_t i = 0; i < 2; i++) {
-        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = queue_types[i]};
+        const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i]};
         assert_int_equal(bfCreateQueue(f.bf, &info, &queue), VK_ERROR_FEATURE_NOT_PRESENT);
         assert_null(queue);
     }

@@ -325,8 +325,7 @@ FIXTURE_TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends
             .fences = {make_fence(f, 0), make_fence(f, 0)},
             .commands = commands[i],
             .line = &line,
-            .rounds = ROUNDS,
-        };
+            .rounds = ROUNDS};
         fences[2 * i] = s[i].fences[0];
         fences[2 * i + 1] = s[i].fences[1];
         for (int k = 0; k < ROUNDS; k++)

@@ -29,23 +29,19 @@ struct batch {
 /* By Belfry's own function (attached devices have no other). */
 static void submit_by(struct fixture *f, VkQueue queue, struct batch b, bool by_belfry)
 {
-    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = b.wait,
+    const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.wait,
                                         .value = b.wait_value,
                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = b.signal,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.signal,
                                           .value = b.signal_value,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = b.commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .waitSemaphoreInfoCount = b.wait ? 1 : 0,
-                                .pWaitSemaphoreInfos = &wait,
-                                .commandBufferInfoCount = b.commands ? 1 : 0,
-                                .pCommandBufferInfos = &commands,
-                                .signalSemaphoreInfoCount = b.signal ? 1 : 0,
-                                .pSignalSemaphoreInfos = &signal};
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                .commandBuffer = b.commands};
+    const VkSubmitInfo2 info = {
+        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = b.wait ? 1 : 0,
+        .pWaitSemaphoreInfos = &wait,     .commandBufferInfoCount = b.commands ? 1 : 0,
+        .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = b.signal ? 1 : 0,
+        .pSignalSemaphoreInfos = &signal};
     assert_success(by_belfry ? bfVkQueueSubmit(f->bf, queue, 1, &info, b.fence)
                              : vkQueueSubmit2(queue, 1, &info, b.fence));
 }
@@ -447,7 +443,7 @@ FIXTURE_TEST(vk_queues_are_submitted_to_through_belfry)
 {
     struct vk_queue list[VK_QUEUES];
     uint32_t n = vk_queues(f, list);
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence;
     assert_success(vkCreateFence(f->device, &info, NULL, &fence));
     VkSemaphore semaphore = make_timeline(f, 0);

@@ -20,7 +20,7 @@ static _Atomic uint64_t *(*monitored_of)(BfFence fence);
 static BfFence make_written(struct fixture *f)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                           .flags = BF_FENCE_PROGRAM_WRITTEN_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
@@ -29,7 +29,7 @@ static BfFence make_written(struct fixture *f)
 
 static _Atomic uint64_t *word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     return (_Atomic uint64_t *)(uintptr_t)mapping.pCurrentValue;
 }
@@ -45,10 +45,9 @@ static void open_hooks(struct fixture *f)
 
 static void notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue)
 {
-    const BfFenceNotification notification = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+    const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION),
                                               .signaledFenceCount = count,
-                                              .pSignaledFences = fences,
-                                              .queue = queue};
+                                              .pSignaledFences = fences, .queue = queue};
     assert_success(bfNotifyFencesSignaled(f->bf, &notification));
 }
 
@@ -89,9 +88,7 @@ HOOKS_TEST(a_queue_stands_for_what_its_log_names_and_no_more)
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence written = make_written(f), native = make_native_fence(f, 0);
     BfEvent on_written = make_event(f), on_native = make_event(f);
-    const BfFenceLogReaderCreateInfo info = {.sType =
-                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                             .queue = queue,
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
                                              .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
@@ -236,10 +233,9 @@ static void signal_all(void *argument)
             if (!gpu_signals(words[i], monitored[i], n))
                 continue;
             s->interrupts++;
-            const BfFenceNotification one = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
-                                             .signaledFenceCount = 1,
+            const BfFenceNotification one = {BF_TYPE(FENCE_NOTIFICATION), .signaledFenceCount = 1,
                                              .pSignaledFences = &s->fences[i]};
-            const BfFenceNotification all = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION};
+            const BfFenceNotification all = {BF_TYPE(FENCE_NOTIFICATION)};
             VkResult result = bfNotifyFencesSignaled(s->f->bf, n % 3 ? &one : &all);
             if (result != VK_SUCCESS)
                 s->result = result;

@@ -5,8 +5,8 @@
 static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type)
 {
     BfFenceLogReader reader;
-    const BfFenceLogReaderCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO, .queue = queue, .type = type};
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
+                                             .type = type};
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     return reader;
 }

@@ -204,8 +204,7 @@ static void run_round(struct fixture *f, uint32_t seed)
             struct reading *r = &readings[reader_count++];
             r->device = f->bf;
             r->info = (BfFenceLogReaderCreateInfo){
-                .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                .queue = p->queue,
+                BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = p->queue,
                 .type = waits ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS,
                 .entries = 400};
             assert_success(bfCreateFenceLogReader(f->bf, &r->info, &r->reader));

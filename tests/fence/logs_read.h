@@ -12,11 +12,8 @@ static inline BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfF
                                            uint32_t entries)
 {
     BfFenceLogReader reader;
-    const BfFenceLogReaderCreateInfo info = {.sType =
-                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                             .queue = queue,
-                                             .type = type,
-                                             .entries = entries};
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
+                                             .type = type, .entries = entries};
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     return reader;
 }

@@ -87,7 +87,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
             queue_signal(queue, fence, 9);
             f.icd.quiesce();
             assert_value(fence, 1);
-            BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+            BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
             if (native) {
                 assert_success(bfGetNativeFenceMapping(fence, &mapping));
                 assert_int_equal(__atomic_load_n(mapping.pCurrentValue, __ATOMIC_ACQUIRE), 9);
@@ -457,23 +457,18 @@ static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64
                       VkPipelineStageFlags2 stage, VkSemaphore signal, uint64_t signal_value,
                       VkCommandBuffer commands)
 {
-    const VkSemaphoreSubmitInfo waits = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                         .semaphore = wait,
-                                         .value = wait_value,
-                                         .stageMask = stage};
-    const VkSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                           .semaphore = signal,
+    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = wait,
+                                         .value = wait_value, .stageMask = stage};
+    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = signal,
                                            .value = signal_value,
                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .waitSemaphoreInfoCount = wait ? 1 : 0,
-                                .pWaitSemaphoreInfos = &waits,
-                                .commandBufferInfoCount = commands ? 1 : 0,
-                                .pCommandBufferInfos = &buffer,
-                                .signalSemaphoreInfoCount = signal ? 1 : 0,
-                                .pSignalSemaphoreInfos = &signals};
+    const VkSubmitInfo2 info = {
+        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait ? 1 : 0,
+        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = commands ? 1 : 0,
+        .pCommandBufferInfos = &buffer,   .signalSemaphoreInfoCount = signal ? 1 : 0,
+        .pSignalSemaphoreInfos = &signals};
     if (f->layered)
         assert_success(vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE));
     else
@@ -490,8 +485,7 @@ FIXTURE_TEST(a_programs_own_queue_is_logged)
     BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
     assert_success(bfImportFence(f->bf, go, &go_fence));
     assert_success(bfImportFence(f->bf, done, &done_fence));
-    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                       .vkQueue = queue,
+    BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .vkQueue = queue,
                                        .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &waits));
@@ -552,12 +546,10 @@ static void check_entries(BfFenceLogReader reader, uint32_t handle, uint32_t cou
 
 static VkResult try_signal(struct fixture *f, VkQueue queue, VkSemaphore semaphore, uint64_t value)
 {
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = semaphore,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = semaphore,
                                           .value = value,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .signalSemaphoreInfoCount = 1,
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .signalSemaphoreInfoCount = 1,
                                 .pSignalSemaphoreInfos = &signal};
     return f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
                       : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE);
@@ -596,10 +588,8 @@ TEST(what_the_driver_refuses_is_not_logged)
         VkSemaphore done = make_timeline(&f, 0);
         BfFence done_fence;
         assert_success(bfImportFence(f.bf, done, &done_fence));
-        const BfFenceLogReaderCreateInfo info = {.sType =
-                                                     BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                                 .vkQueue = own,
-                                                 .type = BF_FENCE_LOG_TYPE_SIGNALS};
+        const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
+                                                 .vkQueue = own, .type = BF_FENCE_LOG_TYPE_SIGNALS};
         /* Where nobody knows whether the queue is idle, a log begins with a submission of its own. */
         VkResult made = bfCreateFenceLogReader(f.bf, &info, &signals);
         if (made == VK_ERROR_OUT_OF_HOST_MEMORY)
@@ -630,8 +620,7 @@ TEST(sparse_binds_are_logged_beside)
         return;
     }
     VkSemaphore go = make_timeline(&f, 4), done = make_timeline(&f, 0);
-    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                       .vkQueue = queue,
+    BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .vkQueue = queue,
                                        .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
     assert_success(bfCreateFenceLogReader(f.bf, &info, &waits));
@@ -639,17 +628,12 @@ TEST(sparse_binds_are_logged_beside)
     assert_success(bfCreateFenceLogReader(f.bf, &info, &signals));
     const uint64_t four = 4, one = 1;
     const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &four,
-        .signalSemaphoreValueCount = 1,
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &four, .signalSemaphoreValueCount = 1,
         .pSignalSemaphoreValues = &one};
-    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-                                   .pNext = &values,
-                                   .waitSemaphoreCount = 1,
-                                   .pWaitSemaphores = &go,
-                                   .signalSemaphoreCount = 1,
-                                   .pSignalSemaphores = &done};
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO), .pNext = &values,
+                                   .waitSemaphoreCount = 1,   .pWaitSemaphores = &go,
+                                   .signalSemaphoreCount = 1, .pSignalSemaphores = &done};
     assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
     vulkan_wait(f.device, done, 1);
     struct records w, s;
@@ -697,9 +681,7 @@ FIXTURE_TEST(a_reader_of_a_lost_device_is_told)
     assert_value(fence, UINT64_MAX);
     assert_int_equal(bfReadFenceLog(reader, 8, records, &count, &lost), VK_ERROR_DEVICE_LOST);
     assert_int_equal(bfDumpFenceLog(reader, &size, NULL), VK_ERROR_DEVICE_LOST);
-    const BfFenceLogReaderCreateInfo info = {.sType =
-                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                             .queue = queue,
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
                                              .type = BF_FENCE_LOG_TYPE_WAITS};
     assert_int_equal(bfCreateFenceLogReader(f->bf, &info, &none), VK_ERROR_DEVICE_LOST);
     bfDestroyFenceLogReader(reader);

@@ -67,15 +67,14 @@ TEST(the_setting_leaves_times_or_logs_away)
 
     open_with(&f, "off");
     BfFenceLogReader reader;
-    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+    BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                        .queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
                                        .type = BF_FENCE_LOG_TYPE_WAITS};
     assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
     fixture_close(&f);
 
     fixture_open(&f, NULL);
-    const BfQueueCreateInfo software = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = BF_QUEUE_TYPE_DIRECT,
+    const BfQueueCreateInfo software = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
                                         .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
     assert_success(bfCreateQueue(f.bf, &software, &info.queue));
     assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
@@ -155,7 +154,7 @@ TEST(a_log_without_times_is_written_when_it_is_read)
         BfFence fence = make_native_fence(&f, 1), passed = make_fence(&f, 5);
         BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-        BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+        BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
         assert_success(bfGetNativeFenceMapping(fence, &mapping));
         queue_signal(queue, fence, 8);
         await_fence(fence, 8);

@@ -29,11 +29,8 @@ static uint64_t ticks_now(BfQueue queue)
 
 static BfFenceLogReader make_waits_reader(struct fixture *f, BfQueue queue, VkQueue vk_queue)
 {
-    const BfFenceLogReaderCreateInfo info = {.sType =
-                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                             .queue = queue,
-                                             .vkQueue = vk_queue,
-                                             .type = BF_FENCE_LOG_TYPE_WAITS};
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
+                                             .vkQueue = vk_queue, .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     return reader;
@@ -169,7 +166,7 @@ static bool open_own(struct own *own)
     own->done = make_timeline(f, 0);
     assert_success(bfImportFence(f->bf, own->go, &own->go_fence));
     assert_success(bfImportFence(f->bf, own->done, &own->done_fence));
-    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &own->event));
     return true;
 }
@@ -195,26 +192,21 @@ static VkCommandBuffer stall_commands(struct own *own)
 /* One call: work (unless NULL), and a batch that waits for 'go' and signals 'done' (unless 0). */
 static void submit(struct own *own, VkCommandBuffer work, uint64_t go)
 {
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = work};
-    VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                  .semaphore = own->go,
-                                  .value = go,
+    VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = own->go, .value = go,
                                   .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
     VkSemaphoreSubmitInfo signal = wait;
     signal.semaphore = own->done;
     VkSubmitInfo2 infos[2];
     uint32_t count = 0;
     if (work)
-        infos[count++] = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                         .commandBufferInfoCount = 1,
+        infos[count++] = (VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
                                          .pCommandBufferInfos = &buffer};
     if (go)
-        infos[count++] = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                         .waitSemaphoreInfoCount = 1,
-                                         .pWaitSemaphoreInfos = &wait,
-                                         .signalSemaphoreInfoCount = 1,
-                                         .pSignalSemaphoreInfos = &signal};
+        infos[count++] = (VkSubmitInfo2){
+            VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &wait,
+            .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &signal};
     struct fixture *f = &own->f;
     assert_success(f->layered ? vkQueueSubmit2(own->queue, count, infos, VK_NULL_HANDLE)
                               : bfVkQueueSubmit(f->bf, own->queue, count, infos, VK_NULL_HANDLE));

@@ -8,7 +8,7 @@
 
 static BfNativeFenceMapping mapping_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     return mapping;
 }
@@ -41,10 +41,8 @@ static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfFen
                                 uint64_t value)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                          .initialValue = value,
-                                          .type = type,
-                                          .flags = flags};
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = value,
+                                          .type = type, .flags = flags};
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;
@@ -230,7 +228,7 @@ TEST(caps_say_whether_the_mapping_can_be_written)
                                                 .family = UINT32_MAX};
         struct fixture f;
         fixture_open(&f, &options);
-        BfNativeFenceCaps caps = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS};
+        BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
         assert_success(bfGetNativeFenceCaps(f.bf, &caps));
         assert_true(caps.supported);
         if (fixture_is_icd())
@@ -248,7 +246,7 @@ TEST(caps_say_whether_the_mapping_can_be_written)
 
 FIXTURE_TEST(values_share_pages_a_stride_apart)
 {
-    BfNativeFenceCaps caps = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS};
+    BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
     assert_success(bfGetNativeFenceCaps(f->bf, &caps));
     enum { FENCES = 100 };
     BfNativeFenceMapping mappings[FENCES];
@@ -281,8 +279,7 @@ FIXTURE_TEST(three_thousand_fences_have_a_word_each)
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence *fences = malloc(FENCES * sizeof(*fences));
     for (uint64_t i = 0; i < FENCES; i++) {
-        const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                              .initialValue = i};
+        const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = i};
         assert_success(bfCreateNativeFence(f->bf, &info, &fences[i]));
     }
     for (uint64_t i = 0; i < FENCES; i++) {
@@ -380,8 +377,7 @@ FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
     assert_int_equal(read_word(f, 9), 88);
     assert_int_equal(gpu_reads(f, b, m.currentValueBuffer, m.currentValueOffset), BIG);
     /* Whose signals the CPU writes can't write there. */
-    const BfQueueCreateInfo software = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = BF_QUEUE_TYPE_DIRECT,
+    const BfQueueCreateInfo software = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
                                         .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
     BfQueue queue;
     assert_success(bfCreateQueue(f->bf, &software, &queue));
@@ -409,25 +405,23 @@ FIXTURE_TEST(flags_forbid_signals_and_waits)
     await_idle(queue);
     assert_int_equal(load(word_of(deaf)), 4);
     assert_int_equal(load(word_of(mute)), 3);
-    BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                     .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
                                     .flags = BF_FENCE_SHARED_BIT};
     BfFence none;
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
-    info = (BfNativeFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                     .flags = 1u << 31};
+    info = (BfNativeFenceCreateInfo){BF_TYPE(NATIVE_FENCE_CREATE_INFO), .flags = 1u << 31};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
-    info = (BfNativeFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                     .type = (BfNativeFenceType)2};
+    info =
+        (BfNativeFenceCreateInfo){BF_TYPE(NATIVE_FENCE_CREATE_INFO), .type = (BfNativeFenceType)2};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
-    info = (BfNativeFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                     .pNext = &info};
+    info = (BfNativeFenceCreateInfo){BF_TYPE(NATIVE_FENCE_CREATE_INFO), .pNext = &info};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     assert_bad_input(bfCreateNativeFence(f->bf, NULL, &none));
     assert_bad_input(bfCreateNativeFence(f->bf, &info, NULL));
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     BfFence plain;
-    const BfFenceCreateInfo ordinary = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfFenceCreateInfo ordinary = {BF_TYPE(FENCE_CREATE_INFO)};
     assert_success(bfCreateFence(f->bf, &ordinary, &plain));
     assert_bad_input(bfGetNativeFenceMapping(plain, &mapping));
     assert_bad_input(bfGetNativeFenceMapping(deaf, NULL));
@@ -447,7 +441,7 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
 {
     if (fixture_is_layered())
         return; /* the layer does so itself */
-    BfFeatureResult result = {.sType = BF_STRUCTURE_TYPE_FEATURE_RESULT};
+    BfFeatureResult result = {BF_TYPE(FEATURE_RESULT)};
     struct fixture f;
     open_without_attaching(&f);
     setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "false", 1);
@@ -457,8 +451,8 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
     assert_int_equal(fixture_attach(&f), VK_ERROR_FEATURE_NOT_PRESENT);
     f.no_native_fences = true;
     assert_success(fixture_attach(&f));
-    BfNativeFenceCaps caps = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS};
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO};
+    BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO)};
     BfFence fence;
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
     assert_success(bfGetNativeFenceCaps(f.bf, &caps));

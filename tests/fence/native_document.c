@@ -17,8 +17,8 @@ static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
 static BfFence make_flagged(struct fixture *f, BfFenceFlags flags, uint64_t value)
 {
     BfFence fence;
-    const BfNativeFenceCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO, .initialValue = value, .flags = flags};
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = value,
+                                          .flags = flags};
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;
@@ -26,7 +26,7 @@ static BfFence make_flagged(struct fixture *f, BfFenceFlags flags, uint64_t valu
 
 static BfNativeFenceMapping mapping_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     assert_non_null(mapping.pCurrentValue);
     return mapping;
@@ -58,7 +58,7 @@ static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }
@@ -66,11 +66,8 @@ static BfDeviceCounters counters(struct fixture *f)
 static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t entries)
 {
     BfFenceLogReader reader;
-    const BfFenceLogReaderCreateInfo info = {.sType =
-                                                 BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                             .queue = queue,
-                                             .type = BF_FENCE_LOG_TYPE_SIGNALS,
-                                             .entries = entries};
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
+                                             .type = BF_FENCE_LOG_TYPE_SIGNALS, .entries = entries};
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     return reader;
 }
@@ -155,11 +152,9 @@ FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
 static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue,
                        BfFenceNotifyFlags flags)
 {
-    const BfFenceNotification notification = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
-                                              .signaledFenceCount = count,
-                                              .pSignaledFences = fences,
-                                              .queue = queue,
-                                              .flags = flags};
+    const BfFenceNotification notification = {
+        BF_TYPE(FENCE_NOTIFICATION), .signaledFenceCount = count, .pSignaledFences = fences,
+        .queue = queue, .flags = flags};
     return bfNotifyFencesSignaled(f->bf, &notification);
 }
 
@@ -173,8 +168,7 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
     BfFence gone = make_flagged(&f, 0, 0);
     drop_fence(&f, gone);
     const BfFence bad[] = {fence, gone}, mixed[] = {fence, foreign};
-    BfFenceNotification chained = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
-                                   .pNext = &chained};
+    BfFenceNotification chained = {BF_TYPE(FENCE_NOTIFICATION), .pNext = &chained};
     assert_bad_input(notify(&f, 2, bad, NULL, 0));
     assert_bad_input(notify(&f, 2, mixed, NULL, 0));
     assert_bad_input(notify(&f, 1, &fence, queue, 0));
@@ -427,12 +421,11 @@ TEST(the_log_of_a_traced_queue_is_larger)
         BfFenceLogReader reader = make_reader(&f, make_queue(&f, BF_QUEUE_TYPE_DIRECT), 0);
         assert_int_equal(entries_of(reader) > BF_FENCE_LOG_DEFAULT_ENTRIES, traced);
         bfDestroyFenceLogReader(reader);
-        const BfFenceLogReaderCreateInfo info = {.sType =
-                                                     BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+        const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                                  .vkQueue = own_queue(&f),
                                                  .type = BF_FENCE_LOG_TYPE_WAITS};
         assert_success(bfCreateFenceLogReader(f.bf, &info, &reader));
-        const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+        const VkSubmitInfo2 nothing = {VK_TYPE(SUBMIT_INFO_2)};
         assert_success(f.layered
                            ? vkQueueSubmit2(info.vkQueue, 1, &nothing, VK_NULL_HANDLE)
                            : bfVkQueueSubmit(f.bf, info.vkQueue, 1, &nothing, VK_NULL_HANDLE));

@@ -26,7 +26,7 @@ static uint64_t oom_points(struct fixture *f)
 
 static uint64_t word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     return __atomic_load_n(mapping.pCurrentValue, __ATOMIC_ACQUIRE);
 }
@@ -51,10 +51,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
 {
     char environment[64];
     snprintf(environment, sizeof(environment), "OOM_AT=%llu", (unsigned long long)fail_at);
-    const struct fixture_options options = {
-        .environment = fail_at ? environment : NULL,
-        .family = UINT32_MAX,
-    };
+    const struct fixture_options options = {.environment = fail_at ? environment : NULL,
+                                            .family = UINT32_MAX};
     enum { STEPS = 4 };
     struct fixture f;
     fixture_open(&f, &options);
@@ -65,18 +63,13 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
         to[i] = write_word(&f, a, i, i + 1);
         fro[i] = copy_word(&f, b, i, STEPS + i);
     }
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                          .initialValue = 0};
-    const BfNativeFenceCreateInfo own = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 0};
+    const BfNativeFenceCreateInfo own = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                          .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU};
-    const BfFenceLogReaderCreateInfo of_waits = {.sType =
-                                                     BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                                 .queue = b,
+    const BfFenceLogReaderCreateInfo of_waits = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = b,
                                                  .type = BF_FENCE_LOG_TYPE_WAITS};
-    const BfFenceLogReaderCreateInfo of_signals = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-        .queue = a,
-        .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    const BfFenceLogReaderCreateInfo of_signals = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
+                                                   .queue = a, .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader waits, signals;
     *first = oom_points(&f) + 1;
     RETRY(bfCreateNativeFence(f.bf, &info, &there));

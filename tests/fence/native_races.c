@@ -10,7 +10,7 @@
 
 static const volatile uint64_t *word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     assert_success(bfGetNativeFenceMapping(fence, &mapping));
     assert_non_null(mapping.pCurrentValue);
     return mapping.pCurrentValue;
@@ -30,15 +30,14 @@ static void await_word(const volatile uint64_t *word, uint64_t value)
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }
 
 static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                    .type = type,
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
                                     .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
     BfQueue queue;
     assert_success(bfCreateQueue(f->bf, &info, &queue));
@@ -205,8 +204,7 @@ TEST(software_queues_store_by_the_cpu)
 /* Of a shared fence this object alone: others signal theirs. */
 FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 {
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                          .initialValue = 2,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 2,
                                           .flags = BF_FENCE_SHARED_BIT};
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence one, other;
@@ -331,8 +329,7 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
         return;
     BfQueue runs = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
     BfFence fence = make_native_fence(f, 4), gate = make_fence(f, 0), spared, progress;
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                          .initialValue = 4,
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 4,
                                           .flags = BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &spared));
     assert_success(bfGetQueueProgressFence(runs, &progress));

@@ -89,7 +89,7 @@ TEST(a_trace_shows_the_names)
 FIXTURE_TEST(messages_show_the_names)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
                                            .flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
@@ -124,7 +124,7 @@ FIXTURE_TEST(messages_show_the_names)
 FIXTURE_TEST(a_long_name_is_cut_off)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
                                            .flags = BF_FENCE_NO_SIGNAL_BIT};
     BfFence fence;
     char name[256], shown[300];
@@ -146,7 +146,7 @@ FIXTURE_TEST(a_long_name_is_cut_off)
 FIXTURE_TEST(a_name_ends_with_its_object)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
-    const BfFenceCreateInfo unsignalled = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
                                            .flags = BF_FENCE_NO_SIGNAL_BIT};
     for (uint32_t i = 0; i < 8; i++) {
         BfFence fence;

@@ -343,7 +343,7 @@ FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }
@@ -586,8 +586,7 @@ FIXTURE_TEST(bad_input_is_told_in_one_line)
                                   BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT,
                                   BF_FENCE_SHARED_BIT | 0x80000000, 0x80000000};
     for (int i = 0; i < 4; i++) {
-        const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                        .flags = flags[i]};
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = flags[i]};
         assert_refused(bad, 1, bfCreateFence(f->bf, &info, &none));
     }
     assert_refused(bad, 1, bfExportFenceFd(plain, 0, &out));

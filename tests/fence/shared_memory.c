@@ -48,7 +48,7 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
             other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfEvent event = make_event(f);
     const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
                                     .flags = BF_FENCE_SHARED_BIT | flags};
     const uint64_t three = 3;
     BfFence one, two, three_times, after = make_fence(f, 0);
@@ -73,7 +73,7 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfQueueSignal(queue, two, 4));
     SHORT_OF_MEMORY(bfQueueWait(other, three_times, 4));
     SHORT_OF_MEMORY(bfQueueSignal(other, after, 2));
-    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
     do {
         assert_success(bfGetDeviceCounters(f->bf, &counters));
     } while (*sharing() && counters.peerWaits == 0);
@@ -121,7 +121,7 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_descriptors)
     uint32_t descriptors = 0;
     for (int round = 0; round < 3; round++) {
         const BfFenceFlags flags = round ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0;
-        const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
                                         .flags = BF_FENCE_SHARED_BIT | flags};
         BfFence one, two;
         int fd = -1;

@@ -185,8 +185,7 @@ void peer_await(struct peer *peer, uint32_t event)
 
 BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags)
 {
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = value,
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = value,
                                     .flags = BF_FENCE_SHARED_BIT | flags};
     BfFence fence = NULL;
     assert_success(bfCreateFence(f->bf, &info, &fence));
@@ -254,7 +253,7 @@ void open_trusting(struct fixture *f)
 
 uint64_t native_waits(struct fixture *f)
 {
-    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &counters));
     return counters.peerWaits;
 }
@@ -420,7 +419,7 @@ static void scribble(void *page, uint64_t seed)
 
 static BfDeviceCounters counters_of(struct me *me)
 {
-    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(me->f.bf, &counters));
     return counters;
 }
@@ -438,8 +437,7 @@ static struct answer obey(struct me *me, struct order order, int fd)
 {
     struct answer answer = {.fd = -1};
     BfFence fence = me->fences[order.fence % PEER_FENCES], *next = &me->fences[me->fence_count];
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = order.value,
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = order.value,
                                     .flags = BF_FENCE_SHARED_BIT | order.flags};
     switch ((enum peer_op)order.op) {
     case PEER_CREATE:

@@ -70,7 +70,7 @@ TRUSTING_PEER_TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
     queue_wait(queue, fence, 3);
     execute(queue, write_word(f, queue, 0, 7));
     queue_signal(queue, after, 1);
-    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &counters));
     assert_int_equal(counters.blockedWaits, 1);
     assert_int_equal(depth(f), 0);
@@ -578,12 +578,10 @@ TRUSTING_TEST(logs_tell_of_the_fence_alone)
     BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), again = open_again(f, fence), after = make_fence(f, 0);
     BfFenceLogReader signals, waits;
-    BfFenceLogReaderCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                       .queue = one,
+    BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = one,
                                        .type = BF_FENCE_LOG_TYPE_SIGNALS};
     assert_success(bfCreateFenceLogReader(f->bf, &info, &signals));
-    info = (BfFenceLogReaderCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                        .queue = two,
+    info = (BfFenceLogReaderCreateInfo){BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = two,
                                         .type = BF_FENCE_LOG_TYPE_WAITS};
     assert_success(bfCreateFenceLogReader(f->bf, &info, &waits));
     VkEvent stall = stall_begin(f, one);

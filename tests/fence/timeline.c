@@ -148,7 +148,7 @@ static VkQueue any_vkqueue(struct fixture *f)
 
 static void submit_nothing(struct fixture *f)
 {
-    const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    const VkSubmitInfo2 nothing = {VK_TYPE(SUBMIT_INFO_2)};
     if (f->layered)
         assert_success(vkQueueSubmit2(any_vkqueue(f), 1, &nothing, VK_NULL_HANDLE));
     else
@@ -273,18 +273,14 @@ TEST(semaphores_of_the_program_are_told_apart)
     bool layered = f.layered;
     VkQueue queue = any_vkqueue(&f);
     VkSemaphore one = make_timeline(&f, 0), other = make_timeline(&f, 5);
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = one,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = one,
                                           .value = 5,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
     VkSemaphoreSubmitInfo wait = signal;
     wait.semaphore = other;
-    const VkSubmitInfo2 infos[2] = {{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                     .signalSemaphoreInfoCount = 1,
-                                     .pSignalSemaphoreInfos = &signal},
-                                    {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                     .waitSemaphoreInfoCount = 1,
-                                     .pWaitSemaphoreInfos = &wait}};
+    const VkSubmitInfo2 infos[2] = {
+        {VK_TYPE(SUBMIT_INFO_2), .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &signal},
+        {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &wait}};
     assert_success(layered ? vkQueueSubmit2(queue, 2, infos, VK_NULL_HANDLE)
                            : bfVkQueueSubmit(f.bf, queue, 2, infos, VK_NULL_HANDLE));
     vulkan_wait(f.device, one, 5);

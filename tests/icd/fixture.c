@@ -19,18 +19,14 @@ static void instance_open(struct fixture *f, const char *environment, bool valid
         VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME, NULL};
     static const VkValidationFeatureEnableEXT enables[] = {
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    static const VkValidationFeaturesEXT features = {
-        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-        .enabledValidationFeatureCount = 1,
-        .pEnabledValidationFeatures = enables,
-    };
-    const struct device_instance what = {
-        .environment = environment,
-        .layers = validate ? "VK_LAYER_KHRONOS_validation" : NULL,
-        .extensions = extensions,
-        .listens = validate,
-        .next = validate ? &features : NULL,
-    };
+    static const VkValidationFeaturesEXT features = {VK_TYPE(VALIDATION_FEATURES_EXT),
+                                                     .enabledValidationFeatureCount = 1,
+                                                     .pEnabledValidationFeatures = enables};
+    const struct device_instance what = {.environment = environment,
+                                         .layers = validate ? "VK_LAYER_KHRONOS_validation" : NULL,
+                                         .extensions = extensions,
+                                         .listens = validate,
+                                         .next = validate ? &features : NULL};
     *f = (struct fixture){0};
     VkResult result = device_open_instance(&f->base, &what);
     if (validate && result == VK_ERROR_LAYER_NOT_PRESENT)
@@ -69,29 +65,21 @@ VkResult fixture_open_device(struct fixture *f, const void *next)
     VkResult result = vulkan_device_extensions(f->physical, wanted, 4, names, &name_count);
     if (result != VK_SUCCESS)
         return result;
-    VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .pNext = (void *)(uintptr_t)next,
-        .synchronization2 = VK_TRUE,
-    };
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                            .pNext = (void *)(uintptr_t)next,
+                                            .synchronization2 = VK_TRUE};
     VkPhysicalDeviceVulkan12Features v12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = &v13,
-        .timelineSemaphore = VK_TRUE,
-        .hostQueryReset = VK_TRUE,
-        .bufferDeviceAddress = VK_TRUE,
-    };
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+        VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES), .pNext = &v13, .timelineSemaphore = VK_TRUE,
+        .hostQueryReset = VK_TRUE, .bufferDeviceAddress = VK_TRUE};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2)};
     vkGetPhysicalDeviceFeatures2(f->physical, &features);
     features.pNext = &v12;
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
-        .queueCreateInfoCount = device_queue_infos(&f->base, queues),
-        .pQueueCreateInfos = queues,
-        .enabledExtensionCount = name_count,
-        .ppEnabledExtensionNames = names,
-    };
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
+                                     .pNext = &features,
+                                     .queueCreateInfoCount = device_queue_infos(&f->base, queues),
+                                     .pQueueCreateInfos = queues,
+                                     .enabledExtensionCount = name_count,
+                                     .ppEnabledExtensionNames = names};
     return device_create(&f->base, &info);
 }
 

@@ -217,12 +217,8 @@ FIXTURE_TEST(test_unknown_family, QUIET)
 {
     VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     VkBufferMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .buffer = f->buffer,
-        .size = VK_WHOLE_SIZE,
-    };
+        VK_TYPE(BUFFER_MEMORY_BARRIER), .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .buffer = f->buffer, .size = VK_WHOLE_SIZE};
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
     vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
@@ -231,8 +227,7 @@ FIXTURE_TEST(test_unknown_family, QUIET)
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 0, NULL, 1, &barrier, 0, NULL);
     vulkan_expect(&f->icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .queueFamilyIndex = 3};
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO), .queueFamilyIndex = 3};
     VkCommandPool pool;
     assert_success(vkCreateCommandPool(f->device, &info, NULL, &pool));
     vulkan_expect(&f->icd, BELFRY_ICD_UNKNOWN_FAMILY, 1);
@@ -241,8 +236,7 @@ FIXTURE_TEST(test_unknown_family, QUIET)
 
 FIXTURE_TEST(test_label_unbalanced, "SHAPE=q2 QUIET=1")
 {
-    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                        .pLabelName = "a"};
+    const VkDebugUtilsLabelEXT label = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "a"};
     vkQueueBeginDebugUtilsLabelEXT(f->queues[0][0], &label);
     vkQueueEndDebugUtilsLabelEXT(f->queues[0][0]);
     vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);

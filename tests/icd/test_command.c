@@ -37,13 +37,10 @@ FIXTURE_TEST(test_secondary, NULL)
 {
     VkCommandBuffer secondary;
     const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = f->pools[0],
-        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
-        .commandBufferCount = 1};
-    const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = f->pools[0],
+        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY, .commandBufferCount = 1};
+    const VkCommandBufferInheritanceInfo inheritance = {VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO)};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &inheritance};
     assert_success(vkAllocateCommandBuffers(f->device, &allocate, &secondary));
@@ -63,9 +60,8 @@ FIXTURE_TEST(test_secondary, NULL)
 
 static VkQueryPool query_pool(struct fixture *f, uint32_t count)
 {
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = count};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = count};
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
     vkResetQueryPool(f->device, pool, 0, count);
@@ -146,10 +142,8 @@ FIXTURE_TEST(test_query_wait, NULL)
 static uint64_t device_time(struct fixture *f, uint64_t *host, uint64_t *deviation)
 {
     const VkCalibratedTimestampInfoEXT infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
+        {VK_TYPE(CALIBRATED_TIMESTAMP_INFO_EXT), .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+        {VK_TYPE(CALIBRATED_TIMESTAMP_INFO_EXT), .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
     };
     uint64_t stamps[2];
     assert_success(vkGetCalibratedTimestampsEXT(f->device, 2, infos, stamps, deviation));
@@ -212,28 +206,25 @@ FIXTURE_TEST(test_memory, NULL)
     assert_false(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     assert_true(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
 
-    const VkBufferDeviceAddressInfo address = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = f->buffer};
+    const VkBufferDeviceAddressInfo address = {VK_TYPE(BUFFER_DEVICE_ADDRESS_INFO),
+                                               .buffer = f->buffer};
     assert_true(vkGetBufferDeviceAddress(f->device, &address) != 0);
 
-    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                 .allocationSize = 4096,
+    VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 4096,
                                  .memoryTypeIndex = 1};
     VkDeviceMemory memory;
     void *data;
     assert_success(vkAllocateMemory(f->device, &info, NULL, &memory));
     assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
-    const VkMappedMemoryRange range = {
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+    const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
+                                       .size = VK_WHOLE_SIZE};
     assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
     assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
     assert_int_equal(vulkan_counters(&f->icd).flushes, 1);
     assert_int_equal(vulkan_counters(&f->icd).invalidates, 1);
     vkFreeMemory(f->device, memory, NULL);
-    VkPhysicalDeviceVulkan11Properties limits = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES};
-    VkPhysicalDeviceProperties2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                         .pNext = &limits};
+    VkPhysicalDeviceVulkan11Properties limits = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES)};
+    VkPhysicalDeviceProperties2 query = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &limits};
     vkGetPhysicalDeviceProperties2(f->physical, &query);
     info.allocationSize = limits.maxMemoryAllocationSize + 1;
     assert_int_equal(vkAllocateMemory(f->device, &info, NULL, &memory),
@@ -244,7 +235,7 @@ FIXTURE_TEST(test_memory, NULL)
 FIXTURE_TEST(test_sparse, "SHAPE=q2")
 {
     const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        VK_TYPE(BUFFER_CREATE_INFO),
         .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT,
         .size = 2 * 65536,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
@@ -252,7 +243,7 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
     assert_success(vkCreateBuffer(f->device, &info, NULL, &sparse));
     VkMemoryRequirements requirements;
     vkGetBufferMemoryRequirements(f->device, sparse, &requirements);
-    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+    const VkMemoryAllocateInfo allocate = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                            .allocationSize = requirements.size};
     VkDeviceMemory memory;
     assert_success(vkAllocateMemory(f->device, &allocate, NULL, &memory));
@@ -268,19 +259,13 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
     VkSemaphore a = vulkan_timeline(f->device, 0);
     const uint64_t one = 1, two = 2;
     const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &one,
-        .signalSemaphoreValueCount = 1,
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &one, .signalSemaphoreValueCount = 1,
         .pSignalSemaphoreValues = &two};
-    VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-                             .pNext = &values,
-                             .waitSemaphoreCount = 1,
-                             .pWaitSemaphores = &a,
-                             .bufferBindCount = 1,
-                             .pBufferBinds = &buffer_bind,
-                             .signalSemaphoreCount = 1,
-                             .pSignalSemaphores = &a};
+    VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO), .pNext = &values,
+                             .waitSemaphoreCount = 1,   .pWaitSemaphores = &a,
+                             .bufferBindCount = 1,      .pBufferBinds = &buffer_bind,
+                             .signalSemaphoreCount = 1, .pSignalSemaphores = &a};
     f->icd.pause();
     assert_success(
         vulkan_submit(f->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
@@ -332,8 +317,7 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
 
 FIXTURE_TEST(test_private_data, NULL)
 {
-    const VkPrivateDataSlotCreateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
+    const VkPrivateDataSlotCreateInfo info = {VK_TYPE(PRIVATE_DATA_SLOT_CREATE_INFO)};
     VkPrivateDataSlot slot;
     uint64_t data = 1;
     assert_success(vkCreatePrivateDataSlot(f->device, &info, NULL, &slot));
@@ -376,7 +360,7 @@ FIXTURE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 
     VkQueryPool pool = query_pool(f, 3);
     VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+        const VkMemoryBarrier barrier = {VK_TYPE(MEMORY_BARRIER)};
         vkCmdDispatch(commands, 1, 1, 1);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, i);
         if (i == 0)

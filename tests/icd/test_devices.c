@@ -10,9 +10,8 @@
 static VkPhysicalDeviceIDProperties identity(VkPhysicalDevice physical,
                                              VkPhysicalDeviceProperties *properties)
 {
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                       .pNext = &id};
+    VkPhysicalDeviceIDProperties id = {VK_TYPE(PHYSICAL_DEVICE_ID_PROPERTIES)};
+    VkPhysicalDeviceProperties2 all = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &id};
     vkGetPhysicalDeviceProperties2(physical, &all);
     *properties = all.properties;
     return id;
@@ -102,8 +101,7 @@ TEST(test_each_device_has_its_own_switches)
 
 static uint64_t device_time(struct fixture *f)
 {
-    const VkCalibratedTimestampInfoEXT info = {.sType =
-                                                   VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
+    const VkCalibratedTimestampInfoEXT info = {VK_TYPE(CALIBRATED_TIMESTAMP_INFO_EXT),
                                                .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT};
     uint64_t time, deviation;
     assert_success(vkGetCalibratedTimestampsEXT(f->device, 1, &info, &time, &deviation));
@@ -194,12 +192,10 @@ static VkResult import_across(struct fixture *from, struct fixture *to)
 {
     VkSemaphore theirs = vulkan_timeline(from->device, 5);
     VkSemaphore ours = vulkan_timeline(to->device, 0);
-    const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                         .semaphore = theirs,
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = theirs,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    VkImportSemaphoreFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-                                         .semaphore = ours,
+    VkImportSemaphoreFdInfoKHR import = {VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = ours,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     assert_success(vkGetSemaphoreFdKHR(from->device, &get, &import.fd));

@@ -25,10 +25,8 @@ TEST(test_lose_at_submit)
             assert_int_equal(result, i < n ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
         }
         uint64_t value = 100;
-        const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                          .semaphoreCount = 1,
-                                          .pSemaphores = &a,
-                                          .pValues = &value};
+        const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                          .pSemaphores = &a, .pValues = &value};
         assert_int_equal(vkWaitSemaphores(f.device, &wait, UINT64_MAX), VK_ERROR_DEVICE_LOST);
         assert_int_equal(vkGetSemaphoreCounterValue(f.device, a, &value), VK_ERROR_DEVICE_LOST);
         assert_int_equal(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX),
@@ -56,10 +54,8 @@ static void *waiter_run(void *argument)
 {
     struct waiter *w = argument;
     const uint64_t value = 1;
-    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &w->semaphore,
-                                      .pValues = &value};
+    const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &w->semaphore, .pValues = &value};
     w->wait = vkWaitSemaphores(w->f->device, &wait, UINT64_MAX);
     w->idle = vkQueueWaitIdle(w->queue);
     return NULL;
@@ -71,7 +67,7 @@ FIXTURE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1")
     VkSemaphore a = vulkan_timeline(f->device, 0);
     VkSemaphore b = vulkan_timeline(f->device, 0);
     VkEvent event;
-    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &event));
     VkCommandBuffer waits = device_begin(&f->base, 0, 0);
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
@@ -139,21 +135,19 @@ static VkResult tour(struct fixture *f)
     if (result != VK_SUCCESS)
         return result;
 
-    const VkSemaphoreCreateInfo semaphore_info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                            .size = 4096,
+    const VkSemaphoreCreateInfo semaphore_info = {VK_TYPE(SEMAPHORE_CREATE_INFO)};
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
+    const VkCommandPoolCreateInfo pool_info = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
+    const VkBufferCreateInfo buffer_info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 4096,
                                             .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    const VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+    const VkMemoryAllocateInfo memory_info = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                               .allocationSize = 4096};
-    const VkQueryPoolCreateInfo query_info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                              .queryCount = 2};
+    const VkQueryPoolCreateInfo query_info = {
+        VK_TYPE(QUERY_POOL_CREATE_INFO), .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
     VkCommandBuffer commands;
-    VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+    VkCommandBufferAllocateInfo allocate = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
                                             .commandBufferCount = 1};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     uint64_t stamp;
 
 #define DO(call_)                                                                                  \
@@ -225,11 +219,10 @@ TEST(test_oom_everywhere)
 
 static VkResult compute_create(struct fixture *f, const char *entry)
 {
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .pName = entry}};
+    const VkComputePipelineCreateInfo info = {VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+                                              .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO),
+                                                        .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                        .pName = entry}};
     VkPipeline pipeline;
     VkResult result =
         vkCreateComputePipelines(f->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline);
@@ -241,10 +234,8 @@ static VkResult compute_create(struct fixture *f, const char *entry)
 static VkResult graphics_create(struct fixture *f, const char *vertex, const char *fragment)
 {
     const VkPipelineShaderStageCreateInfo stages[] = {{.pName = vertex}, {.pName = fragment}};
-    const VkGraphicsPipelineCreateInfo info = {.sType =
-                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                               .stageCount = 2,
-                                               .pStages = stages};
+    const VkGraphicsPipelineCreateInfo info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
+                                               .stageCount = 2, .pStages = stages};
     VkPipeline pipeline;
     VkResult result =
         vkCreateGraphicsPipelines(f->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline);
@@ -279,7 +270,7 @@ TEST(test_pipelines)
 FIXTURE_TEST(test_asked, NULL)
 {
     const uint64_t live = f->icd.live(NULL), fences = f->icd.live("fence");
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence;
     f->icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
     assert_int_equal(compute_create(f, "main"), VK_SUCCESS);

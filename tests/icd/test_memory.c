@@ -21,13 +21,11 @@ static void run(struct fixture *f, VkCommandBuffer commands)
 
 static VkBuffer buffer_for(struct fixture *f, VkExternalMemoryHandleTypeFlags handle_types)
 {
-    const VkExternalMemoryBufferCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = handle_types};
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .pNext = handle_types ? &external : NULL,
-                                     .size = PAGE,
-                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    const VkExternalMemoryBufferCreateInfo external = {VK_TYPE(EXTERNAL_MEMORY_BUFFER_CREATE_INFO),
+                                                       .handleTypes = handle_types};
+    const VkBufferCreateInfo info = {
+        VK_TYPE(BUFFER_CREATE_INFO), .pNext = handle_types ? &external : NULL, .size = PAGE,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkBuffer buffer;
     assert_success(vkCreateBuffer(f->device, &info, NULL, &buffer));
     return buffer;
@@ -38,14 +36,11 @@ static VkBuffer buffer_for(struct fixture *f, VkExternalMemoryHandleTypeFlags ha
 static VkResult import(VkDevice device, void *pointer, VkDeviceSize size, uint32_t type,
                        VkDeviceMemory *memory)
 {
-    const VkImportMemoryHostPointerInfoEXT host = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-        .handleType = host_allocation,
-        .pHostPointer = pointer};
-    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                       .pNext = &host,
-                                       .allocationSize = size,
-                                       .memoryTypeIndex = type};
+    const VkImportMemoryHostPointerInfoEXT host = {VK_TYPE(IMPORT_MEMORY_HOST_POINTER_INFO_EXT),
+                                                   .handleType = host_allocation,
+                                                   .pHostPointer = pointer};
+    const VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .pNext = &host,
+                                       .allocationSize = size, .memoryTypeIndex = type};
     return vkAllocateMemory(device, &info, NULL, memory);
 }
 
@@ -68,17 +63,15 @@ TEST(test_host_memory_is_offered_unless_switched_off)
             on);
         assert_true(vulkan_has_device_extension(f.physical, VK_KHR_EXTERNAL_MEMORY_EXTENSION_NAME));
         VkPhysicalDeviceExternalMemoryHostPropertiesEXT limits = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
-        VkPhysicalDeviceProperties2 properties = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &limits};
+            VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT)};
+        VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
+                                                  .pNext = &limits};
         vkGetPhysicalDeviceProperties2(f.physical, &properties);
         assert_int_equal(limits.minImportedHostPointerAlignment, on ? PAGE : 0);
         const VkPhysicalDeviceExternalBufferInfo info = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-            .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-            .handleType = host_allocation};
-        VkExternalBufferProperties external = {.sType =
-                                                   VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+            VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO),
+            .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT, .handleType = host_allocation};
+        VkExternalBufferProperties external = {VK_TYPE(EXTERNAL_BUFFER_PROPERTIES)};
         vkGetPhysicalDeviceExternalBufferProperties(f.physical, &info, &external);
         assert_int_equal(external.externalMemoryProperties.externalMemoryFeatures,
                          on ? VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0);
@@ -92,8 +85,7 @@ TEST(test_host_memory_is_offered_unless_switched_off)
 FIXTURE_TEST(test_imported_memory_is_the_program_s_own, "SHAPE=q1")
 {
     uint64_t *words = pages_new(2);
-    VkMemoryHostPointerPropertiesEXT properties = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    VkMemoryHostPointerPropertiesEXT properties = {VK_TYPE(MEMORY_HOST_POINTER_PROPERTIES_EXT)};
     assert_success(
         vkGetMemoryHostPointerPropertiesEXT(f->device, host_allocation, words, &properties));
     assert_true(properties.memoryTypeBits & 1);
@@ -129,8 +121,7 @@ FIXTURE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1")
 {
     uint8_t *bytes = pages_new(2);
     VkDeviceMemory memory;
-    VkMemoryHostPointerPropertiesEXT properties = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    VkMemoryHostPointerPropertiesEXT properties = {VK_TYPE(MEMORY_HOST_POINTER_PROPERTIES_EXT)};
     assert_int_equal(
         vkGetMemoryHostPointerPropertiesEXT(f->device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
                                             bytes, &properties),
@@ -159,11 +150,9 @@ FIXTURE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1")
     vkFreeMemory(f->device, memory, NULL);
 
     const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue};
     VkDevice plain_device;
     assert_success(vkCreateDevice(f->physical, &info, NULL, &plain_device));
@@ -232,15 +221,14 @@ TEST(test_the_memory_there_is)
         vkGetBufferMemoryRequirements(f.device, buffer, &requirements);
         assert_int_equal(requirements.memoryTypeBits, memories[i].buffers);
         vkDestroyBuffer(f.device, buffer, NULL);
-        const VkBufferCreateInfo sparse = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        const VkBufferCreateInfo sparse = {VK_TYPE(BUFFER_CREATE_INFO),
                                            .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
-                                           .size = PAGE,
-                                           .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                                           .size = PAGE, .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
         assert_success(vkCreateBuffer(f.device, &sparse, NULL, &buffer));
         vkGetBufferMemoryRequirements(f.device, buffer, &requirements);
         assert_int_equal(requirements.memoryTypeBits, memories[i].sparse);
         vkDestroyBuffer(f.device, buffer, NULL);
-        const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
                                         .imageType = VK_IMAGE_TYPE_2D,
                                         .format = VK_FORMAT_R8G8B8A8_UNORM,
                                         .extent = {16, 16, 1},
@@ -259,8 +247,7 @@ TEST(test_the_memory_there_is)
 
 static VkDeviceMemory allocate(struct fixture *f, uint32_t type)
 {
-    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                       .allocationSize = PAGE,
+    const VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = PAGE,
                                        .memoryTypeIndex = type};
     VkDeviceMemory memory;
     assert_success(vkAllocateMemory(f->device, &info, NULL, &memory));
@@ -274,7 +261,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     struct fixture f;
     fixture_open_instance(&f, environment);
     assert_success(fixture_open_device(&f, NULL));
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
     assert_success(vkCreateCommandPool(f.device, &pool, NULL, &f.pools[0]));
     VkBuffer buffer = buffer_for(&f, 0);
     VkDeviceMemory memory = allocate(&f, type);
@@ -287,8 +274,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     vkCmdCopyBuffer(commands, buffer, buffer, 1, &copy);
     vkCmdUpdateBuffer(commands, buffer, 128, 8, &update);
     assert_success(vkEndCommandBuffer(commands));
-    VkMappedMemoryRange range = {
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = 64};
+    VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory, .size = 64};
 
     words[0] = 2;
     assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
@@ -334,11 +320,11 @@ TEST(test_memory_is_used_for_what_takes_it)
     VkDeviceMemory cached = allocate(&f, 2);
     assert_success(vkBindBufferMemory(f.device, buffer, local, 0));
     vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    const VkBindBufferMemoryInfo bind = {
-        .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO, .buffer = buffer, .memory = cached};
+    const VkBindBufferMemoryInfo bind = {VK_TYPE(BIND_BUFFER_MEMORY_INFO), .buffer = buffer,
+                                         .memory = cached};
     assert_success(vkBindBufferMemory2(f.device, 1, &bind));
     vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
                                     .extent = {4, 4, 1},
@@ -353,8 +339,7 @@ TEST(test_memory_is_used_for_what_takes_it)
     assert_success(vkBindImageMemory(f.device, image, cached, 0));
     vulkan_expect(&f.icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     VkDeviceMemory none;
-    const VkMemoryAllocateInfo fifth = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                        .allocationSize = PAGE,
+    const VkMemoryAllocateInfo fifth = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = PAGE,
                                         .memoryTypeIndex = 4};
     assert_int_equal(vkAllocateMemory(f.device, &fifth, NULL, &none),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -387,10 +372,8 @@ FIXTURE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1")
     assert_success(vkMapMemory(f->device, memory, 1024, 1024 + 64, 0, &data));
     vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
-                                           .memory = memory,
-                                           .offset = ranges[i].offset,
-                                           .size = ranges[i].size};
+        const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
+                                           .offset = ranges[i].offset, .size = ranges[i].size};
         assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
         vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
         assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
@@ -402,8 +385,8 @@ FIXTURE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1")
     vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkUnmapMemory(f->device, memory);
     vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
-    const VkMappedMemoryRange range = {
-        .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, .memory = memory, .size = VK_WHOLE_SIZE};
+    const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
+                                       .size = VK_WHOLE_SIZE};
     assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
     vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
     vkFreeMemory(f->device, memory, NULL);

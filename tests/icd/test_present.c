@@ -6,8 +6,7 @@
 
 static VkSurfaceKHR surface_create(struct fixture *f)
 {
-    const VkHeadlessSurfaceCreateInfoEXT info = {
-        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    const VkHeadlessSurfaceCreateInfoEXT info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
     assert_success(vkCreateHeadlessSurfaceEXT(f->instance, &info, NULL, &surface));
     return surface;
@@ -15,20 +14,18 @@ static VkSurfaceKHR surface_create(struct fixture *f)
 
 static VkSwapchainKHR swapchain_create(struct fixture *f, VkSurfaceKHR surface, VkSwapchainKHR old)
 {
-    const VkSwapchainCreateInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-        .surface = surface,
-        .minImageCount = 2,
-        .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
-        .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
-        .imageExtent = {64, 64},
-        .imageArrayLayers = 1,
-        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
-        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
-        .oldSwapchain = old,
-    };
+    const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
+                                           .surface = surface,
+                                           .minImageCount = 2,
+                                           .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+                                           .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
+                                           .imageExtent = {64, 64},
+                                           .imageArrayLayers = 1,
+                                           .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                           .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                                           .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                                           .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+                                           .oldSwapchain = old};
     VkSwapchainKHR swapchain;
     assert_success(vkCreateSwapchainKHR(f->device, &info, NULL, &swapchain));
     return swapchain;
@@ -37,12 +34,9 @@ static VkSwapchainKHR swapchain_create(struct fixture *f, VkSurfaceKHR surface, 
 static VkResult present(VkQueue queue, VkSwapchainKHR swapchain, uint32_t image, VkSemaphore wait)
 {
     VkResult each = VK_INCOMPLETE;
-    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                   .waitSemaphoreCount = wait ? 1 : 0,
-                                   .pWaitSemaphores = &wait,
-                                   .swapchainCount = 1,
-                                   .pSwapchains = &swapchain,
-                                   .pImageIndices = &image,
+    const VkPresentInfoKHR info = {VK_TYPE(PRESENT_INFO_KHR), .waitSemaphoreCount = wait ? 1 : 0,
+                                   .pWaitSemaphores = &wait,  .swapchainCount = 1,
+                                   .pSwapchains = &swapchain, .pImageIndices = &image,
                                    .pResults = &each};
     VkResult result = vkQueuePresentKHR(queue, &info);
     assert_int_equal(each, result);
@@ -85,12 +79,9 @@ FIXTURE_TEST(test_order, "SHAPE=q2")
     assert_success(
         vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, acquired, fence, &first));
     assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
-    const VkAcquireNextImageInfoKHR acquire = {.sType =
-                                                   VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
-                                               .swapchain = swapchain,
-                                               .timeout = UINT64_MAX,
-                                               .semaphore = vulkan_binary(f->device),
-                                               .deviceMask = 1};
+    const VkAcquireNextImageInfoKHR acquire = {
+        VK_TYPE(ACQUIRE_NEXT_IMAGE_INFO_KHR), .swapchain = swapchain, .timeout = UINT64_MAX,
+        .semaphore = vulkan_binary(f->device), .deviceMask = 1};
     assert_success(vkAcquireNextImage2KHR(f->device, &acquire, &second));
     assert_int_not_equal(first, second);
     assert_int_equal(

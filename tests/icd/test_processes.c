@@ -84,17 +84,15 @@ static void peer_end(struct peer *peer, int how)
 }
 
 static const VkExportSemaphoreCreateInfo exportable = {
-    .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+    VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
     .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
 
 static VkSemaphore make(struct fixture *f, uint64_t value)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .pNext = &exportable,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                            .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreTypeCreateInfo type = {
+        VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exportable,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE, .initialValue = value};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     VkSemaphore semaphore;
     assert_success(vkCreateSemaphore(f->device, &info, NULL, &semaphore));
     return semaphore;
@@ -102,10 +100,9 @@ static VkSemaphore make(struct fixture *f, uint64_t value)
 
 static int export_it(struct fixture *f, VkSemaphore semaphore)
 {
-    const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                          .semaphore = semaphore,
-                                          .handleType =
-                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreGetFdInfoKHR info = {
+        VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     assert_success(vkGetSemaphoreFdKHR(f->device, &info, &fd));
     return fd;
@@ -114,10 +111,8 @@ static int export_it(struct fixture *f, VkSemaphore semaphore)
 static VkResult import_it(struct fixture *f, VkSemaphore semaphore, int fd)
 {
     const VkImportSemaphoreFdInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-        .semaphore = semaphore,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-        .fd = fd};
+        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = semaphore,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
     return vkImportSemaphoreFdKHR(f->device, &info);
 }
 
@@ -275,14 +270,12 @@ FIXTURE_TEST(a_lost_device_leaves_no_queue_asleep, ENVIRONMENT)
 
 static uint32_t features(struct fixture *f, VkSemaphoreType type)
 {
-    const VkSemaphoreTypeCreateInfo chained = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = type};
+    const VkSemaphoreTypeCreateInfo chained = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
+                                               .semaphoreType = type};
     const VkPhysicalDeviceExternalSemaphoreInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
-        .pNext = &chained,
+        VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO), .pNext = &chained,
         .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    VkExternalSemaphoreProperties properties = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    VkExternalSemaphoreProperties properties = {VK_TYPE(EXTERNAL_SEMAPHORE_PROPERTIES)};
     vkGetPhysicalDeviceExternalSemaphoreProperties(f->physical, &info, &properties);
     return properties.externalSemaphoreFeatures;
 }

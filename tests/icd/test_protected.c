@@ -13,8 +13,7 @@ struct rig {
 
 static VkCommandPool make_pool(struct fixture *f, VkCommandPoolCreateFlags flags)
 {
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = flags};
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO), .flags = flags};
     VkCommandPool pool;
     assert_success(vkCreateCommandPool(f->device, &info, NULL, &pool));
     return pool;
@@ -24,23 +23,17 @@ static VkResult open_device(struct fixture *f, VkDeviceQueueCreateFlags flags)
 {
     static const float priority = 1;
     VkDeviceQueueCreateInfo queues[2] = {
-        {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-         .queueCount = 1,
-         .pQueuePriorities = &priority},
+        {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1, .pQueuePriorities = &priority},
     };
     queues[1] = queues[0];
     queues[1].flags = flags;
-    VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .synchronization2 = VK_TRUE};
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                            .synchronization2 = VK_TRUE};
     const VkPhysicalDeviceProtectedMemoryFeatures protection = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
-        .pNext = &v13,
+        VK_TYPE(PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES), .pNext = &v13,
         .protectedMemory = VK_TRUE};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &protection,
-                                     .queueCreateInfoCount = 2,
-                                     .pQueueCreateInfos = queues};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .pNext = &protection,
+                                     .queueCreateInfoCount = 2, .pQueueCreateInfos = queues};
     return vkCreateDevice(f->physical, &info, NULL, &f->device);
 }
 
@@ -50,7 +43,7 @@ static void rig_open(struct rig *r)
     fixture_open_instance(&r->f, "SHAPE=q2 PROTECTED=1");
     assert_success(open_device(&r->f, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT));
     volkLoadDevice(r->f.device);
-    const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+    const VkDeviceQueueInfo2 info = {VK_TYPE(DEVICE_QUEUE_INFO_2),
                                      .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
     vkGetDeviceQueue(r->f.device, 0, 0, &r->plain);
     vkGetDeviceQueue2(r->f.device, &info, &r->guarded);
@@ -73,26 +66,21 @@ static void rig_close(struct rig *r)
 /* A batch with an empty command buffer of the pool, in the words of either version. */
 static void submit(struct rig *r, VkQueue queue, VkCommandPool pool, bool guarded, bool older)
 {
-    const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
-        .commandBufferCount = 1};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferAllocateInfo allocate = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                                  .commandPool = pool, .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     VkCommandBuffer commands;
     assert_success(vkAllocateCommandBuffers(r->f.device, &allocate, &commands));
     assert_success(vkBeginCommandBuffer(commands, &begin));
     assert_success(vkEndCommandBuffer(commands));
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = commands};
-    const VkSubmitInfo2 info2 = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+    const VkSubmitInfo2 info2 = {VK_TYPE(SUBMIT_INFO_2),
                                  .flags = guarded ? VK_SUBMIT_PROTECTED_BIT : 0,
-                                 .commandBufferInfoCount = 1,
-                                 .pCommandBufferInfos = &buffer};
-    const VkProtectedSubmitInfo protection = {.sType = VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO,
+                                 .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer};
+    const VkProtectedSubmitInfo protection = {VK_TYPE(PROTECTED_SUBMIT_INFO),
                                               .protectedSubmit = guarded};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &protection,
-                               .commandBufferCount = 1,
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO), .pNext = &protection, .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
     assert_success(older ? vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE)
                          : vkQueueSubmit2(queue, 1, &info2, VK_NULL_HANDLE));
@@ -130,10 +118,9 @@ TEST(test_memory)
                              0,
                          i == last);
     for (int guarded = 0; guarded < 2; guarded++) {
-        const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO),
                                          .flags = guarded ? VK_BUFFER_CREATE_PROTECTED_BIT : 0,
-                                         .size = 64,
-                                         .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                                         .size = 64, .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
         VkBuffer buffer;
         VkMemoryRequirements requirements;
         assert_success(vkCreateBuffer(r.f.device, &info, NULL, &buffer));

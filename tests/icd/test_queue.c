@@ -42,17 +42,11 @@ FIXTURE_TEST(test_legal_waits, "SHAPE=q2")
     assert_success(
         vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 9}));
 
-    const VkSemaphoreSubmitInfo ten = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                       .semaphore = a,
-                                       .value = 10,
+    const VkSemaphoreSubmitInfo ten = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = a, .value = 10,
                                        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
     const VkSubmitInfo2 infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-         .signalSemaphoreInfoCount = 1,
-         .pSignalSemaphoreInfos = &ten},
-        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-         .waitSemaphoreInfoCount = 1,
-         .pWaitSemaphoreInfos = &ten},
+        {VK_TYPE(SUBMIT_INFO_2), .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &ten},
+        {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &ten},
     };
     assert_success(vkQueueSubmit2(f->queues[0][0], 2, infos, VK_NULL_HANDLE));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
@@ -136,10 +130,8 @@ FIXTURE_TEST(test_wait_any, "SHAPE=q2")
 {
     VkSemaphore semaphores[2] = {vulkan_timeline(f->device, 0), vulkan_timeline(f->device, 0)};
     const uint64_t values[2] = {1, 1};
-    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                .semaphoreCount = 2,
-                                .pSemaphores = semaphores,
-                                .pValues = values};
+    VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 2,
+                                .pSemaphores = semaphores, .pValues = values};
     assert_int_equal(vkWaitSemaphores(f->device, &info, 1000), VK_TIMEOUT);
     assert_success(vulkan_submit(
         f->queues[0][1], (struct vulkan_batch){.signal = semaphores[1], .signal_value = 1}));
@@ -156,7 +148,7 @@ FIXTURE_TEST(test_wait_any, "SHAPE=q2")
 
 FIXTURE_TEST(test_events, "SHAPE=q2")
 {
-    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     VkEvent event;
     assert_success(vkCreateEvent(f->device, &info, NULL, &event));
     VkCommandBuffer waits = device_begin(&f->base, 0, 0);
@@ -265,10 +257,8 @@ FIXTURE_TEST(test_labels, "SHAPE=q2")
     VkSemaphore a = vulkan_timeline(f->device, 0);
     struct belfry_icd_record records[16] = {0};
     const VkQueue queue = f->queues[0][0];
-    const VkDebugUtilsLabelEXT frame = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                        .pLabelName = "frame"},
-                               pass = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                       .pLabelName = "pass"};
+    const VkDebugUtilsLabelEXT frame = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "frame"},
+                               pass = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "pass"};
     f->icd.record_start(records, 16);
     vkQueueBeginDebugUtilsLabelEXT(queue, &frame);
     assert_success(vulkan_submit1(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
@@ -331,17 +321,14 @@ FIXTURE_TEST(test_shared_timeline, "SHAPE=q2")
 {
     VkSemaphore a = vulkan_timeline(f->device, 3);
     VkSemaphore b = vulkan_timeline(f->device, 0);
-    const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                         .semaphore = a,
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = a,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd;
     assert_success(vkGetSemaphoreFdKHR(f->device, &get, &fd));
-    VkImportSemaphoreFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-                                         .semaphore = b,
-                                         .handleType =
-                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-                                         .fd = fd};
+    VkImportSemaphoreFdInfoKHR import = {
+        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = b,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
     assert_success(vkImportSemaphoreFdKHR(f->device, &import));
     assert_int_equal(vulkan_value(f->device, b), 3);
     assert_success(

@@ -14,7 +14,7 @@
 
 static VkCommandPool pool_of(struct fixture *f, uint32_t family)
 {
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .queueFamilyIndex = family};
     VkCommandPool pool;
     assert_success(vkCreateCommandPool(f->device, &info, NULL, &pool));
@@ -24,12 +24,9 @@ static VkCommandPool pool_of(struct fixture *f, uint32_t family)
 static VkCommandBuffer begin_in(struct fixture *f, VkCommandPool pool)
 {
     const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     VkCommandBuffer commands;
     assert_success(vkAllocateCommandBuffers(f->device, &info, &commands));
     assert_success(vkBeginCommandBuffer(commands, &begin));
@@ -38,9 +35,8 @@ static VkCommandBuffer begin_in(struct fixture *f, VkCommandPool pool)
 
 static VkQueryPool queries_of(struct fixture *f, uint32_t count)
 {
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = count};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = count};
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
     return pool;
@@ -56,15 +52,11 @@ static void submit(struct fixture *f, VkCommandBuffer commands)
 
 static void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 stages)
 {
-    const VkMemoryBarrier2 memory = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = stages,
-        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
-    };
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .memoryBarrierCount = 1,
+    const VkMemoryBarrier2 memory = {VK_TYPE(MEMORY_BARRIER_2), .srcStageMask = stages,
+                                     .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
+                                     .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
+                                     .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT};
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                    .pMemoryBarriers = &memory};
     vkCmdPipelineBarrier2(commands, &info);
 }
@@ -209,14 +201,10 @@ FIXTURE_TEST(test_transfers_stay_inside_their_buffers, QUIET_Q1)
     VkCommandBuffer commands = device_begin(&f->base, 0, 0);
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
         const VkBufferCopy copy = {copies[i].from, copies[i].to, copies[i].size};
-        const VkBufferCopy2 copy2 = {.sType = VK_STRUCTURE_TYPE_BUFFER_COPY_2,
-                                     .srcOffset = copies[i].from,
-                                     .dstOffset = copies[i].to,
-                                     .size = copies[i].size};
-        const VkCopyBufferInfo2 info = {.sType = VK_STRUCTURE_TYPE_COPY_BUFFER_INFO_2,
-                                        .srcBuffer = f->buffer,
-                                        .dstBuffer = f->buffer,
-                                        .regionCount = 1,
+        const VkBufferCopy2 copy2 = {VK_TYPE(BUFFER_COPY_2), .srcOffset = copies[i].from,
+                                     .dstOffset = copies[i].to, .size = copies[i].size};
+        const VkCopyBufferInfo2 info = {VK_TYPE(COPY_BUFFER_INFO_2), .srcBuffer = f->buffer,
+                                        .dstBuffer = f->buffer, .regionCount = 1,
                                         .pRegions = &copy2};
         vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
         vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
@@ -284,11 +272,9 @@ FIXTURE_TEST(test_query_copies_stay_inside_buffer_and_pool, QUIET_Q1)
 /* Memory that ends before the buffer does, or isn't there at all. */
 FIXTURE_TEST(test_transfers_stay_inside_the_buffer_s_memory, QUIET_Q1)
 {
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = 1024,
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .allocationSize = 1024};
+    const VkMemoryAllocateInfo allocate = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 1024};
     VkBuffer buffer;
     VkDeviceMemory memory;
     assert_success(vkCreateBuffer(f->device, &info, NULL, &buffer));
@@ -318,8 +304,8 @@ FIXTURE_TEST(test_transfers_need_the_buffer_s_usage, QUIET_Q1)
                                           VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkBuffer buffers[2];
     for (int i = 0; i < 2; i++) {
-        const VkBufferCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = 1024, .usage = usages[i]};
+        const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
+                                         .usage = usages[i]};
         assert_success(vkCreateBuffer(f->device, &info, NULL, &buffers[i]));
         assert_success(vkBindBufferMemory(f->device, buffers[i], f->memory, 0));
     }
@@ -405,12 +391,10 @@ FIXTURE_TEST(test_the_host_resets_no_pending_query, QUIET_Q1)
 /* Destroyed under their commands: told, and the commands still find them. */
 FIXTURE_TEST(test_what_pending_commands_use_is_not_destroyed, "SHAPE=q2 QUIET=1")
 {
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .size = 4096,
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 4096,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .allocationSize = 4096};
-    const VkEventCreateInfo event_info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkMemoryAllocateInfo allocate = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 4096};
+    const VkEventCreateInfo event_info = {VK_TYPE(EVENT_CREATE_INFO)};
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkEvent event;

@@ -73,8 +73,7 @@ FIXTURE_TEST(test_same_queue_twice, "SHAPE=q2")
     vkGetDeviceQueue(f->device, 0, 1, &again);
     assert_ptr_equal(again, f->queues[0][1]);
     assert_ptr_not_equal(f->queues[0][0], f->queues[0][1]);
-    const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
-                                     .queueIndex = 1};
+    const VkDeviceQueueInfo2 info = {VK_TYPE(DEVICE_QUEUE_INFO_2), .queueIndex = 1};
     vkGetDeviceQueue2(f->device, &info, &again);
     assert_ptr_equal(again, f->queues[0][1]);
 }
@@ -109,13 +108,10 @@ TEST(test_versions)
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
         const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                               .queueCount = 1,
+        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                                .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue,
-                                         .enabledExtensionCount = 2,
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                                         .pQueueCreateInfos = &queue, .enabledExtensionCount = 2,
                                          .ppEnabledExtensionNames = names};
         assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
         assert_non_null(vkGetDeviceProcAddr(f.device, "vkWaitSemaphoresKHR"));
@@ -135,9 +131,9 @@ TEST(test_old_device_of_a_plain_instance)
     for (uint32_t minor = 0; minor < 2; minor++) {
         setenv("BELFRY_ICD_API", minor ? "1.1" : "1.0", 1);
         assert_success(volkInitialize());
-        const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                                .apiVersion = VK_API_VERSION_1_3};
-        const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                            .pApplicationInfo = &application};
         VkInstance instance;
         assert_success(vkCreateInstance(&info, NULL, &instance));
@@ -150,7 +146,7 @@ TEST(test_old_device_of_a_plain_instance)
                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
         for (uint32_t i = 0; i < 2; i++) {
             assert_int_equal(vulkan_has_device_extension(physical, names[i]), minor);
-            const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+            const VkDeviceCreateInfo device_info = {VK_TYPE(DEVICE_CREATE_INFO),
                                                     .enabledExtensionCount = 1,
                                                     .ppEnabledExtensionNames = &names[i]};
             VkDevice device = VK_NULL_HANDLE;
@@ -170,10 +166,8 @@ TEST(test_nothing_new)
     assert_false(vulkan_has_device_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
     assert_false(vulkan_has_device_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &timeline};
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &timeline};
     vkGetPhysicalDeviceFeatures2(f.physical, &features);
     assert_false(timeline.timelineSemaphore);
     timeline.timelineSemaphore = VK_TRUE;
@@ -193,13 +187,10 @@ TEST(test_int64_is_offered_on_demand_alone)
         assert_int_equal(features.shaderInt64, i);
         const float priority = 1.0f;
         const VkPhysicalDeviceFeatures asked = {.shaderInt64 = VK_TRUE};
-        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                               .queueCount = 1,
+        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                                .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue,
-                                         .pEnabledFeatures = &asked};
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                                         .pQueueCreateInfos = &queue, .pEnabledFeatures = &asked};
         assert_int_equal(vkCreateDevice(f.physical, &info, NULL, &f.device),
                          i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         fixture_close(&f);
@@ -218,16 +209,12 @@ static VkResult realtime_device(struct fixture *f)
     const float priority = 1.0f;
     static const char *const names[] = {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME};
     const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR),
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .pNext = &global,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .pNext = &global,
+                                           .queueCount = 1, .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue, .enabledExtensionCount = 1,
                                      .ppEnabledExtensionNames = names};
     return vkCreateDevice(f->physical, &info, NULL, &f->device);
 }
@@ -269,12 +256,11 @@ TEST(test_builds)
     for (int i = 0; i < 2; i++) {
         struct fixture f;
         fixture_open_instance(&f, environments[i]);
-        id[i] = (VkPhysicalDeviceIDProperties){
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, .pNext = &driver[i]};
-        driver[i] = (VkPhysicalDeviceDriverProperties){
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-        properties[i] = (VkPhysicalDeviceProperties2){
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id[i]};
+        id[i] = (VkPhysicalDeviceIDProperties){VK_TYPE(PHYSICAL_DEVICE_ID_PROPERTIES),
+                                               .pNext = &driver[i]};
+        driver[i] = (VkPhysicalDeviceDriverProperties){VK_TYPE(PHYSICAL_DEVICE_DRIVER_PROPERTIES)};
+        properties[i] =
+            (VkPhysicalDeviceProperties2){VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &id[i]};
         vkGetPhysicalDeviceProperties2(f.physical, &properties[i]);
         fixture_close(&f);
     }
@@ -313,13 +299,13 @@ static size_t cache_size(VkDevice device, VkPipelineCache cache)
 FIXTURE_TEST(test_caches_grow, "PIPELINE_SIZE=1000")
 {
     const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
-    const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    const VkPipelineCacheCreateInfo info = {VK_TYPE(PIPELINE_CACHE_CREATE_INFO)};
     VkPipelineCache caches[2];
     for (int i = 0; i < 2; i++)
         assert_success(vkCreatePipelineCache(f->device, &info, NULL, &caches[i]));
     const VkComputePipelineCreateInfo made = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .pName = "main"}};
+        VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+        .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO), .pName = "main"}};
     for (size_t i = 0; i < 3; i++) {
         VkPipeline pipeline;
         assert_int_equal(cache_size(f->device, caches[0]), header + 1000 * i);

@@ -166,9 +166,8 @@ FIXTURE_TEST(test_long_fills_store_whole_words, "SHAPE=q1")
 FIXTURE_TEST(test_query_copies_store_whole_words, "SHAPE=q1")
 {
     struct reader r = {.word = (const uint64_t *)(const void *)(f->words + 16)};
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = 2};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
     vkResetQueryPool(f->device, pool, 0, 2);

@@ -23,9 +23,8 @@ static VkShaderModule shader(struct fixture *f)
         0x000100fd,                                   /* OpReturn */
         0x00010038,                                   /* OpFunctionEnd */
     };
-    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = sizeof(code),
-                                           .pCode = code};
+    const VkShaderModuleCreateInfo info = {VK_TYPE(SHADER_MODULE_CREATE_INFO),
+                                           .codeSize = sizeof(code), .pCode = code};
     VkShaderModule module;
     assert_success(vkCreateShaderModule(f->device, &info, NULL, &module));
     return module;
@@ -41,69 +40,56 @@ TEST(test_inert_objects)
                                                       VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                   .descriptorCount = 1,
                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-    const VkDescriptorSetLayoutCreateInfo layout_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding};
+    const VkDescriptorSetLayoutCreateInfo layout_info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                         .bindingCount = 1, .pBindings = &binding};
     VkDescriptorSetLayout set_layout;
     assert_success(vkCreateDescriptorSetLayout(f.device, &layout_info, NULL, &set_layout));
     const VkPipelineLayoutCreateInfo pipeline_layout_info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &set_layout};
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &set_layout};
     VkPipelineLayout layout;
     assert_success(vkCreatePipelineLayout(f.device, &pipeline_layout_info, NULL, &layout));
     VkShaderModule module = shader(&f);
     const VkComputePipelineCreateInfo pipeline_info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
-                  .pName = "main"},
+        VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+        .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO), .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module, .pName = "main"},
         .layout = layout};
     VkPipeline pipeline;
     assert_success(
         vkCreateComputePipelines(f.device, VK_NULL_HANDLE, 1, &pipeline_info, NULL, &pipeline));
 
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
-    const VkDescriptorPoolCreateInfo pool_info = {.sType =
-                                                      VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                                  .maxSets = 1,
-                                                  .poolSizeCount = 1,
+    const VkDescriptorPoolCreateInfo pool_info = {VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO),
+                                                  .maxSets = 1, .poolSizeCount = 1,
                                                   .pPoolSizes = &size};
     VkDescriptorPool pool;
     assert_success(vkCreateDescriptorPool(f.device, &pool_info, NULL, &pool));
-    const VkDescriptorSetAllocateInfo set_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pool,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &set_layout};
+    const VkDescriptorSetAllocateInfo set_info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                                  .descriptorPool = pool, .descriptorSetCount = 1,
+                                                  .pSetLayouts = &set_layout};
     VkDescriptorSet set;
     assert_success(vkAllocateDescriptorSets(f.device, &set_info, &set));
 
-    const VkImageCreateInfo image_info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .extent = {64, 64, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-    };
+    const VkImageCreateInfo image_info = {VK_TYPE(IMAGE_CREATE_INFO),
+                                          .imageType = VK_IMAGE_TYPE_2D,
+                                          .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                          .extent = {64, 64, 1},
+                                          .mipLevels = 1,
+                                          .arrayLayers = 1,
+                                          .samples = VK_SAMPLE_COUNT_1_BIT,
+                                          .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                   VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     VkImage image;
     assert_success(vkCreateImage(f.device, &image_info, NULL, &image));
     VkMemoryRequirements requirements;
     vkGetImageMemoryRequirements(f.device, image, &requirements);
-    const VkMemoryAllocateInfo memory_info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+    const VkMemoryAllocateInfo memory_info = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                               .allocationSize = requirements.size};
     VkDeviceMemory memory;
     assert_success(vkAllocateMemory(f.device, &memory_info, NULL, &memory));
     assert_success(vkBindImageMemory(f.device, image, memory, 0));
     const VkImageViewCreateInfo view_info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = image,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        VK_TYPE(IMAGE_VIEW_CREATE_INFO), .image = image, .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = VK_FORMAT_R8G8B8A8_UNORM,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     VkImageView view;
@@ -118,15 +104,12 @@ TEST(test_inert_objects)
     const VkSubpassDescription subpass = {.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
                                           .colorAttachmentCount = 1,
                                           .pColorAttachments = &reference};
-    const VkRenderPassCreateInfo pass_info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-                                              .attachmentCount = 1,
-                                              .pAttachments = &attachment,
-                                              .subpassCount = 1,
-                                              .pSubpasses = &subpass};
+    const VkRenderPassCreateInfo pass_info = {VK_TYPE(RENDER_PASS_CREATE_INFO),
+                                              .attachmentCount = 1, .pAttachments = &attachment,
+                                              .subpassCount = 1, .pSubpasses = &subpass};
     VkRenderPass pass;
     assert_success(vkCreateRenderPass(f.device, &pass_info, NULL, &pass));
-    const VkFramebufferCreateInfo framebuffer_info = {.sType =
-                                                          VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+    const VkFramebufferCreateInfo framebuffer_info = {VK_TYPE(FRAMEBUFFER_CREATE_INFO),
                                                       .renderPass = pass,
                                                       .attachmentCount = 1,
                                                       .pAttachments = &view,
@@ -139,12 +122,9 @@ TEST(test_inert_objects)
     VkCommandBuffer commands =
         device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clear = {0};
-    const VkRenderPassBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-                                         .renderPass = pass,
-                                         .framebuffer = framebuffer,
-                                         .renderArea = {{0, 0}, {64, 64}},
-                                         .clearValueCount = 1,
-                                         .pClearValues = &clear};
+    const VkRenderPassBeginInfo begin = {
+        VK_TYPE(RENDER_PASS_BEGIN_INFO),  .renderPass = pass,   .framebuffer = framebuffer,
+        .renderArea = {{0, 0}, {64, 64}}, .clearValueCount = 1, .pClearValues = &clear};
     vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdEndRenderPass(commands);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
@@ -178,10 +158,9 @@ static void submission_tour(const char *environment)
     VkQueue queue = f.queues[0][0];
 
     VkCommandBuffer commands = device_begin(&f.base, 0, 0);
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT |
-                                                      VK_ACCESS_TRANSFER_WRITE_BIT};
+    const VkMemoryBarrier barrier = {
+        VK_TYPE(MEMORY_BARRIER), .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
     vkCmdFillBuffer(commands, f.buffer, 0, 64, 1);
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                          0, 1, &barrier, 0, NULL, 0, NULL);
@@ -205,9 +184,8 @@ static void submission_tour(const char *environment)
     assert_int_equal(vulkan_value(f.device, timeline), 3);
 
     if (f.families[0].timestampValidBits) {
-        const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                            .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                            .queryCount = 2};
+        const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                            .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
         VkQueryPool pool;
         uint64_t stamps[2];
         assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
@@ -244,8 +222,7 @@ TEST(test_present)
 {
     struct fixture f;
     fixture_open_validated(&f, "SHAPE=q1");
-    const VkHeadlessSurfaceCreateInfoEXT surface_info = {
-        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    const VkHeadlessSurfaceCreateInfoEXT surface_info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
     assert_success(vkCreateHeadlessSurfaceEXT(f.instance, &surface_info, NULL, &surface));
     VkBool32 supported;
@@ -258,19 +235,17 @@ TEST(test_present)
     VkPresentModeKHR modes[4];
     n = 4;
     assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f.physical, surface, &n, modes));
-    const VkSwapchainCreateInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-        .surface = surface,
-        .minImageCount = 3,
-        .imageFormat = formats[0].format,
-        .imageColorSpace = formats[0].colorSpace,
-        .imageExtent = {64, 64},
-        .imageArrayLayers = 1,
-        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
-        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-        .presentMode = modes[0],
-    };
+    const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
+                                           .surface = surface,
+                                           .minImageCount = 3,
+                                           .imageFormat = formats[0].format,
+                                           .imageColorSpace = formats[0].colorSpace,
+                                           .imageExtent = {64, 64},
+                                           .imageArrayLayers = 1,
+                                           .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                           .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                                           .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                                           .presentMode = modes[0]};
     VkSwapchainKHR swapchain;
     assert_success(vkCreateSwapchainKHR(f.device, &info, NULL, &swapchain));
     VkImage images[8];
@@ -286,7 +261,7 @@ TEST(test_present)
         VkCommandBuffer commands =
             device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         const VkImageMemoryBarrier barrier = {
-            .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+            VK_TYPE(IMAGE_MEMORY_BARRIER),
             .newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
             .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
             .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
@@ -299,12 +274,9 @@ TEST(test_present)
                                                                             .commands = commands,
                                                                             .signal = rendered,
                                                                             .fence = fence}));
-        const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                          .waitSemaphoreCount = 1,
-                                          .pWaitSemaphores = &rendered,
-                                          .swapchainCount = 1,
-                                          .pSwapchains = &swapchain,
-                                          .pImageIndices = &index};
+        const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR),    .waitSemaphoreCount = 1,
+                                          .pWaitSemaphores = &rendered, .swapchainCount = 1,
+                                          .pSwapchains = &swapchain,    .pImageIndices = &index};
         assert_success(vkQueuePresentKHR(f.queues[0][0], &present));
         assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_success(vkResetFences(f.device, 1, &fence));
@@ -327,11 +299,9 @@ TEST(test_versions)
         struct fixture f;
         fixture_open_validated_instance(&f, environments[i]);
         const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                               .queueCount = 1,
+        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                                .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .queueCreateInfoCount = 1,
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                          .pQueueCreateInfos = &queue};
         assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
         VkFence fence = vulkan_fence(f.device, false);

@@ -196,7 +196,7 @@ static void check_row(struct subject *t, const struct row *row)
     check_refused(t, row, (BfStructureType)VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, NULL);
     check_refused(t, row, BF_STRUCTURE_TYPE_MAX_ENUM, NULL);
     BfBaseOutStructure known = {.sType = row->type};
-    BfBaseOutStructure unknown = {.sType = BF_STRUCTURE_TYPE_MAX_ENUM};
+    BfBaseOutStructure unknown = {BF_TYPE(MAX_ENUM)};
     check_refused(t, row, row->type, &known);
     check_refused(t, row, row->type, &unknown);
 }
@@ -266,8 +266,8 @@ TEST(what_belfry_hands_over_says_what_it_is)
     struct fixture f;
     fixture_open(&f, NULL);
     BfBackgroundModeInfo seen = {.pNext = &f};
-    const BfBackgroundDriver driver = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, .pContext = &seen, .pfnOnMode = note_mode};
+    const BfBackgroundDriver driver = {BF_TYPE(BACKGROUND_DRIVER), .pContext = &seen,
+                                       .pfnOnMode = note_mode};
     assert_success(bfAddBackgroundDriver(f.bf, &driver));
     assert_success(bfSetBackgroundProcessingMode(f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                                                  BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));

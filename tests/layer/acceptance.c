@@ -110,15 +110,12 @@ static void unblock(struct call *neighbour)
 static VkSemaphore exported(struct device *w)
 {
     const VkExportSemaphoreCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkSemaphore semaphore;
-    assert_success(
-        vkCreateSemaphore(w->device,
-                          &(VkSemaphoreCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                                   .pNext = &external},
-                          NULL, &semaphore));
+    assert_success(vkCreateSemaphore(
+        w->device, &(VkSemaphoreCreateInfo){VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &external},
+        NULL, &semaphore));
     return semaphore;
 }
 
@@ -234,15 +231,13 @@ static void *wait_idle(void *argument)
  * of its last submission; where only the VkQueue can tell, neighbours submit meanwhile. */
 DEVICE_TEST(test_idle_wait_and_neighbours, "SHAPE=q1", three)
 {
-    const VkExportFenceCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_FENCE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
+    const VkExportFenceCreateInfo external = {VK_TYPE(EXPORT_FENCE_CREATE_INFO),
+                                              .handleTypes =
+                                                  VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkFence fence;
     assert_success(vkCreateFence(
-        w->device,
-        &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .pNext = &external},
-        NULL, &fence));
+        w->device, &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO), .pNext = &external}, NULL,
+        &fence));
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
     b.batch.fence = fence;
     assert_success(vulkan_submit(b.queue, b.batch));

@@ -94,7 +94,7 @@ static struct bf_gpu *runtime(void)
 
 static VkResult try_pool(uint32_t family, VkCommandPool *pool)
 {
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .queueFamilyIndex = family};
     return FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, pool);
 }
@@ -109,10 +109,8 @@ static VkCommandPool make_pool(uint32_t family)
 static VkResult try_allocate(VkCommandPool pool, VkCommandBufferLevel level, uint32_t count,
                              VkCommandBuffer *buffers)
 {
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = pool,
-                                              .level = level,
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = pool, .level = level,
                                               .commandBufferCount = count};
     return FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, buffers);
 }

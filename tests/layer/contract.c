@@ -566,12 +566,10 @@ static void call_what_is_absent(void)
         assert_non_null(functions[i]);
     devices_lack = true;
     static const float priority = 1;
-    const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                            .queueCount = 1,
+    const VkDeviceQueueCreateInfo queues = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                             .pQueuePriorities = &priority};
-    assert_success(fake_device(&(VkDeviceCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                                     .queueCreateInfoCount = 1,
-                                                     .pQueueCreateInfos = &queues}));
+    assert_success(fake_device(&(VkDeviceCreateInfo){
+        VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1, .pQueueCreateInfos = &queues}));
     VkQueue queue;
     FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     /* A command buffer is known by its device's dispatch key. */
@@ -582,10 +580,9 @@ static void call_what_is_absent(void)
     uint32_t index = 0;
     int fd = -1;
     VkSwapchainKHR swapchain = VK_NULL_HANDLE;
-    const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
-    const VkAcquireNextImageInfoKHR acquire = {.sType =
-                                                   VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR};
-    const VkSwapchainCreateInfoKHR made = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR)};
+    const VkAcquireNextImageInfoKHR acquire = {VK_TYPE(ACQUIRE_NEXT_IMAGE_INFO_KHR)};
+    const VkSwapchainCreateInfoKHR made = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR)};
     n = 0;
     assert_int_equal(CALL(vkQueuePresentKHR)(queue, &present), missing);
     assert_int_equal(CALL(vkAcquireNextImageKHR)(fake.device, VK_NULL_HANDLE, 0, VK_NULL_HANDLE,
@@ -595,27 +592,23 @@ static void call_what_is_absent(void)
     assert_int_equal(CALL(vkCreateSwapchainKHR)(fake.device, &made, NULL, &swapchain), missing);
     assert_int_equal(CALL(vkCreateSharedSwapchainsKHR)(fake.device, 1, &made, NULL, &swapchain),
                      missing);
-    const VkSemaphoreGetFdInfoKHR semaphore_out = {.sType =
-                                                       VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR};
-    const VkImportSemaphoreFdInfoKHR semaphore_in = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR, .fd = -1};
-    const VkFenceGetFdInfoKHR fence_out = {.sType = VK_STRUCTURE_TYPE_FENCE_GET_FD_INFO_KHR};
-    const VkImportFenceFdInfoKHR fence_in = {.sType = VK_STRUCTURE_TYPE_IMPORT_FENCE_FD_INFO_KHR,
-                                             .fence = (VkFence)(uintptr_t)64,
-                                             .fd = -1};
+    const VkSemaphoreGetFdInfoKHR semaphore_out = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR)};
+    const VkImportSemaphoreFdInfoKHR semaphore_in = {VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR),
+                                                     .fd = -1};
+    const VkFenceGetFdInfoKHR fence_out = {VK_TYPE(FENCE_GET_FD_INFO_KHR)};
+    const VkImportFenceFdInfoKHR fence_in = {VK_TYPE(IMPORT_FENCE_FD_INFO_KHR),
+                                             .fence = (VkFence)(uintptr_t)64, .fd = -1};
     assert_int_equal(CALL(vkGetSemaphoreFdKHR)(fake.device, &semaphore_out, &fd), missing);
     assert_int_equal(CALL(vkImportSemaphoreFdKHR)(fake.device, &semaphore_in), missing);
     assert_int_equal(CALL(vkGetFenceFdKHR)(fake.device, &fence_out, &fd), missing);
     assert_int_equal(CALL(vkImportFenceFdKHR)(fake.device, &fence_in), missing);
     const VkDebugMarkerObjectNameInfoEXT name = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_NAME_INFO_EXT,
-        .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT,
-        .object = (uintptr_t)queue,
+        VK_TYPE(DEBUG_MARKER_OBJECT_NAME_INFO_EXT),
+        .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT, .object = (uintptr_t)queue,
         .pObjectName = "a queue"};
-    const VkDebugMarkerObjectTagInfoEXT tag = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_TAG_INFO_EXT,
-        .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT,
-        .object = (uintptr_t)queue};
+    const VkDebugMarkerObjectTagInfoEXT tag = {VK_TYPE(DEBUG_MARKER_OBJECT_TAG_INFO_EXT),
+                                               .objectType = VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT,
+                                               .object = (uintptr_t)queue};
     assert_int_equal(CALL(vkDebugMarkerSetObjectNameEXT)(fake.device, &name), missing);
     assert_int_equal(CALL(vkDebugMarkerSetObjectTagEXT)(fake.device, &tag), missing);
     CALL(vkGetQueueCheckpointDataNV)(queue, &index, NULL);
@@ -624,8 +617,7 @@ static void call_what_is_absent(void)
     CALL(vkCmdDrawMeshTasksEXT)(buffer, 1, 1, 1);
     CALL(vkCmdPushDescriptorSetKHR)
     (buffer, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE, 0, 0, NULL);
-    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                        .pLabelName = "a label"};
+    const VkDebugUtilsLabelEXT label = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "a label"};
     CALL(vkCmdBeginDebugUtilsLabelEXT)(buffer, &label);
     ((void(VKAPI_PTR *)(VkCommandBuffer, uint32_t, const VkShaderStageFlagBits *,
                         const uint64_t *))functions[n++])(buffer, 0, NULL, NULL);

@@ -131,10 +131,10 @@ static VkQueue open_queue(void)
 
 static VkSemaphore make(uint64_t value, bool timeline)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
                                             .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO),
                                         .pNext = timeline ? &type : NULL};
     VkSemaphore semaphore;
     assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
@@ -152,11 +152,9 @@ static void everything(bool held)
                                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT};
     const uint32_t wait_devices[] = {0, 1}, masks[] = {1, 3}, signal_devices[] = {1};
     const VkCommandBuffer commands[] = {fake_dispatchable(), fake_dispatchable()};
-    const VkPerformanceQuerySubmitInfoKHR pass = {
-        .sType = VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR, .counterPassIndex = 3};
-    const VkProtectedSubmitInfo protected_submit = {.sType =
-                                                        VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO,
-                                                    .pNext = &pass,
+    const VkPerformanceQuerySubmitInfoKHR pass = {VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR),
+                                                  .counterPassIndex = 3};
+    const VkProtectedSubmitInfo protected_submit = {VK_TYPE(PROTECTED_SUBMIT_INFO), .pNext = &pass,
                                                     .protectedSubmit = VK_TRUE};
     const VkDeviceGroupSubmitInfo group = {VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO,
                                            &protected_submit,
@@ -168,17 +166,16 @@ static void everything(bool held)
                                            signal_devices};
     const VkTimelineSemaphoreSubmitInfo values = {
         VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, &group, 2, wait_values, 1, signal_values};
-    const VkSubmitInfo infos[2] = {{VK_STRUCTURE_TYPE_SUBMIT_INFO, &values, 2, wait_handles, stages,
-                                    2, commands, 1, signal_handles},
-                                   {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                    .commandBufferCount = 1,
-                                    .pCommandBuffers = commands}};
+    const VkSubmitInfo infos[2] = {
+        {VK_STRUCTURE_TYPE_SUBMIT_INFO, &values, 2, wait_handles, stages, 2, commands, 1,
+         signal_handles},
+        {VK_TYPE(SUBMIT_INFO), .commandBufferCount = 1, .pCommandBuffers = commands}};
     const VkFence fence = (VkFence)(uintptr_t)0x900;
     assert_success(FAKE_CALL(vkQueueSubmit, queue, 2, infos, fence));
     if (held) {
         assert_int_equal(calls, 0);
-        const VkSemaphoreSignalInfo signal = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = 5};
+        const VkSemaphoreSignalInfo signal = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = t,
+                                              .value = 5};
         assert_success(FAKE_CALL(vkSignalSemaphore, fake.device, &signal));
     }
     assert_int_equal(calls, 1);
@@ -263,8 +260,8 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
         m->boundary.tagSize = 5;
         m->boundary.pTag = m->tag;
     }
-    m->pass = (VkPerformanceQuerySubmitInfoKHR){
-        .sType = VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR, .counterPassIndex = 3};
+    m->pass = (VkPerformanceQuerySubmitInfoKHR){VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR),
+                                                .counterPassIndex = 3};
     m->values = (VkTimelineSemaphoreSubmitInfo){
         VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 1, &m->value, 0, NULL};
     /* 0: alone, 1: the query behind it, 2: before it */
@@ -276,23 +273,14 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
         chain = &m->pass;
     }
     m->values.pNext = chain;
-    m->old = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                            .pNext = &m->values,
-                            .waitSemaphoreCount = 1,
-                            .pWaitSemaphores = &m->t,
-                            .pWaitDstStageMask = &m->stage};
-    m->wait = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                      .semaphore = t,
-                                      .value = 5,
+    m->old = (VkSubmitInfo){VK_TYPE(SUBMIT_INFO), .pNext = &m->values, .waitSemaphoreCount = 1,
+                            .pWaitSemaphores = &m->t, .pWaitDstStageMask = &m->stage};
+    m->wait = (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t, .value = 5,
                                       .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    m->info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                              .pNext = chain,
-                              .waitSemaphoreInfoCount = 1,
+    m->info = (VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2), .pNext = chain, .waitSemaphoreInfoCount = 1,
                               .pWaitSemaphoreInfos = &m->wait};
-    m->bind = (VkBindSparseInfo){.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-                                 .pNext = &m->values,
-                                 .waitSemaphoreCount = 1,
-                                 .pWaitSemaphores = &m->t};
+    m->bind = (VkBindSparseInfo){VK_TYPE(BIND_SPARSE_INFO), .pNext = &m->values,
+                                 .waitSemaphoreCount = 1, .pWaitSemaphores = &m->t};
     VkResult result =
         command == SUBMIT    ? FAKE_CALL(vkQueueSubmit, queue, 1, &m->old, VK_NULL_HANDLE)
         : command == SUBMIT2 ? FAKE_CALL(vkQueueSubmit2, queue, 1, &m->info, VK_NULL_HANDLE)
@@ -315,8 +303,8 @@ TEST(test_frame_boundary)
         assert_success(submit_boundary(queue, command, t, empty, beside));
         assert_int_equal(calls, !held);
         if (held) {
-            const VkSemaphoreSignalInfo signal = {
-                .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = 5};
+            const VkSemaphoreSignalInfo signal = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = t,
+                                                  .value = 5};
             assert_success(FAKE_CALL(vkSignalSemaphore, fake.device, &signal));
         }
         assert_int_equal(calls, 1);
@@ -352,23 +340,15 @@ TEST(test_stranger_behind_a_frame_boundary)
     const VkTimelineSemaphoreSubmitInfo values = {
         VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, &boundary, 1, &value, 0, NULL};
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = t,
+    const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t,
                                         .value = value,
                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSubmitInfo old = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                              .pNext = &values,
-                              .waitSemaphoreCount = 1,
-                              .pWaitSemaphores = &t,
-                              .pWaitDstStageMask = &stage};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .pNext = &boundary,
-                                .waitSemaphoreInfoCount = 1,
-                                .pWaitSemaphoreInfos = &wait};
-    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-                                   .pNext = &values,
-                                   .waitSemaphoreCount = 1,
-                                   .pWaitSemaphores = &t};
+    const VkSubmitInfo old = {VK_TYPE(SUBMIT_INFO), .pNext = &values, .waitSemaphoreCount = 1,
+                              .pWaitSemaphores = &t, .pWaitDstStageMask = &stage};
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .pNext = &boundary,
+                                .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &wait};
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO), .pNext = &values,
+                                   .waitSemaphoreCount = 1, .pWaitSemaphores = &t};
     for (enum command command = 0; command < COMMANDS; command++) {
         char line[512];
         lines_begin();
@@ -388,11 +368,9 @@ TEST(test_stranger_behind_a_frame_boundary)
 TEST(test_empty_group)
 {
     VkQueue queue = open_queue();
-    const VkDeviceGroupSubmitInfo group = {.sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_SUBMIT_INFO};
+    const VkDeviceGroupSubmitInfo group = {VK_TYPE(DEVICE_GROUP_SUBMIT_INFO)};
     const VkCommandBuffer commands = fake_dispatchable();
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &group,
-                               .commandBufferCount = 1,
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO), .pNext = &group, .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
     assert_success(FAKE_CALL(vkQueueSubmit, queue, 1, &info, VK_NULL_HANDLE));
     assert_int_equal(calls, 1);

@@ -50,18 +50,15 @@ static const float priorities[FAKE_QUEUES] = {0.5f};
 
 static struct program program_of(const uint32_t *counts)
 {
-    struct program p = {page_new(), {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO}};
+    struct program p = {page_new(), {VK_TYPE(DEVICE_CREATE_INFO)}};
     const float *own = page_put(&p.page, priorities, sizeof(priorities));
     VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
     uint32_t n = 0;
     for (uint32_t f = 0; counts[f] != UINT32_MAX; f++) {
         if (counts[f])
-            queues[n++] = (VkDeviceQueueCreateInfo){
-                .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                .queueFamilyIndex = f,
-                .queueCount = counts[f],
-                .pQueuePriorities = own,
-            };
+            queues[n++] =
+                (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = f,
+                                          .queueCount = counts[f], .pQueuePriorities = own};
     }
     p.info.queueCreateInfoCount = n;
     p.info.pQueueCreateInfos = page_put(&p.page, queues, n * sizeof(*queues));
@@ -258,15 +255,15 @@ TEST(test_traced)
 /* Features ---------------------------------------------------------------------------------- */
 
 static const VkPhysicalDeviceVulkan12Features v12_off = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .bufferDeviceAddress = VK_TRUE};
+    VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES), .bufferDeviceAddress = VK_TRUE};
 static const VkPhysicalDeviceVulkan13Features v13_off = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .maintenance4 = VK_TRUE};
+    VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES), .maintenance4 = VK_TRUE};
 static const VkPhysicalDeviceTimelineSemaphoreFeatures timeline_off = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+    VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES)};
 static const VkPhysicalDeviceSynchronization2Features sync2_off = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES};
-static const VkPhysicalDeviceFeatures2 features2 = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .features.geometryShader = VK_TRUE};
+    VK_TYPE(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES)};
+static const VkPhysicalDeviceFeatures2 features2 = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2),
+                                                    .features.geometryShader = VK_TRUE};
 
 /* Every mixture of the structs that may speak of the two features, each on and off. */
 TEST(test_features)
@@ -638,10 +635,8 @@ TEST(test_groups)
         struct program p = program_of(one);
         const VkPhysicalDevice devices[2] = {fake.physical, fake.physical};
         VkDeviceGroupDeviceCreateInfo group = {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO,
-            .physicalDeviceCount = members,
-            .pPhysicalDevices = page_put(&p.page, devices, sizeof(devices)),
-        };
+            VK_TYPE(DEVICE_GROUP_DEVICE_CREATE_INFO), .physicalDeviceCount = members,
+            .pPhysicalDevices = page_put(&p.page, devices, sizeof(devices))};
         CHAIN(&p, group);
         lines_begin();
         assert_success(create(&p));
@@ -670,7 +665,7 @@ TEST(test_merged_requests)
     /* The copy family is appended, on top of the compute family. */
     static const float low[] = {0.25f, 0.5f}, high[] = {1.0f};
     const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR),
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR};
     const VkDeviceQueueCreateInfo asked[] = {
         {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 2, low},
@@ -679,8 +674,7 @@ TEST(test_merged_requests)
         {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, &global, 0, 1, 2, low},
         {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 2, 1, high},
     };
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = 4,
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 4,
                                      .pQueueCreateInfos = asked};
     assert_success(fake_device(&info));
     const struct fake_request *r = &fake.requests[0];
@@ -700,7 +694,7 @@ TEST(test_merged_requests)
     /* By flags: the older command knows queues without flags alone. */
     VkQueue plain = VK_NULL_HANDLE, flagged = VK_NULL_HANDLE, again = VK_NULL_HANDLE;
     FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &plain);
-    VkDeviceQueueInfo2 query = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+    VkDeviceQueueInfo2 query = {VK_TYPE(DEVICE_QUEUE_INFO_2),
                                 .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
     FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &flagged);
     assert_non_null(plain);
@@ -713,9 +707,9 @@ TEST(test_merged_requests)
     query.queueIndex = 1;
     FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
     assert_null(again);
-    query = (VkDeviceQueueInfo2){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
-                                 .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT,
-                                 .queueFamilyIndex = 1};
+    query =
+        (VkDeviceQueueInfo2){VK_TYPE(DEVICE_QUEUE_INFO_2),
+                             .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, .queueFamilyIndex = 1};
     FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
     assert_null(again);
     /* The same object for the same index, and one of its own for each. */
@@ -884,7 +878,7 @@ TEST(test_realtime_beside_the_programs_own)
         struct program p = program_of(one);
         program_extensions(&p, (const char *const[]){both_names[n], NULL});
         const VkDeviceQueueGlobalPriorityCreateInfoKHR own = {
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+            VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR),
             .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR};
         VkDeviceQueueCreateInfo *request = (void *)p.info.pQueueCreateInfos;
         request->pNext = page_put(&p.page, &own, sizeof(own));
@@ -942,7 +936,7 @@ TEST(test_realtime_refused)
 TEST(test_no_queues)
 {
     fake_start(NULL);
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO)};
     assert_success(fake_device(&info));
     assert_int_equal(fake.requests[0].queue_count, 0);
     VkQueue queue = (VkQueue)&queue;

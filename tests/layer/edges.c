@@ -23,8 +23,7 @@ struct screen {
 static void screen_open(struct device *w, struct screen *s, const uint32_t *families,
                         uint32_t count)
 {
-    const VkHeadlessSurfaceCreateInfoEXT surface = {
-        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface, NULL, &s->surface));
     for (uint32_t f = 0; f < w->family_count; f++) {
         VkBool32 supported = 7;
@@ -33,7 +32,7 @@ static void screen_open(struct device *w, struct screen *s, const uint32_t *fami
         assert_true(supported == VK_TRUE); /* appended ones as their hosts */
     }
     const VkSwapchainCreateInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
         .surface = s->surface,
         .minImageCount = 3,
         .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
@@ -60,13 +59,10 @@ static void screen_close(struct device *w, struct screen *s)
 static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemaphore wait)
 {
     VkResult each = VK_RESULT_MAX_ENUM;
-    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                   .waitSemaphoreCount = wait ? 1 : 0,
-                                   .pWaitSemaphores = &wait,
-                                   .swapchainCount = 1,
-                                   .pSwapchains = &s->swapchain,
-                                   .pImageIndices = &image,
-                                   .pResults = &each};
+    const VkPresentInfoKHR info = {
+        VK_TYPE(PRESENT_INFO_KHR), .waitSemaphoreCount = wait ? 1 : 0, .pWaitSemaphores = &wait,
+        .swapchainCount = 1,       .pSwapchains = &s->swapchain,       .pImageIndices = &image,
+        .pResults = &each};
     VkResult result = vkQueuePresentKHR(queue, &info);
     if (result == VK_SUCCESS)
         assert_success(each);
@@ -100,20 +96,14 @@ TEST(test_frames)
                                                   .signal = t,
                                                   .signal_value = frame + 1}));
         const VkSemaphoreSubmitInfo waits[2] = {
-            {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-             .semaphore = acquired[k],
+            {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = acquired[k],
              .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT},
-            {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-             .semaphore = t,
-             .value = frame + 1,
+            {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t, .value = frame + 1,
              .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT}};
-        const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                              .semaphore = drawn[k],
+        const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = drawn[k],
                                               .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-        const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                    .waitSemaphoreInfoCount = 2,
-                                    .pWaitSemaphoreInfos = waits,
-                                    .signalSemaphoreInfoCount = 1,
+        const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 2,
+                                    .pWaitSemaphoreInfos = waits, .signalSemaphoreInfoCount = 1,
                                     .pSignalSemaphoreInfos = &signal};
         assert_success(vkQueueSubmit2(w.queues[0][0], 1, &info, VK_NULL_HANDLE));
         assert_success(present(w.queues[frame % 2 * 2][0], &s, image, drawn[k]));
@@ -231,13 +221,12 @@ struct sparse {
 
 static void sparse_open(struct device *w, struct sparse *s)
 {
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
-                                     .size = 4 * BLOCK,
-                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
+    const VkBufferCreateInfo info = {
+        VK_TYPE(BUFFER_CREATE_INFO), .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT,
+        .size = 4 * BLOCK,
+        .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
     assert_success(vkCreateBuffer(w->device, &info, NULL, &s->buffer));
-    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+    const VkMemoryAllocateInfo memory = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                          .allocationSize = 4 * BLOCK};
     assert_success(vkAllocateMemory(w->device, &memory, NULL, &s->memory));
     assert_success(vkMapMemory(w->device, s->memory, 0, VK_WHOLE_SIZE, 0, (void **)&s->words));
@@ -289,7 +278,7 @@ static VkResult sparse_bind(VkQueue queue, struct sparse *s, VkDeviceSize memory
                                            .memory = s->memory,
                                            .memoryOffset = memory_offset + i * BLOCK};
         m->buffers[i] = (VkSparseBufferMemoryBindInfo){s->buffer, 1, &m->binds[i]};
-        m->infos[i] = (VkBindSparseInfo){.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+        m->infos[i] = (VkBindSparseInfo){VK_TYPE(BIND_SPARSE_INFO),
                                          .pNext = &m->values[i],
                                          .waitSemaphoreCount = i == 0 && wait,
                                          .pWaitSemaphores = &m->wait,
@@ -412,13 +401,11 @@ TEST(test_sparse_binds)
 static VkSemaphore exportable(struct device *w)
 {
     const VkExportSemaphoreCreateInfo exported = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
         .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .pNext = &exported,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exported,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     VkSemaphore semaphore;
     assert_success(vkCreateSemaphore(w->device, &info, NULL, &semaphore));
     return semaphore;
@@ -427,18 +414,15 @@ static VkSemaphore exportable(struct device *w)
 /* Another semaphore with the same payload. */
 static VkSemaphore import_of(struct device *w, VkSemaphore semaphore)
 {
-    const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-                                         .semaphore = semaphore,
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
     assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
     VkSemaphore copy = vulkan_timeline(w->device, 0);
     const VkImportSemaphoreFdInfoKHR import = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-        .semaphore = copy,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-        .fd = fd};
+        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = copy,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
     assert_success(vkImportSemaphoreFdKHR(w->device, &import));
     return copy;
 }

@@ -506,18 +506,13 @@ VkResult fake_instance(uint32_t version, uint32_t extension_count, const char *c
 {
     VkLayerInstanceLink next = {.pfnNextGetInstanceProcAddr = drv_GetInstanceProcAddr,
                                 .pfnNextGetPhysicalDeviceProcAddr = drv_GetPhysicalDeviceProcAddr};
-    VkLayerInstanceCreateInfo link = {.sType = VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
-                                      .function = VK_LAYER_LINK_INFO,
-                                      .u.pLayerInfo = &next};
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion = version};
-    const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = &link,
-        .pApplicationInfo = version ? &application : NULL,
-        .enabledExtensionCount = extension_count,
-        .ppEnabledExtensionNames = extensions,
-    };
+    VkLayerInstanceCreateInfo link = {VK_TYPE(LOADER_INSTANCE_CREATE_INFO),
+                                      .function = VK_LAYER_LINK_INFO, .u.pLayerInfo = &next};
+    const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO), .apiVersion = version};
+    const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO), .pNext = &link,
+                                       .pApplicationInfo = version ? &application : NULL,
+                                       .enabledExtensionCount = extension_count,
+                                       .ppEnabledExtensionNames = extensions};
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)fake.gipa(VK_NULL_HANDLE, "vkCreateInstance");
     assert_non_null(create);
@@ -544,14 +539,11 @@ VkResult fake_device(const VkDeviceCreateInfo *program)
 {
     VkLayerDeviceLink next = {.pfnNextGetInstanceProcAddr = drv_GetInstanceProcAddr,
                               .pfnNextGetDeviceProcAddr = drv_GetDeviceProcAddr};
-    VkLayerDeviceCreateInfo data = {.sType = VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
-                                    .pNext = program->pNext,
+    VkLayerDeviceCreateInfo data = {VK_TYPE(LOADER_DEVICE_CREATE_INFO), .pNext = program->pNext,
                                     .function = VK_LOADER_DATA_CALLBACK,
                                     .u.pfnSetDeviceLoaderData = set_device_data};
-    VkLayerDeviceCreateInfo link = {.sType = VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO,
-                                    .pNext = &data,
-                                    .function = VK_LAYER_LINK_INFO,
-                                    .u.pLayerInfo = &next};
+    VkLayerDeviceCreateInfo link = {VK_TYPE(LOADER_DEVICE_CREATE_INFO), .pNext = &data,
+                                    .function = VK_LAYER_LINK_INFO, .u.pLayerInfo = &next};
     VkDeviceCreateInfo info = *program;
     info.pNext = &link;
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)fake.gipa(fake.instance, "vkCreateDevice");
@@ -583,14 +575,10 @@ void fake_open_device(const uint32_t *counts)
     VkDeviceQueueCreateInfo queues[FAKE_FAMILIES];
     uint32_t n = 0;
     for (; counts[n]; n++)
-        queues[n] = (VkDeviceQueueCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = n,
-            .queueCount = counts[n],
-            .pQueuePriorities = priorities,
-        };
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .queueCreateInfoCount = n,
+        queues[n] =
+            (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = n,
+                                      .queueCount = counts[n], .pQueuePriorities = priorities};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = n,
                                      .pQueueCreateInfos = queues};
     assert_success(fake_device(&info));
 }

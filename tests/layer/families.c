@@ -72,19 +72,15 @@ static void check(const struct list *list, uint32_t calls)
 
 static VkBufferCreateInfo buffer_of(const struct list *list)
 {
-    return (VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                .size = 64,
-                                .sharingMode = list->mode,
+    return (VkBufferCreateInfo){VK_TYPE(BUFFER_CREATE_INFO), .size = 64, .sharingMode = list->mode,
                                 .queueFamilyIndexCount = list->count,
                                 .pQueueFamilyIndices = list_of(list)};
 }
 
 static VkImageCreateInfo image_of(const struct list *list)
 {
-    return (VkImageCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                               .arrayLayers = 5,
-                               .sharingMode = list->mode,
-                               .queueFamilyIndexCount = list->count,
+    return (VkImageCreateInfo){VK_TYPE(IMAGE_CREATE_INFO), .arrayLayers = 5,
+                               .sharingMode = list->mode, .queueFamilyIndexCount = list->count,
                                .pQueueFamilyIndices = list_of(list)};
 }
 
@@ -237,7 +233,7 @@ TEST(test_buffers)
         for (size_t i = 0; i < N_LISTS; i++) {
             const VkBufferCreateInfo info = buffer_of(&lists[i]);
             const VkDeviceBufferMemoryRequirements question = {
-                .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS, .pCreateInfo = &info};
+                VK_TYPE(DEVICE_BUFFER_MEMORY_REQUIREMENTS), .pCreateInfo = &info};
             VkMemoryRequirements2 out;
             ((PFN_vkGetDeviceBufferMemoryRequirements)command("vkGetDeviceBufferMemoryRequirements",
                                                               alias))(fake.device, &question, &out);
@@ -261,8 +257,7 @@ TEST(test_images)
         for (size_t i = 0; i < N_LISTS; i++) {
             const VkImageCreateInfo info = image_of(&lists[i]);
             const VkDeviceImageMemoryRequirements question = {
-                .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
-                .pCreateInfo = &info,
+                VK_TYPE(DEVICE_IMAGE_MEMORY_REQUIREMENTS), .pCreateInfo = &info,
                 .planeAspect = VK_IMAGE_ASPECT_PLANE_1_BIT};
             VkMemoryRequirements2 out;
             uint32_t n = 0;
@@ -293,11 +288,10 @@ TEST(test_swapchains)
     VkSwapchainCreateInfoKHR infos[N_LISTS];
     OPEN_WITH(vkCreateSwapchainKHR, create_swapchain, false);
     for (size_t i = 0; i < N_LISTS; i++) {
-        infos[i] = (VkSwapchainCreateInfoKHR){.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-                                              .minImageCount = (uint32_t)i,
-                                              .imageSharingMode = lists[i].mode,
-                                              .queueFamilyIndexCount = lists[i].count,
-                                              .pQueueFamilyIndices = list_of(&lists[i])};
+        infos[i] = (VkSwapchainCreateInfoKHR){
+            VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR), .minImageCount = (uint32_t)i,
+            .imageSharingMode = lists[i].mode, .queueFamilyIndexCount = lists[i].count,
+            .pQueueFamilyIndices = list_of(&lists[i])};
         VkSwapchainKHR swapchain;
         assert_success(FAKE_CALL(vkCreateSwapchainKHR, fake.device, &infos[i], NULL, &swapchain));
         check(&lists[i], 1);
@@ -355,9 +349,9 @@ TEST(test_drm_modifiers)
                                      : "vkGetPhysicalDeviceImageFormatProperties2");
         for (size_t i = 0; i < 2 * N_LISTS; i++) {
             const VkPhysicalDeviceExternalImageFormatInfo external = {
-                .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO};
+                VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO)};
             VkPhysicalDeviceImageDrmFormatModifierInfoEXT drm = {
-                .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT,
+                VK_TYPE(PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT),
                 .pNext = &external,
                 .drmFormatModifier = 9,
                 .sharingMode = lists[i % N_LISTS].mode,
@@ -366,10 +360,9 @@ TEST(test_drm_modifiers)
             const VkPhysicalDeviceImageDrmFormatModifierInfoEXT before = drm;
             const VkBaseInStructure strange = {STRANGER, (const void *)&drm};
             const VkPhysicalDeviceImageFormatInfo2 info = {
-                .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
-                .pNext = i < N_LISTS ? (const void *)&drm : &strange,
-                .format = VK_FORMAT_R8_UNORM};
-            VkImageFormatProperties2 out = {.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2};
+                VK_TYPE(PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2),
+                .pNext = i < N_LISTS ? (const void *)&drm : &strange, .format = VK_FORMAT_R8_UNORM};
+            VkImageFormatProperties2 out = {VK_TYPE(IMAGE_FORMAT_PROPERTIES_2)};
             seen_calls = 0;
             assert_success(ask(fake.physical, &info, &out));
             assert_memory_equal(&drm, &before, sizeof(drm));
@@ -426,7 +419,7 @@ TEST(test_device_commands)
     for (size_t i = 0; i < 5; i++) {
         uint32_t shown = real_of[i][0], real = real_of[i][1];
         OPEN_WITH(vkCreateCommandPool, create_pool, false);
-        const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                               .queueFamilyIndex = shown};
         VkCommandPool pool_handle;
         assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &pool, NULL, &pool_handle));
@@ -436,11 +429,9 @@ TEST(test_device_commands)
 
         OPEN_WITH(vkCreateQueryPool, create_queries, false);
         VkQueryPoolPerformanceCreateInfoKHR performance = {
-            .sType = VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR,
-            .queueFamilyIndex = shown,
+            VK_TYPE(QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR), .queueFamilyIndex = shown,
             .counterIndexCount = 7};
-        VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                         .pNext = &performance,
+        VkQueryPoolCreateInfo queries = {VK_TYPE(QUERY_POOL_CREATE_INFO), .pNext = &performance,
                                          .queryCount = 3};
         VkQueryPool query_handle;
         const VkBaseInStructure strange = {STRANGER, (const void *)&performance};
@@ -456,8 +447,8 @@ TEST(test_device_commands)
         fake_close();
 
         OPEN_WITH(vkCreateVideoSessionKHR, create_session, false);
-        const VkVideoSessionCreateInfoKHR session = {
-            .sType = VK_STRUCTURE_TYPE_VIDEO_SESSION_CREATE_INFO_KHR, .queueFamilyIndex = shown};
+        const VkVideoSessionCreateInfoKHR session = {VK_TYPE(VIDEO_SESSION_CREATE_INFO_KHR),
+                                                     .queueFamilyIndex = shown};
         VkVideoSessionKHR session_handle;
         FAKE_CALL(vkCreateVideoSessionKHR, fake.device, &session, NULL, &session_handle);
         assert_int_equal(seen_family, real);
@@ -543,8 +534,7 @@ TEST(test_physical_device_commands)
         assert_int_equal(n, 4);
         assert_int_equal(seen_family, real);
         const VkQueryPoolPerformanceCreateInfoKHR info = {
-            .sType = VK_STRUCTURE_TYPE_QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR,
-            .queueFamilyIndex = shown};
+            VK_TYPE(QUERY_POOL_PERFORMANCE_CREATE_INFO_KHR), .queueFamilyIndex = shown};
         seen_family = UINT32_MAX;
         ((PFN_vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR)fake.gipa(
             fake.instance, "vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR"))(
@@ -597,10 +587,9 @@ TEST(test_properties)
             memset(list2, 0xee, sizeof(list2));
             for (uint32_t i = 0; i < room; i++) {
                 checkpoints[i] = (VkQueueFamilyCheckpointPropertiesNV){
-                    .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV};
+                    VK_TYPE(QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV)};
                 priorities[i] = (VkQueueFamilyGlobalPriorityPropertiesKHR){
-                    .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR,
-                    .pNext = &checkpoints[i]};
+                    VK_TYPE(QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR), .pNext = &checkpoints[i]};
                 list2[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
                 list2[i].pNext = &priorities[i];
             }
@@ -643,11 +632,9 @@ TEST(test_native)
     FAKE_OVERRIDE(vkCreateBuffer, create_buffer);
     fake_close_device();
     static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                       .queueCreateInfoCount = 1,
+    const VkDeviceCreateInfo device = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                        .pQueueCreateInfos = &queue};
     assert_success(fake_device(&device));
     const struct list list = {VK_SHARING_MODE_CONCURRENT, 2, {0, 2},

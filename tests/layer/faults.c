@@ -37,9 +37,9 @@ static bool ok(struct program *p, VkResult result)
 
 static VkSemaphore make_semaphore(struct program *p, bool timeline)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO),
                                         .pNext = timeline ? &type : NULL};
     VkSemaphore semaphore = VK_NULL_HANDLE;
     return ok(p, vkCreateSemaphore(p->w.device, &info, NULL, &semaphore)) ? semaphore
@@ -48,11 +48,9 @@ static VkSemaphore make_semaphore(struct program *p, bool timeline)
 
 static VkCommandBuffer make_commands(struct program *p, VkCommandPool pool)
 {
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = pool,
-                                              .commandBufferCount = 1};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = pool, .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     VkCommandBuffer commands;
     if (!pool || !ok(p, vkAllocateCommandBuffers(p->w.device, &info, &commands)) ||
         !ok(p, vkBeginCommandBuffer(commands, &begin)) || !ok(p, vkEndCommandBuffer(commands)))
@@ -68,14 +66,14 @@ static void work(struct program *p)
 {
     struct device *w = &p->w;
     VkSemaphore t = make_semaphore(p, true), b = make_semaphore(p, false);
-    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkCommandPoolCreateInfo pool_info = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
     VkCommandPool pool = VK_NULL_HANDLE;
     ok(p, vkCreateCommandPool(w->device, &pool_info, NULL, &pool));
     VkCommandBuffer commands[3 * ROUNDS];
     bool made = t && b;
     for (uint32_t i = 0; made && i < 3 * ROUNDS; i++)
         made = (commands[i] = make_commands(p, pool)) != VK_NULL_HANDLE;
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence = VK_NULL_HANDLE;
     made = made && ok(p, vkCreateFence(w->device, &fence_info, NULL, &fence));
     bool fence_submitted = false, all_submitted = true;
@@ -104,10 +102,8 @@ static void work(struct program *p)
         if (signalled)
             ok(p, vulkan_submit(w->queues[0][2], (struct vulkan_batch){.wait = b}));
         const uint64_t value = 3 * ROUNDS;
-        const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                          .semaphoreCount = 1,
-                                          .pSemaphores = &t,
-                                          .pValues = &value};
+        const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                          .pSemaphores = &t, .pValues = &value};
         ok(p, vkWaitSemaphores(w->device, &wait, UINT64_MAX));
         if (fence_submitted)
             ok(p, vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
@@ -126,10 +122,8 @@ static void work(struct program *p)
             assert_true(wait == VK_ERROR_DEVICE_LOST || wait == VK_SUCCESS);
         }
         const uint64_t value = 3 * ROUNDS;
-        const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                          .semaphoreCount = 1,
-                                          .pSemaphores = &t,
-                                          .pValues = &value};
+        const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                          .pSemaphores = &t, .pValues = &value};
         assert_int_equal(vkWaitSemaphores(w->device, &wait, UINT64_MAX), VK_ERROR_DEVICE_LOST);
         for (uint32_t i = 0; i < 3; i++)
             assert_int_equal(vkQueueWaitIdle(w->queues[0][i]), VK_ERROR_DEVICE_LOST);
@@ -149,8 +143,8 @@ static void work(struct program *p)
             result = vkGetSemaphoreCounterValue(w->device, t, &now);
             if (result != VK_SUCCESS || now >= v)
                 continue;
-            const VkSemaphoreSignalInfo signal = {
-                .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = t, .value = v};
+            const VkSemaphoreSignalInfo signal = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = t,
+                                                  .value = v};
             while (vkSignalSemaphore(w->device, &signal) == VK_ERROR_OUT_OF_HOST_MEMORY)
                 ;
         }
@@ -262,10 +256,8 @@ static void *fall_asleep(void *argument)
 {
     struct sleeper *s = argument;
     const uint64_t value = 99;
-    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &s->t,
-                                      .pValues = &value};
+    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &s->t, .pValues = &value};
     switch (s->kind) {
     case 0:
         s->result = vkWaitSemaphores(s->w->device, &info, UINT64_MAX);

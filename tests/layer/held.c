@@ -201,7 +201,7 @@ TEST(test_queue_idle_is_its_own)
         struct device w;
         world_open(&w, "SHAPE=q1", two);
         VkQueue a = w.queues[0][0], b = w.queues[0][1];
-        const VkEventCreateInfo event_info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+        const VkEventCreateInfo event_info = {VK_TYPE(EVENT_CREATE_INFO)};
         VkEvent event;
         assert_success(vkCreateEvent(w.device, &event_info, NULL, &event));
         VkSemaphore t = vulkan_timeline(w.device, 0), u = vulkan_timeline(w.device, 0);
@@ -304,9 +304,8 @@ DEVICE_TEST(test_idle_released_by_a_submit, "SHAPE=q1", two)
 
 DEVICE_TEST(test_queries, "SHAPE=q1", two)
 {
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = 1};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 1};
     VkQueryPool pool;
     assert_success(vkCreateQueryPool(w->device, &info, NULL, &pool));
     VkSemaphore t = vulkan_timeline(w->device, 0);
@@ -395,10 +394,8 @@ DEVICE_TEST(test_semaphore_commands, "SHAPE=q1", two)
         (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = u, .signal_value = 20}));
     const VkSemaphore both[] = {t, u};
     const uint64_t values[] = {1, 9};
-    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                .semaphoreCount = 2,
-                                .pSemaphores = both,
-                                .pValues = values};
+    VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 2,
+                                .pSemaphores = both, .pValues = values};
     assert_int_equal(vkWaitSemaphores(w->device, &info, 0), VK_TIMEOUT);
     assert_int_equal(vkWaitSemaphores(w->device, &info, MS), VK_TIMEOUT);
     info.flags = VK_SEMAPHORE_WAIT_ANY_BIT;

@@ -31,8 +31,7 @@ static void call_label(PFN_vkQueueBeginDebugUtilsLabelEXT call, VkQueue queue, c
 {
     char copy[64];
     snprintf(copy, sizeof(copy), "%s", name);
-    VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                  .pLabelName = copy,
+    VkDebugUtilsLabelEXT label = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = copy,
                                   .color = {1, 0, 0, 1}};
     call(queue, &label);
     memset(copy, '?', sizeof(copy) - 1);
@@ -245,9 +244,8 @@ SHARED_TEST(test_command_queues_are_in_no_label)
     BfDevice device;
     BfQueue queue;
     BfFence fence;
-    const BfQueueCreateInfo queue_info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                          .type = BF_QUEUE_TYPE_DIRECT};
-    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO)};
     assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateQueue(device, &queue_info, &queue));
     assert_success(bfCreateFence(device, &fence_info, &fence));
@@ -329,13 +327,12 @@ SHARED_TEST(test_every_form_of_submission)
     assert_success(vkQueueSubmit(a, 0, NULL, fence));
     EXPECT(w, "", "-b +a s[a]");
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
-    const VkSubmitInfo2 infos[2] = {{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2},
-                                    {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2}};
+    const VkSubmitInfo2 infos[2] = {{VK_TYPE(SUBMIT_INFO_2)}, {VK_TYPE(SUBMIT_INFO_2)}};
     assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit2(b, 2, infos, fence));
     EXPECT(w, "", "-a +b s[b]");
     assert_success(vkQueueBindSparse(a, 0, NULL, VK_NULL_HANDLE));
-    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO};
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO)};
     assert_success(vkQueueBindSparse(a, 1, &bind, VK_NULL_HANDLE));
     EXPECT(w, "", "-b +a s[a]");
     /* One that can't be copied. */
@@ -343,7 +340,7 @@ SHARED_TEST(test_every_form_of_submission)
         VkStructureType sType;
         const void *pNext;
     } stranger = {(VkStructureType)1000999777, NULL};
-    const VkSubmitInfo2 strange = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .pNext = &stranger};
+    const VkSubmitInfo2 strange = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger};
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit2(b, 1, &strange, fence));
@@ -356,12 +353,11 @@ SHARED_TEST(test_every_form_of_submission)
 SHARED_TEST(test_present)
 {
     VkQueue a = w->queues[0][0];
-    const VkHeadlessSurfaceCreateInfoEXT surface_info = {
-        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    const VkHeadlessSurfaceCreateInfoEXT surface_info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
     VkSwapchainKHR swapchain;
     assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface_info, NULL, &surface));
-    const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+    const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
                                            .surface = surface,
                                            .minImageCount = 2,
                                            .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
@@ -377,12 +373,9 @@ SHARED_TEST(test_present)
     assert_success(
         vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, acquired, VK_NULL_HANDLE, &image));
     make_calls(w, "b+b b a+a");
-    const VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                      .waitSemaphoreCount = 1,
-                                      .pWaitSemaphores = &acquired,
-                                      .swapchainCount = 1,
-                                      .pSwapchains = &swapchain,
-                                      .pImageIndices = &image};
+    const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR),    .waitSemaphoreCount = 1,
+                                      .pWaitSemaphores = &acquired, .swapchainCount = 1,
+                                      .pSwapchains = &swapchain,    .pImageIndices = &image};
     assert_success(vkQueuePresentKHR(a, &present));
     EXPECT(w, "", "+b s[b] -b +a p[a]");
     EXPECT(w, "a- b-", "-a");

@@ -100,10 +100,9 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
     setenv("BELFRY_ICD_API", environment, 1);
     setenv("BELFRY_ICD_SHAPE", "q1", 1);
     assert_success(volkInitialize());
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion =
-                                               VK_MAKE_API_VERSION(0, 1, instance_minor, 0)};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    const VkApplicationInfo application = {
+        VK_TYPE(APPLICATION_INFO), .apiVersion = VK_MAKE_API_VERSION(0, 1, instance_minor, 0)};
+    const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                        .pApplicationInfo = &application};
     VkInstance instance;
     assert_success(vkCreateInstance(&info, NULL, &instance));
@@ -123,12 +122,10 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
     static const float priorities[2] = {1.0f, 0.5f};
     VkDeviceQueueCreateInfo queues[3];
     for (uint32_t f = 0; f < 3; f++)
-        queues[f] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = f,
-                                              .queueCount = f ? 1 : 2,
-                                              .pQueuePriorities = priorities};
-    const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                            .queueCreateInfoCount = 3,
+        queues[f] =
+            (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = f,
+                                      .queueCount = f ? 1 : 2, .pQueuePriorities = priorities};
+    const VkDeviceCreateInfo device_info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 3,
                                             .pQueueCreateInfos = queues};
     VkDevice device;
     assert_success(vkCreateDevice(physical, &device_info, NULL, &device));
@@ -142,8 +139,8 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
     VkQueue handles[4];
     for (uint32_t i = 0; i < 4; i++)
         vkGetDeviceQueue(device, i ? i - 1 : 0, i == 1, &handles[i]);
-    const VkSemaphoreCreateInfo semaphore_info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkSemaphoreCreateInfo semaphore_info = {VK_TYPE(SEMAPHORE_CREATE_INFO)};
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkSemaphore semaphores[3];
     VkFence fence;
     assert_success(vkCreateFence(device, &fence_info, NULL, &fence));
@@ -151,7 +148,7 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
         assert_success(vkCreateSemaphore(device, &semaphore_info, NULL, &semaphores[i]));
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     for (uint32_t i = 0; i < 4; i++) {
-        const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        const VkSubmitInfo submit = {VK_TYPE(SUBMIT_INFO),
                                      .waitSemaphoreCount = i > 0,
                                      .pWaitSemaphores = &semaphores[i ? i - 1 : 0],
                                      .pWaitDstStageMask = &stage,
@@ -199,11 +196,9 @@ TEST(test_passed_through)
         assert_int_equal(w.family_count, 1);
         assert_int_equal(w.families[0].queueCount, 2);
         static const float priorities[2];
-        const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                                .queueCount = 2,
+        const VkDeviceQueueCreateInfo queues = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 2,
                                                 .pQueuePriorities = priorities};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .queueCreateInfoCount = 1,
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                          .pQueueCreateInfos = &queues};
         for (uint32_t again = 0; again < 2; again++) {
             assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
@@ -287,9 +282,9 @@ TEST(test_reload)
 /* One thread's instance with two devices, which share nothing with the neighbours'. */
 static void *several(void *argument)
 {
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                            .apiVersion = VK_API_VERSION_1_3};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                        .pApplicationInfo = &application};
     uint32_t *wrong = argument;
     for (uint32_t round = 0; round < 10; round++) {
@@ -366,8 +361,7 @@ TEST(test_enumeration)
 
     VkPhysicalDeviceToolProperties tools[8];
     for (uint32_t i = 0; i < 8; i++)
-        tools[i] = (VkPhysicalDeviceToolProperties){
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TOOL_PROPERTIES};
+        tools[i] = (VkPhysicalDeviceToolProperties){VK_TYPE(PHYSICAL_DEVICE_TOOL_PROPERTIES)};
     n = 8;
     assert_success(vkGetPhysicalDeviceToolProperties(w.physical, &n, tools));
     uint32_t ours = 0;

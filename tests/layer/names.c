@@ -12,8 +12,7 @@ static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
 DEVICE_TEST(test_private_data, "SHAPE=lavapipe", three)
 {
-    const VkPrivateDataSlotCreateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_PRIVATE_DATA_SLOT_CREATE_INFO};
+    const VkPrivateDataSlotCreateInfo info = {VK_TYPE(PRIVATE_DATA_SLOT_CREATE_INFO)};
     VkPrivateDataSlot slots[3];
     for (uint32_t i = 0; i < 3; i++)
         assert_success(vkCreatePrivateDataSlot(w->device, &info, NULL, &slots[i]));
@@ -64,24 +63,21 @@ DEVICE_TEST(test_names_and_labels, "SHAPE=lavapipe", three)
     VkSemaphore t = vulkan_timeline(w->device, 0);
     for (uint32_t q = 0; q < 4; q++) {
         VkDebugUtilsObjectNameInfoEXT name = {
-            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-            .objectType = VK_OBJECT_TYPE_QUEUE,
-            .objectHandle = (uintptr_t)queues[q],
-            .pObjectName = "a queue"};
+            VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_QUEUE,
+            .objectHandle = (uintptr_t)queues[q], .pObjectName = "a queue"};
         const VkDebugUtilsObjectNameInfoEXT before = name;
         assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &name));
         assert_memory_equal(&name, &before, sizeof(name));
         name.pObjectName = NULL; /* takes the name away */
         assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &name));
-        VkDebugUtilsObjectTagInfoEXT tag = {.sType =
-                                                VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_TAG_INFO_EXT,
+        VkDebugUtilsObjectTagInfoEXT tag = {VK_TYPE(DEBUG_UTILS_OBJECT_TAG_INFO_EXT),
                                             .objectType = VK_OBJECT_TYPE_QUEUE,
                                             .objectHandle = (uintptr_t)queues[q],
                                             .tagName = 5,
                                             .tagSize = 2,
                                             .pTag = "x"};
         assert_success(vkSetDebugUtilsObjectTagEXT(w->device, &tag));
-        const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+        const VkDebugUtilsLabelEXT label = {VK_TYPE(DEBUG_UTILS_LABEL_EXT),
                                             .pLabelName = "a label"};
         vkQueueBeginDebugUtilsLabelEXT(queues[q], &label);
         vkQueueInsertDebugUtilsLabelEXT(queues[q], &label);
@@ -90,14 +86,10 @@ DEVICE_TEST(test_names_and_labels, "SHAPE=lavapipe", three)
         vkQueueEndDebugUtilsLabelEXT(queues[q]);
     }
     const VkDebugUtilsObjectNameInfoEXT others[] = {
-        {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-         .objectType = VK_OBJECT_TYPE_SEMAPHORE,
-         .objectHandle = (uint64_t)t,
-         .pObjectName = "t"},
-        {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-         .objectType = VK_OBJECT_TYPE_DEVICE,
-         .objectHandle = (uintptr_t)w->device,
-         .pObjectName = "d"},
+        {VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_SEMAPHORE,
+         .objectHandle = (uint64_t)t, .pObjectName = "t"},
+        {VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_DEVICE,
+         .objectHandle = (uintptr_t)w->device, .pObjectName = "d"},
     };
     for (size_t i = 0; i < 2; i++)
         assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &others[i]));
@@ -156,24 +148,20 @@ static void name_everything(struct device *w, const struct debug_commands *c)
                    {VK_OBJECT_TYPE_BUFFER, (uint64_t)w->buffer}};
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
         const VkDebugUtilsObjectNameInfoEXT name = {
-            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-            .objectType = objects[i].type,
-            .objectHandle = objects[i].handle,
-            .pObjectName = "a name"};
+            VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = objects[i].type,
+            .objectHandle = objects[i].handle, .pObjectName = "a name"};
         if (c->vkSetDebugUtilsObjectNameEXT)
             assert_success(c->vkSetDebugUtilsObjectNameEXT(w->device, &name));
-        const VkDebugUtilsObjectTagInfoEXT tag = {
-            .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_TAG_INFO_EXT,
-            .objectType = objects[i].type,
-            .objectHandle = objects[i].handle,
-            .tagName = 5,
-            .tagSize = 2,
-            .pTag = "x"};
+        const VkDebugUtilsObjectTagInfoEXT tag = {VK_TYPE(DEBUG_UTILS_OBJECT_TAG_INFO_EXT),
+                                                  .objectType = objects[i].type,
+                                                  .objectHandle = objects[i].handle,
+                                                  .tagName = 5,
+                                                  .tagSize = 2,
+                                                  .pTag = "x"};
         if (c->vkSetDebugUtilsObjectTagEXT)
             assert_success(c->vkSetDebugUtilsObjectTagEXT(w->device, &tag));
     }
-    const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                        .pLabelName = "a label"};
+    const VkDebugUtilsLabelEXT label = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "a label"};
     if (c->vkCmdBeginDebugUtilsLabelEXT)
         c->vkCmdBeginDebugUtilsLabelEXT(commands, &label);
     if (c->vkCmdInsertDebugUtilsLabelEXT)

@@ -35,15 +35,13 @@ static void put(VkCommandBuffer commands, struct device *w, uint32_t index, uint
 
 static void barrier(VkCommandBuffer commands, VkAccessFlags2 src, VkAccessFlags2 dst)
 {
-    const VkMemoryBarrier2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                     .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                                     .srcAccessMask = src,
-                                     .dstStageMask = dst & VK_ACCESS_2_HOST_READ_BIT
-                                                         ? VK_PIPELINE_STAGE_2_HOST_BIT
-                                                         : VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                                     .dstAccessMask = dst};
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .memoryBarrierCount = 1,
+    const VkMemoryBarrier2 memory = {
+        VK_TYPE(MEMORY_BARRIER_2), .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .srcAccessMask = src,
+        .dstStageMask = dst & VK_ACCESS_2_HOST_READ_BIT ? VK_PIPELINE_STAGE_2_HOST_BIT
+                                                        : VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        .dstAccessMask = dst};
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                    .pMemoryBarriers = &memory};
     vkCmdPipelineBarrier2(commands, &info);
 }
@@ -51,7 +49,7 @@ static void barrier(VkCommandBuffer commands, VkAccessFlags2 src, VkAccessFlags2
 /* An image that one family writes and another takes over, through both halves of a transfer. */
 static void hand_over(struct device *w, uint32_t from, uint32_t to)
 {
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
                                     .extent = {16, 16, 1},
@@ -66,14 +64,13 @@ static void hand_over(struct device *w, uint32_t from, uint32_t to)
     VkMemoryRequirements requirements;
     vkGetImageMemoryRequirements(w->device, image, &requirements);
     const VkMemoryAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = requirements.size,
+        VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = requirements.size,
         .memoryTypeIndex = (uint32_t)__builtin_ctz(requirements.memoryTypeBits)};
     VkDeviceMemory memory;
     assert_success(vkAllocateMemory(w->device, &allocate, NULL, &memory));
     assert_success(vkBindImageMemory(w->device, image, memory, 0));
 
-    VkImageMemoryBarrier2 change = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+    VkImageMemoryBarrier2 change = {VK_TYPE(IMAGE_MEMORY_BARRIER_2),
                                     .dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
                                     .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
                                     .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
@@ -81,8 +78,7 @@ static void hand_over(struct device *w, uint32_t from, uint32_t to)
                                     .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                     .image = image,
                                     .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    const VkDependencyInfo dependency = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                         .imageMemoryBarrierCount = 1,
+    const VkDependencyInfo dependency = {VK_TYPE(DEPENDENCY_INFO), .imageMemoryBarrierCount = 1,
                                          .pImageMemoryBarriers = &change};
     const VkClearColorValue colour = {.float32 = {1, 0, 0, 1}};
     VkCommandBuffer write = device_begin(w, from, 0);
@@ -235,17 +231,12 @@ TEST(test_copied_chain)
     struct bystander *below = find_bystander("below", &library);
     assert_non_null(below);
     *below = (struct bystander){0};
-    const VkPhysicalDeviceVulkan12Features off = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    const VkPhysicalDeviceVulkan12Features off = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
     static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = 1,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &off,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = 1,
+                                           .queueCount = 1, .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .pNext = &off,
+                                     .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue};
     assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
     assert_int_equal(below->devices, 1);
     assert_int_equal(below->bad_queues, 0);
@@ -295,12 +286,9 @@ TEST(test_validation_of_old_devices)
         VkDeviceQueueCreateInfo queues[3];
         for (uint32_t f = 0; f < 3; f++)
             queues[f] =
-                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                          .queueFamilyIndex = f,
-                                          .queueCount = 1,
-                                          .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .queueCreateInfoCount = 3,
+                (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = f,
+                                          .queueCount = 1, .pQueuePriorities = &priority};
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 3,
                                          .pQueueCreateInfos = queues};
         assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
         for (uint32_t f = 0; f < 3; f++)
@@ -308,13 +296,10 @@ TEST(test_validation_of_old_devices)
         VkSemaphore b = vulkan_binary(w.device);
         /* A program of its own time: no timeline, no newer submission. */
         const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-        const VkSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                     .signalSemaphoreCount = 1,
+        const VkSubmitInfo signal = {VK_TYPE(SUBMIT_INFO), .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &b};
-        const VkSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                   .waitSemaphoreCount = 1,
-                                   .pWaitSemaphores = &b,
-                                   .pWaitDstStageMask = &stage};
+        const VkSubmitInfo wait = {VK_TYPE(SUBMIT_INFO), .waitSemaphoreCount = 1,
+                                   .pWaitSemaphores = &b, .pWaitDstStageMask = &stage};
         assert_success(vkQueueSubmit(w.queues[1][0], 1, &signal, VK_NULL_HANDLE));
         assert_success(vkQueueSubmit(w.queues[2][0], 1, &wait, VK_NULL_HANDLE));
         assert_success(vkDeviceWaitIdle(w.device));

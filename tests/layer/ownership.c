@@ -183,7 +183,7 @@ static bool lacks_core2(const char *name)
 
 static VkCommandPool make_pool(uint32_t family)
 {
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .queueFamilyIndex = family};
     VkCommandPool pool;
     assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, &pool));
@@ -193,8 +193,7 @@ static VkCommandPool make_pool(uint32_t family)
 static VkCommandBuffer make_buffer(VkCommandPool pool, bool secondary)
 {
     const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = pool,
         .level = secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1};
     VkCommandBuffer buffer;
@@ -279,15 +278,10 @@ static void record(VkCommandBuffer commands, enum barrier_command command, bool 
                                                VK_WHOLE_SIZE};
     }
     const VkDependencyInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-        .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
-        .memoryBarrierCount = 1,
-        .pMemoryBarriers = &memory2,
-        .bufferMemoryBarrierCount = n,
-        .pBufferMemoryBarriers = buffers2,
-        .imageMemoryBarrierCount = n,
-        .pImageMemoryBarriers = images2,
-    };
+        VK_TYPE(DEPENDENCY_INFO),      .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
+        .memoryBarrierCount = 1,       .pMemoryBarriers = &memory2,
+        .bufferMemoryBarrierCount = n, .pBufferMemoryBarriers = buffers2,
+        .imageMemoryBarrierCount = n,  .pImageMemoryBarriers = images2};
     const VkEvent event = (VkEvent)(uintptr_t)5;
     memset(&seen, 0, sizeof(seen));
     switch (command) {
@@ -458,7 +452,7 @@ TEST(test_mixed)
     VkImageMemoryBarrier2 images[4];
     static const uint32_t pairs[4][2] = {{NONE, NONE}, {2, 0}, {1, 2}, {0, 2}};
     for (uint32_t i = 0; i < 4; i++)
-        images[i] = (VkImageMemoryBarrier2){.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        images[i] = (VkImageMemoryBarrier2){VK_TYPE(IMAGE_MEMORY_BARRIER_2),
                                             .srcAccessMask = 100 + i,
                                             .dstAccessMask = 200 + i,
                                             .oldLayout = OLD,
@@ -466,8 +460,7 @@ TEST(test_mixed)
                                             .srcQueueFamilyIndex = pairs[i][0],
                                             .dstQueueFamilyIndex = pairs[i][1],
                                             .image = IMAGE(i)};
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .imageMemoryBarrierCount = 4,
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .imageMemoryBarrierCount = 4,
                                    .pImageMemoryBarriers = images};
     memset(&seen, 0, sizeof(seen));
     FAKE_CALL(vkCmdPipelineBarrier2, commands, &info);
@@ -536,12 +529,11 @@ TEST(test_allocation_that_fails)
     open_driver(false);
     FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate_none);
     fake_close_device();
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO)};
     assert_success(fake_device(&info));
-    const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = make_pool(2),
-        .commandBufferCount = 3};
+    const VkCommandBufferAllocateInfo allocate = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                                  .commandPool = make_pool(2),
+                                                  .commandBufferCount = 3};
     VkCommandBuffer buffers[3];
     assert_int_equal(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &allocate, buffers),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);

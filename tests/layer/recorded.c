@@ -37,9 +37,8 @@ struct program {
 
 static void begin(VkCommandBuffer buffer)
 {
-    const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+    const VkCommandBufferInheritanceInfo inheritance = {VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO)};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
                                            .pInheritanceInfo = &inheritance};
     assert_success(vkBeginCommandBuffer(buffer, &info));
 }
@@ -53,13 +52,11 @@ static void bind(struct program *p, VkCommandBuffer buffer)
 
 static void barrier(VkCommandBuffer buffer, VkPipelineStageFlags2 stages, VkAccessFlags2 access)
 {
-    const VkMemoryBarrier2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+    const VkMemoryBarrier2 memory = {VK_TYPE(MEMORY_BARRIER_2),
                                      .srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
                                      .srcAccessMask = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
-                                     .dstStageMask = stages,
-                                     .dstAccessMask = access};
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .memoryBarrierCount = 1,
+                                     .dstStageMask = stages, .dstAccessMask = access};
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                    .pMemoryBarriers = &memory};
     vkCmdPipelineBarrier2(buffer, &info);
 }

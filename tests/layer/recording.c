@@ -172,8 +172,8 @@ TEST(test_secondaries)
 static VkQueryPool query_pool(VkQueryType type)
 {
     VkQueryPool made;
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = type, .queryCount = 4};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO), .queryType = type,
+                                        .queryCount = 4};
     assert_success(FAKE_CALL(vkCreateQueryPool, fake.device, &info, NULL, &made));
     return made;
 }
@@ -306,7 +306,7 @@ TEST(test_references)
     FAKE_CALL(vkDestroyCommandPool, fake.device, recording.pool, NULL);
     assert_int_equal(references(), 0);
     /* Never picked for protected work. */
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
     assert_success(FAKE_CALL(vkCreateCommandPool, fake.device, &info, NULL, &recording.pool));
     buffer = recording_ready();
@@ -365,7 +365,7 @@ static uint64_t counted(void)
 static VkFence make_fence(void)
 {
     VkFence fence;
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
     assert_success(FAKE_CALL(vkCreateFence, fake.device, &info, NULL, &fence));
     return fence;
 }
@@ -373,10 +373,9 @@ static VkFence make_fence(void)
 static VkSemaphore make_timeline(void)
 {
     VkSemaphore semaphore;
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     assert_success(FAKE_CALL(vkCreateSemaphore, fake.device, &info, NULL, &semaphore));
     return semaphore;
 }
@@ -384,14 +383,11 @@ static VkSemaphore make_timeline(void)
 static VkResult submit(VkQueue queue, VkCommandBuffer buffer, VkFence fence, VkSemaphore signal,
                        uint64_t value, VkPipelineStageFlags2 stages)
 {
-    const VkCommandBufferSubmitInfo buffers = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
-    const VkSemaphoreSubmitInfo signals = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                           .semaphore = signal,
-                                           .value = value,
-                                           .stageMask = stages};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = buffer ? 1 : 0,
+    const VkCommandBufferSubmitInfo buffers = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                               .commandBuffer = buffer};
+    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = signal,
+                                           .value = value, .stageMask = stages};
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = buffer ? 1 : 0,
                                 .pCommandBufferInfos = &buffers,
                                 .signalSemaphoreInfoCount = signal ? 1 : 0,
                                 .pSignalSemaphoreInfos = &signals};
@@ -400,16 +396,12 @@ static VkResult submit(VkQueue queue, VkCommandBuffer buffer, VkFence fence, VkS
 
 static void submit1(VkQueue queue, VkCommandBuffer buffer, VkSemaphore signal, uint64_t value)
 {
-    const VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &timeline,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &buffer,
-                               .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &signal};
+    const VkTimelineSemaphoreSubmitInfo timeline = {VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO),
+                                                    .signalSemaphoreValueCount = 1,
+                                                    .pSignalSemaphoreValues = &value};
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO),      .pNext = &timeline,
+                               .commandBufferCount = 1,   .pCommandBuffers = &buffer,
+                               .signalSemaphoreCount = 1, .pSignalSemaphores = &signal};
     assert_success(FAKE_CALL(vkQueueSubmit, queue, 1, &info, VK_NULL_HANDLE));
 }
 
@@ -455,10 +447,8 @@ TEST(test_finished)
     submit1(queue, buffer, timeline, 2);
     assert_success(
         submit(queue, buffer, none, timeline, 3, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT));
-    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &timeline,
-                                      .pValues = &(uint64_t){1}};
+    const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &timeline, .pValues = &(uint64_t){1}};
     assert_success(FAKE_CALL(vkWaitSemaphores, fake.device, &wait, 0));
     assert_int_equal(counted(), expected += 2);
     uint64_t value;
@@ -505,17 +495,14 @@ TEST(test_many_buffers)
         buffers[i] = recording_ready();
         recording_dispatch(buffers[i]);
         FAKE_CALL(vkEndCommandBuffer, buffers[i]);
-        infos[i] = (VkCommandBufferSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffers[i]};
+        infos[i] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                               .commandBuffer = buffers[i]};
     }
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = timeline,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
                                           .value = 1,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = 150,
-                                .pCommandBufferInfos = infos,
-                                .signalSemaphoreInfoCount = 1,
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 150,
+                                .pCommandBufferInfos = infos, .signalSemaphoreInfoCount = 1,
                                 .pSignalSemaphoreInfos = &signal};
     assert_success(FAKE_CALL(vkQueueSubmit2, queue, 1, &info, VK_NULL_HANDLE));
     uint64_t value;

@@ -33,7 +33,7 @@ static void close_trials(void)
 /* How many stamps a pass gets that is begun so, and ended. */
 static uint32_t stamps_of_rendering(VkCommandBuffer buffer, VkRenderingFlags flags)
 {
-    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .flags = flags};
+    const VkRenderingInfo info = {VK_TYPE(RENDERING_INFO), .flags = flags};
     recording.stamps = 0;
     FAKE_CALL(vkCmdBeginRendering, buffer, &info);
     assert_true(recording.stamps <= 1);
@@ -43,10 +43,9 @@ static uint32_t stamps_of_rendering(VkCommandBuffer buffer, VkRenderingFlags fla
 
 static uint32_t stamps_of_pass(VkCommandBuffer buffer, VkSubpassContents contents)
 {
-    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
-    const VkSubpassBeginInfo subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_BEGIN_INFO,
-                                        .contents = contents};
-    const VkSubpassEndInfo end = {.sType = VK_STRUCTURE_TYPE_SUBPASS_END_INFO};
+    const VkRenderPassBeginInfo info = {VK_TYPE(RENDER_PASS_BEGIN_INFO)};
+    const VkSubpassBeginInfo subpass = {VK_TYPE(SUBPASS_BEGIN_INFO), .contents = contents};
+    const VkSubpassEndInfo end = {VK_TYPE(SUBPASS_END_INFO)};
     recording.stamps = 0;
     FAKE_CALL(vkCmdBeginRenderPass, buffer, &info, contents);
     assert_true(recording.stamps <= 1);

@@ -212,8 +212,7 @@ void recording_open(void)
     fake_open_device((const uint32_t[]){1, 0});
     for (uint32_t i = 0; i < 2; i++) {
         const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, 32 + 16 * i};
-        const VkPipelineLayoutCreateInfo info = {.sType =
-                                                     VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        const VkPipelineLayoutCreateInfo info = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
                                                  .pushConstantRangeCount = 1,
                                                  .pPushConstantRanges = &range};
         assert_success(
@@ -221,10 +220,9 @@ void recording_open(void)
     }
     make_record(0);
     make_record(1);
-    assert_success(
-        FAKE_CALL(vkCreateCommandPool, fake.device,
-                  &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO},
-                  NULL, &recording.pool));
+    assert_success(FAKE_CALL(vkCreateCommandPool, fake.device,
+                             &(VkCommandPoolCreateInfo){VK_TYPE(COMMAND_POOL_CREATE_INFO)}, NULL,
+                             &recording.pool));
 }
 
 void recording_close(void)
@@ -237,10 +235,8 @@ void recording_close(void)
 VkCommandBuffer recording_allocate(VkCommandPool from, VkCommandBufferLevel level)
 {
     VkCommandBuffer buffer;
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = from,
-                                              .level = level,
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = from, .level = level,
                                               .commandBufferCount = 1};
     assert_success(FAKE_CALL(vkAllocateCommandBuffers, fake.device, &info, &buffer));
     return buffer;
@@ -249,11 +245,9 @@ VkCommandBuffer recording_allocate(VkCommandPool from, VkCommandBufferLevel leve
 void recording_begin_with(VkCommandBuffer buffer, VkQueryPipelineStatisticFlags inherited,
                           VkCommandBufferUsageFlags flags)
 {
-    const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
-        .pipelineStatistics = inherited};
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                           .flags = flags,
+    const VkCommandBufferInheritanceInfo inheritance = {VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO),
+                                                        .pipelineStatistics = inherited};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO), .flags = flags,
                                            .pInheritanceInfo = &inheritance};
     assert_success(FAKE_CALL(vkBeginCommandBuffer, buffer, &info));
     recording.bound[0] = recording.bound[1] = VK_NULL_HANDLE;

@@ -80,25 +80,21 @@ static void submit_large(struct device *w, VkQueue queue, bool old, uint32_t inf
         VkSemaphoreSubmitInfo *w_infos = TAKE(VkSemaphoreSubmitInfo, wait_count);
         VkSemaphoreSubmitInfo *s_infos = TAKE(VkSemaphoreSubmitInfo, signal_count);
         VkCommandBufferSubmitInfo *buffers = TAKE(VkCommandBufferSubmitInfo, 1);
-        *buffers = (VkCommandBufferSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = commands};
+        *buffers = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                               .commandBuffer = commands};
         for (uint32_t s = 0; s < wait_count; s++)
-            w_infos[s] = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                                 .semaphore = waits[s],
-                                                 .value = wait_value,
+            w_infos[s] = (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO),
+                                                 .semaphore = waits[s], .value = wait_value,
                                                  .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
         for (uint32_t s = 0; s < signal_count; s++)
-            s_infos[s] = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                                 .semaphore = signals[s],
-                                                 .value = 100 + s,
+            s_infos[s] = (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO),
+                                                 .semaphore = signals[s], .value = 100 + s,
                                                  .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-        new_infos[i] = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                       .waitSemaphoreInfoCount = wait_count,
-                                       .pWaitSemaphoreInfos = w_infos,
-                                       .commandBufferInfoCount = 1,
-                                       .pCommandBufferInfos = buffers,
-                                       .signalSemaphoreInfoCount = signal_count,
-                                       .pSignalSemaphoreInfos = s_infos};
+        new_infos[i] = (VkSubmitInfo2){
+            VK_TYPE(SUBMIT_INFO_2),          .waitSemaphoreInfoCount = wait_count,
+            .pWaitSemaphoreInfos = w_infos,  .commandBufferInfoCount = 1,
+            .pCommandBufferInfos = buffers,  .signalSemaphoreInfoCount = signal_count,
+            .pSignalSemaphoreInfos = s_infos};
     }
     assert_true(at <= memory + size);
     if (old)
@@ -210,22 +206,16 @@ DEVICE_TEST(test_missing_values, "SHAPE=q1", two)
         /* Signals of two binary ones, no values; their waits beside a signal that has one. */
         const VkTimelineSemaphoreSubmitInfo only_wait = {
             VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 1, &three, 0, NULL};
-        const VkSubmitInfo first = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                    .pNext = held ? &only_wait : NULL,
-                                    .waitSemaphoreCount = held,
-                                    .pWaitSemaphores = &t,
-                                    .pWaitDstStageMask = stages,
-                                    .signalSemaphoreCount = 2,
+        const VkSubmitInfo first = {VK_TYPE(SUBMIT_INFO),         .pNext = held ? &only_wait : NULL,
+                                    .waitSemaphoreCount = held,   .pWaitSemaphores = &t,
+                                    .pWaitDstStageMask = stages,  .signalSemaphoreCount = 2,
                                     .pSignalSemaphores = binaries};
         VkSemaphore done = vulkan_timeline(w->device, 0);
         const VkTimelineSemaphoreSubmitInfo only_signal = {
             VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 0, NULL, 1, &three};
-        const VkSubmitInfo second = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                     .pNext = &only_signal,
-                                     .waitSemaphoreCount = 2,
-                                     .pWaitSemaphores = binaries,
-                                     .pWaitDstStageMask = stages,
-                                     .signalSemaphoreCount = 1,
+        const VkSubmitInfo second = {VK_TYPE(SUBMIT_INFO),        .pNext = &only_signal,
+                                     .waitSemaphoreCount = 2,     .pWaitSemaphores = binaries,
+                                     .pWaitDstStageMask = stages, .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &done};
         assert_success(vkQueueSubmit(w->queues[0][0], 1, &first, VK_NULL_HANDLE));
         assert_success(vkQueueSubmit(w->queues[0][1], 1, &second, VK_NULL_HANDLE));
@@ -292,8 +282,7 @@ TEST(test_stamps_beside_chained_structs)
         uint64_t frame;
         uint64_t rest[8];
     } boundary = {.sType = (VkStructureType)1000375001, .frame = 9}; /* VkFrameBoundaryEXT */
-    const VkPerformanceQuerySubmitInfoKHR pass = {
-        .sType = VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR};
+    const VkPerformanceQuerySubmitInfoKHR pass = {VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR)};
     const void *chains[] = {NULL, &boundary, &pass};
     /* Stamps on either side, and for the log its end. */
     static const uint32_t expected[] = {4, 4, 1};
@@ -302,13 +291,10 @@ TEST(test_stamps_beside_chained_structs)
         setenv("VK_BELFRY_MULTI_ENGINE_TRACE", "/dev/null", 1);
         world_open(&w, "SHAPE=q1", two);
         unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
-        const VkCommandBufferSubmitInfo commands = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = device_store(&w, 0, 0, 1)};
-        const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                    .pNext = chains[i],
-                                    .commandBufferInfoCount = 1,
-                                    .pCommandBufferInfos = &commands};
+        const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                    .commandBuffer = device_store(&w, 0, 0, 1)};
+        const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .pNext = chains[i],
+                                    .commandBufferInfoCount = 1, .pCommandBufferInfos = &commands};
         struct belfry_icd_record record;
         w.icd.record_start(&record, 1);
         assert_success(vkQueueSubmit2(w.queues[0][0], 1, &info, VK_NULL_HANDLE));
@@ -359,7 +345,7 @@ static VkResult submit_strange(VkQueue queue, enum form form, struct vulkan_batc
         return vkQueueSubmit(queue, 1, &info, b.fence);
     }
     if (form == BIND_FORM) {
-        const VkBindSparseInfo info = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+        const VkBindSparseInfo info = {VK_TYPE(BIND_SPARSE_INFO),
                                        .pNext = &values,
                                        .waitSemaphoreCount = b.wait ? 1 : 0,
                                        .pWaitSemaphores = &b.wait,
@@ -367,19 +353,16 @@ static VkResult submit_strange(VkQueue queue, enum form form, struct vulkan_batc
                                        .pSignalSemaphores = &b.signal};
         return vkQueueBindSparse(queue, 1, &info, b.fence);
     }
-    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = b.wait,
+    const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.wait,
                                         .value = b.wait_value,
                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = b.signal,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.signal,
                                           .value = b.signal_value,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo commands = {.sType =
-                                                    VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                                 .pNext = form == NEW_FORM_DEEP ? &stranger : NULL,
                                                 .commandBuffer = b.commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2),
                                 .pNext = form == NEW_FORM ? &stranger : NULL,
                                 .waitSemaphoreInfoCount = b.wait ? 1 : 0,
                                 .pWaitSemaphoreInfos = &wait,
@@ -486,26 +469,19 @@ DEVICE_TEST(test_unknown_that_waits_for_itself, "SHAPE=q1", two)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0), b = vulkan_binary(w->device);
     for (uint64_t round = 1; round <= 2; round++) {
-        const VkSemaphoreSubmitInfo ops[2] = {{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                               .semaphore = t,
+        const VkSemaphoreSubmitInfo ops[2] = {{VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t,
                                                .value = round,
                                                .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT},
-                                              {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                               .semaphore = b,
+                                              {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b,
                                                .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT}};
-        const VkCommandBufferSubmitInfo commands = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-            .commandBuffer = device_store(w, 0, 0, (uint32_t)round)};
+        const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                    .commandBuffer =
+                                                        device_store(w, 0, 0, (uint32_t)round)};
         const VkSubmitInfo2 infos[2] = {
-            {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-             .pNext = &stranger,
-             .signalSemaphoreInfoCount = 2,
+            {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger, .signalSemaphoreInfoCount = 2,
              .pSignalSemaphoreInfos = ops},
-            {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-             .waitSemaphoreInfoCount = 2,
-             .pWaitSemaphoreInfos = ops,
-             .commandBufferInfoCount = 1,
-             .pCommandBufferInfos = &commands},
+            {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 2, .pWaitSemaphoreInfos = ops,
+             .commandBufferInfoCount = 1, .pCommandBufferInfos = &commands},
         };
         assert_success(vkQueueSubmit2(w->queues[0][0], 2, infos, VK_NULL_HANDLE));
         assert_success(vkQueueWaitIdle(w->queues[0][0]));

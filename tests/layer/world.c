@@ -55,17 +55,13 @@ VkResult world_device(struct device *w, const uint32_t *counts, const void *next
         assert_true(f < w->family_count && counts[f] <= w->families[f].queueCount);
         w->queue_counts[f] = counts[f];
     }
-    VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .pNext = (void *)(uintptr_t)next,
-        .synchronization2 = VK_TRUE,
-        .privateData = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features v12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = &v13,
-        .timelineSemaphore = VK_TRUE,
-        .hostQueryReset = VK_TRUE};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                            .pNext = (void *)(uintptr_t)next,
+                                            .synchronization2 = VK_TRUE, .privateData = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
+                                            .pNext = &v13, .timelineSemaphore = VK_TRUE,
+                                            .hostQueryReset = VK_TRUE};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2)};
     vkGetPhysicalDeviceFeatures2(w->physical, &features);
     features.features =
         (VkPhysicalDeviceFeatures){.sparseBinding = features.features.sparseBinding};
@@ -78,14 +74,12 @@ VkResult world_device(struct device *w, const uint32_t *counts, const void *next
     VkResult result = vulkan_device_extensions(w->physical, wanted, 2, names, &names_count);
     if (result < 0)
         return result;
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
-        .queueCreateInfoCount = device_queue_infos(w, queues),
-        .pQueueCreateInfos = queues,
-        .enabledExtensionCount = names_count,
-        .ppEnabledExtensionNames = names,
-    };
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
+                                     .pNext = &features,
+                                     .queueCreateInfoCount = device_queue_infos(w, queues),
+                                     .pQueueCreateInfos = queues,
+                                     .enabledExtensionCount = names_count,
+                                     .ppEnabledExtensionNames = names};
     return device_create(w, &info);
 }
 

@@ -56,7 +56,7 @@ static void find_wrapper(const char *layers)
 
 static BfQueue make_queue(BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
     BfQueue queue;
     assert_success(bfCreateQueue(device, &info, &queue));
     return queue;
@@ -172,7 +172,7 @@ ORDERS_TEST(test_exports, "none")
 {
     const VkSemaphore other = vulkan_timeline(w.device, 0),
                       semaphore = vulkan_timeline(w.device, 0);
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO)};
     BfFence fence;
     assert_success(bfCreateFence(device, &info, &fence));
     assert_success(bfExportFence(fence, semaphore));
@@ -197,8 +197,7 @@ TEST(test_announcements)
 {
     assert_true(open_world(WRAPPER ":" BELFRY));
     const VkSemaphore semaphores[2] = {vulkan_timeline(w.device, 3), vulkan_timeline(w.device, 0)};
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = 2};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 2};
     BfFence imported = import(semaphores[0]), exported, gate;
     assert_success(bfCreateFence(device, &info, &exported));
     assert_success(bfCreateFence(device, &info, &gate));
@@ -241,7 +240,7 @@ TEST(test_announcements)
 static void refused(VkSemaphore semaphore, const char *why)
 {
     BfFence fence = NULL, plain;
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO)};
     assert_success(bfCreateFence(device, &info, &plain));
     lines_begin();
     assert_int_equal(bfImportFence(device, semaphore, &fence), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -313,22 +312,17 @@ TEST(test_old_device)
             skip();
         }
         static const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                               .queueCount = 1,
+        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                                .pQueuePriorities = &priority};
         VkPhysicalDeviceSynchronization2Features sync2 = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
-            .synchronization2 = VK_TRUE};
+            VK_TYPE(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES), .synchronization2 = VK_TRUE};
         const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-            .pNext = &sync2,
+            VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .pNext = &sync2,
             .timelineSemaphore = VK_TRUE};
-        const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                         .pNext = &timeline,
-                                         .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue,
-                                         .enabledExtensionCount = 2,
-                                         .ppEnabledExtensionNames = names};
+        const VkDeviceCreateInfo info = {
+            VK_TYPE(DEVICE_CREATE_INFO), .pNext = &timeline,
+            .queueCreateInfoCount = 1,   .pQueueCreateInfos = &queue,
+            .enabledExtensionCount = 2,  .ppEnabledExtensionNames = names};
         assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
         vkGetDeviceQueue(w.device, 0, 0, &w.queues[0][0]);
         assert_success(bfGetDevice(w.device, &device));
@@ -336,12 +330,10 @@ TEST(test_old_device)
                           second = vulkan_timeline(w.device, 6);
         BfFence fence = import(second);
         assert_int_equal(bfGetFenceValue(fence), 6);
-        const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                              .semaphore = second,
+        const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = second,
                                               .value = 7,
                                               .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-        const VkSubmitInfo2 submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                      .signalSemaphoreInfoCount = 1,
+        const VkSubmitInfo2 submit = {VK_TYPE(SUBMIT_INFO_2), .signalSemaphoreInfoCount = 1,
                                       .pSignalSemaphoreInfos = &signal};
         assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &submit, VK_NULL_HANDLE));
         assert_success(vkQueueWaitIdle(w.queues[0][0]));
@@ -357,8 +349,7 @@ TEST(test_old_device)
 
 static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
 {
-    return (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                   .semaphore = semaphore,
+    return (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = semaphore,
                                    .value = value,
                                    .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
 }
@@ -371,14 +362,9 @@ ORDERS_TEST(test_submissions, "none")
     BfFence imported = import(timeline);
     const VkSemaphoreSubmitInfo handed = at(binary, 0), done = at(timeline, 4);
     const VkSubmitInfo2 batches[] = {
-        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-         .signalSemaphoreInfoCount = 1,
-         .pSignalSemaphoreInfos = &handed},
-        {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-         .waitSemaphoreInfoCount = 1,
-         .pWaitSemaphoreInfos = &handed,
-         .signalSemaphoreInfoCount = 1,
-         .pSignalSemaphoreInfos = &done},
+        {VK_TYPE(SUBMIT_INFO_2), .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &handed},
+        {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &handed,
+         .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &done},
     };
     const uint32_t submits = wrapper ? wrapper->submits : 0;
     assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &batches[0], VK_NULL_HANDLE));
@@ -387,8 +373,7 @@ ORDERS_TEST(test_submissions, "none")
     assert_success(bfWaitFences(1, &imported, &done.value, BF_FENCE_WAIT_ALL, UINT64_MAX));
     /* And one that waits for what a BfQueue signals, which layers above don't see submitted. */
     const VkSemaphoreSubmitInfo told = at(timeline, 5);
-    const VkSubmitInfo2 waits = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                 .waitSemaphoreInfoCount = 1,
+    const VkSubmitInfo2 waits = {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1,
                                  .pWaitSemaphoreInfos = &told};
     assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &waits, VK_NULL_HANDLE));
     assert_success(bfQueueSignal(copy, imported, 5));
@@ -444,7 +429,7 @@ TEST(test_one_call_at_a_time)
 static VkBuffer make_buffer(VkDeviceSize offset)
 {
     const uint32_t families[] = {0, 1, 2};
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO),
                                      .size = 256,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                                      .sharingMode = VK_SHARING_MODE_CONCURRENT,
@@ -461,7 +446,7 @@ static VkBuffer make_buffer(VkDeviceSize offset)
 
 static VkImage make_image(VkImageCreateFlags flags)
 {
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
                                     .flags = flags,
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = VK_FORMAT_R8G8B8A8_UNORM,

@@ -84,17 +84,12 @@ static inline void log_write(BfFenceLogBuffer *log, uint64_t *total, uint64_t co
 static inline struct bf_log_reader_info log_info(const BfFenceLogBuffer *log, uint32_t ahead)
 {
     uint32_t entries = (uint32_t)log->header.numberOfEntries;
-    return (struct bf_log_reader_info){
-        .source =
-            {
-                .memory = log,
-                .bytes = BF_FENCE_LOG_BYTES(entries),
-                .entries = entries,
-                .ahead = ahead,
-                .type = (BfFenceLogType)log->header.type,
-            },
-        .valid_bits = 64,
-    };
+    return (struct bf_log_reader_info){.source = {.memory = log,
+                                                  .bytes = BF_FENCE_LOG_BYTES(entries),
+                                                  .entries = entries,
+                                                  .ahead = ahead,
+                                                  .type = (BfFenceLogType)log->header.type},
+                                       .valid_bits = 64};
 }
 
 #endif

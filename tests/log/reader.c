@@ -184,12 +184,10 @@ TEST(what_is_delivered_was_written_whatever_the_writer_does_meanwhile)
     for (int round = 0; round < 400; round++) {
         uint32_t ahead = (uint32_t)random_below(&random, 4);
         uint32_t entries = ahead + 1 + (uint32_t)random_below(&random, 40);
-        struct writer writer = {
-            .log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
-            .random = random_next(&random),
-            .burst = 1 + random_below(&random, 2 * entries),
-            .ahead = ahead,
-        };
+        struct writer writer = {.log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
+                                .random = random_next(&random),
+                                .burst = 1 + random_below(&random, 2 * entries),
+                                .ahead = ahead};
         struct bf_log_reader_info info = log_info(writer.log, ahead);
         info.flush = writer_goes_on;
         info.context = &writer;
@@ -590,11 +588,9 @@ TEST(no_bytes_whatever_make_the_reader_stray)
     for (int round = 0; round < 300; round++) {
         uint32_t ahead = (uint32_t)random_below(&random, 3);
         uint32_t entries = ahead + 1 + (uint32_t)random_below(&random, 20);
-        struct writer writer = {
-            .log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
-            .total = BF_FENCE_LOG_BYTES(entries), /* bytes, here */
-            .random = random_next(&random),
-        };
+        struct writer writer = {.log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
+                                .total = BF_FENCE_LOG_BYTES(entries), /* bytes, here */
+                                .random = random_next(&random)};
         struct bf_log_reader_info info = log_info(writer.log, ahead);
         info.flush = memory_is_anything;
         info.context = &writer;

@@ -67,13 +67,11 @@ static void run(uint32_t entries, uint32_t ahead, uint64_t start, uint64_t count
                 uint32_t capacity)
 {
     count /= SHARE;
-    struct writing writing = {
-        .log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
-        .start = start,
-        .count = count,
-        .ahead = ahead,
-        .pause = pause,
-    };
+    struct writing writing = {.log = log_create(entries, BF_FENCE_LOG_TYPE_WAITS),
+                              .start = start,
+                              .count = count,
+                              .ahead = ahead,
+                              .pause = pause};
     struct bf_log_reader_info info = log_info(writing.log, ahead);
     struct bf_log_reader reader;
     assert_true(bf_log_reader_init(&reader, &info));

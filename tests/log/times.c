@@ -36,12 +36,10 @@ static void times_end(struct times *t, uint64_t adjusted)
 static struct bf_log_item stamp(struct times *t, uint64_t observed, uint64_t end, uint32_t flags)
 {
     BfFenceLogEntry *entry = log_slot(t->log, t->total);
-    *entry = (BfFenceLogEntry){
-        .operationType = BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED,
-        .reserved0 = flags,
-        .fenceObservedGpuTimestamp = observed,
-        .fenceEndGpuTimestamp = end,
-    };
+    *entry = (BfFenceLogEntry){.operationType = BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED,
+                               .reserved0 = flags,
+                               .fenceObservedGpuTimestamp = observed,
+                               .fenceEndGpuTimestamp = end};
     log_set_total(t->log, ++t->total);
     struct bf_log_item item;
     uint32_t count;

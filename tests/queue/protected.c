@@ -30,7 +30,7 @@ static void rig_open(struct rig *r)
         r->family++;
     assert_true(r->family < f->family_count);
     r->queue = f->protected_queues[r->family];
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT,
                                           .queueFamilyIndex = r->family};
     assert_success(vkCreateCommandPool(f->device, &pool, NULL, &r->pool));
@@ -50,11 +50,9 @@ static void rig_close(struct rig *r)
 
 static VkCommandBuffer protected_commands(struct rig *r)
 {
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = r->pool,
-                                              .commandBufferCount = 1};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = r->pool, .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     VkCommandBuffer commands;
     assert_success(vkAllocateCommandBuffers(r->f.device, &info, &commands));
     assert_success(vkBeginCommandBuffer(commands, &begin));
@@ -66,16 +64,15 @@ static VkCommandBuffer protected_commands(struct rig *r)
 static void submit(struct rig *r, VkCommandBuffer commands, bool is_protected, uint64_t go,
                    uint64_t done)
 {
-    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = r->go,
+    const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = r->go,
                                         .value = go,
                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
     VkSemaphoreSubmitInfo signal = wait;
     signal.semaphore = r->done;
     signal.value = done;
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2),
                                 .flags = is_protected ? VK_SUBMIT_PROTECTED_BIT : 0,
                                 .waitSemaphoreInfoCount = go != 0,
                                 .pWaitSemaphoreInfos = &wait,
@@ -90,19 +87,14 @@ static void submit(struct rig *r, VkCommandBuffer commands, bool is_protected, u
 /* In the older words, which the layer translates. */
 static void submit_older(struct rig *r, VkCommandBuffer commands, uint64_t done)
 {
-    const VkProtectedSubmitInfo protection = {.sType = VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO,
+    const VkProtectedSubmitInfo protection = {VK_TYPE(PROTECTED_SUBMIT_INFO),
                                               .protectedSubmit = VK_TRUE};
     const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .pNext = &protection,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &done};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &values,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands,
-                               .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &r->done};
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .pNext = &protection,
+        .signalSemaphoreValueCount = 1, .pSignalSemaphoreValues = &done};
+    const VkSubmitInfo info = {VK_TYPE(SUBMIT_INFO),      .pNext = &values,
+                               .commandBufferCount = 1,   .pCommandBuffers = &commands,
+                               .signalSemaphoreCount = 1, .pSignalSemaphores = &r->done};
     if (r->f.layered)
         assert_success(vkQueueSubmit(r->queue, 1, &info, VK_NULL_HANDLE));
     else
@@ -111,8 +103,8 @@ static void submit_older(struct rig *r, VkCommandBuffer commands, uint64_t done)
 
 static BfFenceLogReader make_reader(struct rig *r, BfFenceLogType type)
 {
-    const BfFenceLogReaderCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO, .vkQueue = r->queue, .type = type};
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
+                                             .vkQueue = r->queue, .type = type};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(r->f.bf, &info, &reader));
     return reader;
@@ -192,7 +184,7 @@ TEST(no_command_queue_lives_on_such_a_vkqueue)
     rig_open(&r);
     struct fixture *f = &r.f;
     VkEvent event;
-    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &event));
     VkCommandBuffer commands = commands_begin_in(f, r.family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     vkCmdWaitEvents(commands, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,

@@ -21,14 +21,12 @@ TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
     VkCommandBuffer commands = write_word(&f, queue, 0, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
     for (size_t i = 0; i < 3; i++) {
-        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = queue_types[i]};
+        const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i]};
         BfQueue none = NULL;
         assert_int_equal(bfCreateQueue(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
         assert_null(none);
     }
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = 1};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 1};
     BfFence none = NULL;
     assert_int_equal(bfCreateFence(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
     assert_null(none);
@@ -78,15 +76,12 @@ FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
     for (size_t i = 0; i < 3; i++) {
         for (BfQueueFlags flags = 0; flags <= 3; flags++) {
             for (int k = 0; k < 4; k++) {
-                const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                                .type = queue_types[i],
-                                                .priority = priorities[k % 2],
-                                                .flags = flags,
+                const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i],
+                                                .priority = priorities[k % 2], .flags = flags,
                                                 .nodeMask = k / 2};
                 BfQueue queue = NULL;
                 assert_success(bfCreateQueue(f->bf, &info, &queue));
-                BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                          .type = BF_QUEUE_TYPE_BUNDLE};
+                BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_BUNDLE};
                 assert_success(bfGetQueueInfo(queue, &echo));
                 assert_null(echo.pNext);
                 assert_int_equal(echo.type, info.type);
@@ -150,13 +145,12 @@ FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
 FIXTURE_TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
 {
     const BfQueueCreateInfo infos[] = {
-        {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-         .type = BF_QUEUE_TYPE_DIRECT,
+        {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
          .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
-        {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = BF_QUEUE_TYPE_DIRECT},
+        {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT},
     };
     BfQueue queues[2];
-    BfQueueCreateInfo echo = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
     for (int i = 0; i < 2; i++)
         assert_success(bfCreateQueue(f->bf, &infos[i], &queues[i]));
     static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_HIGH, BF_QUEUE_PRIORITY_HIGH,
@@ -242,9 +236,8 @@ struct stamps {
 
 static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
 {
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = 4};
+    const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 4};
     assert_success(vkCreateQueryPool(f->device, &info, NULL, &s->pool));
     vkResetQueryPool(f->device, s->pool, 0, 4);
     VkCommandBuffer commands = commands_begin(f, queue);

@@ -45,25 +45,15 @@ TEST(vk_queues_wait_on_when_the_fence_is_gone)
         BfFence fence = exported ? make_fence(&f, 0) : import(&f, before);
         if (exported)
             assert_success(bfExportFence(fence, before));
-        const VkSemaphoreSubmitInfo wait = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-            .semaphore = before,
-            .value = 5,
-            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        };
-        const VkSemaphoreSubmitInfo signal = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-            .semaphore = after,
-            .value = 1,
-            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        };
-        const VkSubmitInfo2 info = {
-            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-            .waitSemaphoreInfoCount = 1,
-            .pWaitSemaphoreInfos = &wait,
-            .signalSemaphoreInfoCount = 1,
-            .pSignalSemaphoreInfos = &signal,
-        };
+        const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = before,
+                                            .value = 5,
+                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = after,
+                                              .value = 1,
+                                              .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1,
+                                    .pWaitSemaphoreInfos = &wait, .signalSemaphoreInfoCount = 1,
+                                    .pSignalSemaphoreInfos = &signal};
         assert_success(bfVkQueueSubmit(f.bf, f.queues[0][0], 1, &info, VK_NULL_HANDLE));
         drop_fence(&f, fence);
         vulkan_signal(f.device, before, 5);

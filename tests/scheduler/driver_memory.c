@@ -28,10 +28,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
 {
     char environment[64];
     snprintf(environment, sizeof(environment), "OOM_AT=%llu", (unsigned long long)fail_at);
-    const struct fixture_options options = {
-        .environment = fail_at ? environment : NULL,
-        .family = UINT32_MAX,
-    };
+    const struct fixture_options options = {.environment = fail_at ? environment : NULL,
+                                            .family = UINT32_MAX};
     struct fixture f;
     fixture_open(&f, &options);
     BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);

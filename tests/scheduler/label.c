@@ -92,15 +92,14 @@ static void tear_down(void)
 
 static void begin(const char *name)
 {
-    bf_label_begin(&queue, &(VkDebugUtilsLabelEXT){.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                                   .pLabelName = name});
+    bf_label_begin(&queue,
+                   &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = name});
 }
 
 static void insert(const char *name)
 {
     bf_label_insert(&queue,
-                    &(VkDebugUtilsLabelEXT){.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                            .pLabelName = name});
+                    &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = name});
 }
 
 static void end(void)

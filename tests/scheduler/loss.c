@@ -126,7 +126,7 @@ static void assert_lost(struct scene *s)
         assert_int_equal(bfQueueWaitIdle(queues[i]), VK_ERROR_DEVICE_LOST);
     }
     assert_value(s->gate, UINT64_MAX);
-    BfDeviceCounters counters = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &counters));
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(read_word(f, i), 0);

@@ -10,7 +10,7 @@
 
 static BfDeviceCounters counters(struct fixture *f)
 {
-    BfDeviceCounters c = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
     assert_success(bfGetDeviceCounters(f->bf, &c));
     return c;
 }

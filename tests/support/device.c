@@ -9,7 +9,7 @@ VkResult device_open_instance(struct device *d, const struct device_instance *wh
 {
     *d = (struct device){0};
     assert_success(volkInitialize());
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                            .apiVersion = VK_API_VERSION_1_3};
     const char *names[8], *layer_names[8];
     uint32_t name_count = 0, layer_count = 0;
@@ -25,14 +25,10 @@ VkResult device_open_instance(struct device *d, const struct device_instance *wh
     VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&d->messages);
     messenger.pNext = what->next;
     const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = what->listens ? &messenger : what->next,
-        .pApplicationInfo = &application,
-        .enabledLayerCount = layer_count,
-        .ppEnabledLayerNames = layer_names,
-        .enabledExtensionCount = name_count,
-        .ppEnabledExtensionNames = names,
-    };
+        VK_TYPE(INSTANCE_CREATE_INFO),      .pNext = what->listens ? &messenger : what->next,
+        .pApplicationInfo = &application,   .enabledLayerCount = layer_count,
+        .ppEnabledLayerNames = layer_names, .enabledExtensionCount = name_count,
+        .ppEnabledExtensionNames = names};
     /* Counts begin with this instance; a driver that isn't loaded yet has none. */
     if (belfry_icd_control_load(&d->icd)) {
         d->icd.resume(); /* a test that has failed may have left it paused */
@@ -72,11 +68,9 @@ uint32_t device_queue_infos(const struct device *d, VkDeviceQueueCreateInfo *inf
     for (uint32_t i = 0; i < d->family_count; i++) {
         assert_true(d->queue_counts[i] <= DEVICE_QUEUES);
         if (d->queue_counts[i])
-            infos[n++] =
-                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                          .queueFamilyIndex = i,
-                                          .queueCount = d->queue_counts[i],
-                                          .pQueuePriorities = priorities};
+            infos[n++] = (VkDeviceQueueCreateInfo){
+                VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = i,
+                .queueCount = d->queue_counts[i], .pQueuePriorities = priorities};
     }
     return n;
 }
@@ -99,13 +93,12 @@ void device_open_words(struct device *d, uint32_t words, VkBufferUsageFlags usag
         if (!d->queue_counts[i])
             continue;
         used[n++] = i;
-        const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                              .flags = pool_flags,
-                                              .queueFamilyIndex = i};
+        const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
+                                              .flags = pool_flags, .queueFamilyIndex = i};
         assert_success(vkCreateCommandPool(d->device, &pool, NULL, &d->pools[i]));
     }
     const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        VK_TYPE(BUFFER_CREATE_INFO),
         .size = words * sizeof(uint32_t),
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | usage,
         .sharingMode = n > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,

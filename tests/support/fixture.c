@@ -90,14 +90,12 @@ static bool is_usable(const VkQueueFamilyProperties *family)
 static void open_native(struct fixture *f, VkPhysicalDeviceFeatures *v10,
                         VkPhysicalDeviceVulkan12Features *v12)
 {
-    VkPhysicalDeviceVulkan12Features has12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = &has12};
+    VkPhysicalDeviceVulkan12Features has12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
+    VkPhysicalDeviceFeatures2 has = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &has12};
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+        VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT)};
+    VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
+                                              .pNext = &host};
     f->int64 = f->addresses = false;
     f->host_alignment = 0;
     if (f->layered)
@@ -118,7 +116,7 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     static const float priorities[FIXTURE_QUEUES] = {0};
     static const char semaphore_fd[] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     const VkDeviceQueueGlobalPriorityCreateInfoKHR realtime = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+        VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR),
         .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR};
     VkDeviceQueueCreateInfo queues[2 * DEVICE_FAMILIES];
     bool has_protected = false;
@@ -129,11 +127,10 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
             continue;
         uint32_t count = f->families[i].queueCount;
         f->queue_counts[i] = count < FIXTURE_QUEUES ? count : FIXTURE_QUEUES;
-        queues[n++] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                                .pNext = options->realtime ? &realtime : NULL,
-                                                .queueFamilyIndex = i,
-                                                .queueCount = f->queue_counts[i],
-                                                .pQueuePriorities = priorities};
+        queues[n++] = (VkDeviceQueueCreateInfo){
+            VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .pNext = options->realtime ? &realtime : NULL,
+            .queueFamilyIndex = i, .queueCount = f->queue_counts[i],
+            .pQueuePriorities = priorities};
         if (!options->protected_queues || count < 2 ||
             !(f->families[i].queueFlags & VK_QUEUE_PROTECTED_BIT))
             continue;
@@ -143,17 +140,13 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         has_protected = true;
     }
     VkPhysicalDeviceProtectedMemoryFeatures protection = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
-        .protectedMemory = VK_TRUE};
-    VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .pNext = has_protected ? &protection : NULL,
-        .synchronization2 = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features v12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = &v13,
-        .timelineSemaphore = VK_TRUE,
-        .hostQueryReset = VK_TRUE};
+        VK_TYPE(PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES), .protectedMemory = VK_TRUE};
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                            .pNext = has_protected ? &protection : NULL,
+                                            .synchronization2 = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
+                                            .pNext = &v13, .timelineSemaphore = VK_TRUE,
+                                            .hostQueryReset = VK_TRUE};
     VkPhysicalDeviceFeatures v10 = {0};
     open_native(f, &v10, &v12);
     const char *names[16];
@@ -175,22 +168,17 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         names[name_count++] = *name;
     }
     const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &v12,
-        .queueCreateInfoCount = n,
-        .pQueueCreateInfos = queues,
-        .pEnabledFeatures = &v10,
-        .enabledExtensionCount = name_count,
-        .ppEnabledExtensionNames = names,
-    };
+        VK_TYPE(DEVICE_CREATE_INFO),     .pNext = &v12,
+        .queueCreateInfoCount = n,       .pQueueCreateInfos = queues,
+        .pEnabledFeatures = &v10,        .enabledExtensionCount = name_count,
+        .ppEnabledExtensionNames = names};
     f->global_priority = options->realtime ? VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR : 0;
     VkResult result = device_create(&f->base, &info);
     for (uint32_t i = 0; result == VK_SUCCESS && i < f->family_count; i++) {
         f->protected_queues[i] = VK_NULL_HANDLE;
         for (uint32_t k = 0; k < n; k++) {
-            const VkDeviceQueueInfo2 queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
-                                              .flags = queues[k].flags,
-                                              .queueFamilyIndex = i};
+            const VkDeviceQueueInfo2 queue = {VK_TYPE(DEVICE_QUEUE_INFO_2),
+                                              .flags = queues[k].flags, .queueFamilyIndex = i};
             if (queues[k].queueFamilyIndex == i && queues[k].flags)
                 vkGetDeviceQueue2(f->device, &queue, &f->protected_queues[i]);
         }
@@ -212,7 +200,7 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                                           .queueFamilyIndex = i,
                                           .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
     }
-    return (BfAttachInfo){.sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
+    return (BfAttachInfo){BF_TYPE(ATTACH_INFO),
                           .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
                           .instance = f->instance,
                           .physicalDevice = f->physical,

@@ -46,6 +46,10 @@
     }                                                                                              \
     static void name_##_around(type_ *variable_)
 
+/* The first member of a struct of Vulkan's, and of Belfry's: VK_TYPE(SUBMIT_INFO). */
+#define VK_TYPE(name_) .sType = VK_STRUCTURE_TYPE_##name_
+#define BF_TYPE(name_) .sType = BF_STRUCTURE_TYPE_##name_
+
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 
 /* Skips the test, with what the device or driver lacks for it. */

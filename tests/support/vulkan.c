@@ -98,14 +98,12 @@ static VkBool32 VKAPI_CALL message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT s
 VkDebugUtilsMessengerCreateInfoEXT vulkan_messenger(uint32_t *messages)
 {
     return (VkDebugUtilsMessengerCreateInfoEXT){
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        VK_TYPE(DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT),
         .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                            VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                        VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-        .pfnUserCallback = message_seen,
-        .pUserData = messages,
-    };
+        .pfnUserCallback = message_seen, .pUserData = messages};
 }
 
 struct belfry_icd_counters vulkan_counters(const struct belfry_icd_control *icd)
@@ -141,10 +139,8 @@ VkDeviceMemory vulkan_memory(VkPhysicalDevice physical, VkDevice device,
     while (!(needs->memoryTypeBits >> type & 1) ||
            (memory.memoryTypes[type].propertyFlags & wanted) != wanted)
         assert_true(++type < memory.memoryTypeCount);
-    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                       .pNext = next,
-                                       .allocationSize = needs->size,
-                                       .memoryTypeIndex = type};
+    const VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .pNext = next,
+                                       .allocationSize = needs->size, .memoryTypeIndex = type};
     VkDeviceMemory result;
     assert_success(vkAllocateMemory(device, &info, NULL, &result));
     return result;
@@ -157,8 +153,7 @@ VkBuffer vulkan_buffer(VkPhysicalDevice physical, VkDevice device, const VkBuffe
     VkMemoryRequirements needs;
     assert_success(vkCreateBuffer(device, info, NULL, &buffer));
     vkGetBufferMemoryRequirements(device, buffer, &needs);
-    const VkMemoryAllocateFlagsInfo addressed = {.sType =
-                                                     VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+    const VkMemoryAllocateFlagsInfo addressed = {VK_TYPE(MEMORY_ALLOCATE_FLAGS_INFO),
                                                  .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     *memory = vulkan_memory(
         physical, device, &needs,
@@ -173,8 +168,7 @@ VkBuffer vulkan_buffer(VkPhysicalDevice physical, VkDevice device, const VkBuffe
 VkBuffer vulkan_buffer_of(VkPhysicalDevice physical, VkDevice device, VkDeviceSize size,
                           VkBufferUsageFlags usage, VkDeviceMemory *memory, void **mapped)
 {
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = size, .usage = usage};
     return vulkan_buffer(physical, device, &info, memory, mapped);
 }
 
@@ -182,16 +176,14 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
                      VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkDeviceMemory *memory,
                      VkImageView *view)
 {
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = format,
-        .extent = {side, side, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = samples,
-        .usage = usage,
-    };
+    const VkImageCreateInfo info = {VK_TYPE(IMAGE_CREATE_INFO),
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = format,
+                                    .extent = {side, side, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = samples,
+                                    .usage = usage};
     VkImage image;
     VkMemoryRequirements needs;
     assert_success(vkCreateImage(device, &info, NULL, &image));
@@ -199,7 +191,7 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
     *memory = vulkan_memory(physical, device, &needs, 0, NULL);
     assert_success(vkBindImageMemory(device, image, *memory, 0));
     const VkImageViewCreateInfo view_info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        VK_TYPE(IMAGE_VIEW_CREATE_INFO),
         .image = image,
         .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = format,
@@ -214,8 +206,8 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
 
 VkShaderModule vulkan_module(VkDevice device, const uint32_t *words, size_t size)
 {
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
+    const VkShaderModuleCreateInfo info = {VK_TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = size,
+                                           .pCode = words};
     VkShaderModule module;
     assert_success(vkCreateShaderModule(device, &info, NULL, &module));
     return module;
@@ -230,11 +222,8 @@ VkDescriptorSetLayout vulkan_set_layout(VkDevice device, uint32_t count,
     assert_true(count <= BINDINGS_MAX);
     for (uint32_t i = 0; i < count; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){i, types[i], 1, stages, NULL};
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = count,
-        .pBindings = bindings,
-    };
+    const VkDescriptorSetLayoutCreateInfo info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                  .bindingCount = count, .pBindings = bindings};
     VkDescriptorSetLayout layout;
     assert_success(vkCreateDescriptorSetLayout(device, &info, NULL, &layout));
     return layout;
@@ -245,12 +234,8 @@ VkPipelineLayout vulkan_layout(VkDevice device, VkDescriptorSetLayout set,
 {
     const VkPushConstantRange range = {stages, 0, push_size};
     const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &set,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &range,
-    };
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &set,
+        .pushConstantRangeCount = 1, .pPushConstantRanges = &range};
     VkPipelineLayout layout;
     assert_success(vkCreatePipelineLayout(device, &info, NULL, &layout));
     return layout;
@@ -263,19 +248,13 @@ VkDescriptorSet vulkan_set(VkDevice device, VkDescriptorSetLayout layout, uint32
     assert_true(count <= BINDINGS_MAX);
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = (VkDescriptorPoolSize){types[i], 1};
-    const VkDescriptorPoolCreateInfo pool_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = 1,
-        .poolSizeCount = count,
-        .pPoolSizes = sizes,
-    };
+    const VkDescriptorPoolCreateInfo pool_info = {VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO),
+                                                  .maxSets = 1, .poolSizeCount = count,
+                                                  .pPoolSizes = sizes};
     assert_success(vkCreateDescriptorPool(device, &pool_info, NULL, pool));
-    const VkDescriptorSetAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = *pool,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &layout,
-    };
+    const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                              .descriptorPool = *pool, .descriptorSetCount = 1,
+                                              .pSetLayouts = &layout};
     VkDescriptorSet set;
     assert_success(vkAllocateDescriptorSets(device, &info, &set));
     return set;
@@ -319,11 +298,10 @@ VkResult vulkan_graphics(VkDevice device, const struct vulkan_graphics *what, Vk
 
 VkSemaphore vulkan_timeline(VkDevice device, uint64_t value)
 {
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
                                             .initialValue = value};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     VkSemaphore semaphore;
     assert_success(vkCreateSemaphore(device, &info, NULL, &semaphore));
     return semaphore;
@@ -331,7 +309,7 @@ VkSemaphore vulkan_timeline(VkDevice device, uint64_t value)
 
 VkSemaphore vulkan_binary(VkDevice device)
 {
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO)};
     VkSemaphore semaphore;
     assert_success(vkCreateSemaphore(device, &info, NULL, &semaphore));
     return semaphore;
@@ -339,7 +317,7 @@ VkSemaphore vulkan_binary(VkDevice device)
 
 VkFence vulkan_fence(VkDevice device, bool signalled)
 {
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+    const VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO),
                                     .flags = signalled ? VK_FENCE_CREATE_SIGNALED_BIT : 0};
     VkFence fence;
     assert_success(vkCreateFence(device, &info, NULL, &fence));
@@ -355,17 +333,15 @@ uint64_t vulkan_value(VkDevice device, VkSemaphore semaphore)
 
 void vulkan_signal(VkDevice device, VkSemaphore semaphore, uint64_t value)
 {
-    const VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = value};
+    const VkSemaphoreSignalInfo info = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = semaphore,
+                                        .value = value};
     assert_success(vkSignalSemaphore(device, &info));
 }
 
 void vulkan_wait(VkDevice device, VkSemaphore semaphore, uint64_t value)
 {
-    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &semaphore,
-                                      .pValues = &value};
+    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &semaphore, .pValues = &value};
     assert_success(vkWaitSemaphores(device, &info, UINT64_MAX));
 }
 
@@ -374,7 +350,7 @@ void vulkan_wait(VkDevice device, VkSemaphore semaphore, uint64_t value)
 
 VkCommandPool vulkan_pool(VkDevice device, uint32_t family)
 {
-    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                           .queueFamilyIndex = family};
     VkCommandPool pool;
@@ -384,12 +360,9 @@ VkCommandPool vulkan_pool(VkDevice device, uint32_t family)
 
 VkCommandBuffer vulkan_commands(VkDevice device, VkCommandPool pool, VkCommandBufferLevel level)
 {
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
-        .level = level,
-        .commandBufferCount = 1,
-    };
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = pool, .level = level,
+                                              .commandBufferCount = 1};
     VkCommandBuffer commands;
     assert_success(vkAllocateCommandBuffers(device, &info, &commands));
     return commands;
@@ -398,10 +371,8 @@ VkCommandBuffer vulkan_commands(VkDevice device, VkCommandPool pool, VkCommandBu
 VkCommandBuffer vulkan_begin(VkDevice device, VkCommandPool pool, VkCommandBufferLevel level,
                              VkCommandBufferUsageFlags usage)
 {
-    const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = usage,
+    const VkCommandBufferInheritanceInfo inheritance = {VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO)};
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO), .flags = usage,
                                             .pInheritanceInfo = &inheritance};
     VkCommandBuffer commands = vulkan_commands(device, pool, level);
     assert_success(vkBeginCommandBuffer(commands, &begin));
@@ -416,17 +387,15 @@ VkResult vulkan_submit(VkQueue queue, struct vulkan_batch b)
         VkCommandBufferSubmitInfo commands;
     } *m = malloc(sizeof(*m));
     assert_non_null(m);
-    m->wait = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                      .semaphore = b.wait,
+    m->wait = (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.wait,
                                       .value = b.wait_value,
                                       .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    m->signal = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = b.signal,
+    m->signal = (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = b.signal,
                                         .value = b.signal_value,
                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    m->commands = (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+    m->commands = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = b.commands};
-    m->info = (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+    m->info = (VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2),
                               .waitSemaphoreInfoCount = b.wait ? 1 : 0,
                               .pWaitSemaphoreInfos = &m->wait,
                               .commandBufferInfoCount = b.commands ? 1 : 0,
@@ -450,13 +419,11 @@ VkResult vulkan_submit1(VkQueue queue, struct vulkan_batch b)
     assert_non_null(m);
     m->batch = b;
     m->stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    m->values =
-        (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                        .waitSemaphoreValueCount = b.wait ? 1 : 0,
-                                        .pWaitSemaphoreValues = &m->batch.wait_value,
-                                        .signalSemaphoreValueCount = b.signal ? 1 : 0,
-                                        .pSignalSemaphoreValues = &m->batch.signal_value};
-    m->info = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+    m->values = (VkTimelineSemaphoreSubmitInfo){
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = b.wait ? 1 : 0,
+        .pWaitSemaphoreValues = &m->batch.wait_value, .signalSemaphoreValueCount = b.signal ? 1 : 0,
+        .pSignalSemaphoreValues = &m->batch.signal_value};
+    m->info = (VkSubmitInfo){VK_TYPE(SUBMIT_INFO),
                              .pNext = &m->values,
                              .waitSemaphoreCount = b.wait ? 1 : 0,
                              .pWaitSemaphores = &m->batch.wait,

@@ -14,7 +14,7 @@
 
 BfQueue make_queue(struct fixture *f, BfQueueType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
     BfQueue queue = NULL;
     assert_success(bfCreateQueue(f->bf, &info, &queue));
     assert_non_null(queue);
@@ -31,8 +31,7 @@ static BfFence keep_fence(struct fixture *f, BfFence fence)
 
 BfFence make_native_fence(struct fixture *f, uint64_t value)
 {
-    const BfNativeFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-                                          .initialValue = value};
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = value};
     BfFence fence = NULL;
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     return keep_fence(f, fence);
@@ -40,8 +39,7 @@ BfFence make_native_fence(struct fixture *f, uint64_t value)
 
 BfFence make_fence(struct fixture *f, uint64_t value)
 {
-    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                                    .initialValue = value};
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = value};
     BfFence fence = NULL;
     uint32_t number = f->fences_asked_for++;
     if (fixture_has_native_fences() && number % 4 != 3)
@@ -173,14 +171,10 @@ VkCommandBuffer commands_begin(struct fixture *f, BfQueue queue)
 void commands_end(VkCommandBuffer commands)
 {
     const VkMemoryBarrier2 memory = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+        VK_TYPE(MEMORY_BARRIER_2), .srcStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
         .srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT,
-    };
-    const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                   .memoryBarrierCount = 1,
+        .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT, .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT};
+    const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                    .pMemoryBarriers = &memory};
     vkCmdPipelineBarrier2(commands, &info);
     assert_success(vkEndCommandBuffer(commands));
@@ -224,7 +218,7 @@ uint32_t read_word(struct fixture *f, uint32_t index)
 
 VkEvent stall_begin(struct fixture *f, BfQueue queue)
 {
-    const VkEventCreateInfo info = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     VkEvent event;
     assert_success(vkCreateEvent(f->device, &info, NULL, &event));
     assert_true(f->stall_count < FIXTURE_OBJECTS);

@@ -237,33 +237,29 @@ static struct bf_stamps_info info_make(uint32_t bits, double ticks_per_ns)
     gpu.bits = bits;
     gpu.ticks_per_ns = ticks_per_ns;
     gpu.buffers_max = 1024;
-    driver = (struct VolkDeviceTable){
-        .vkCreateQueryPool = create_query_pool,
-        .vkDestroyQueryPool = destroy_query_pool,
-        .vkCreateCommandPool = create_command_pool,
-        .vkDestroyCommandPool = destroy_command_pool,
-        .vkAllocateCommandBuffers = allocate,
-        .vkFreeCommandBuffers = free_buffers,
-        .vkBeginCommandBuffer = begin,
-        .vkEndCommandBuffer = end,
-        .vkCmdResetQueryPool = cmd_reset,
-        .vkCmdWriteTimestamp = cmd_write,
-        .vkCmdWriteTimestamp2 = cmd_write2,
-        .vkResetQueryPool = host_reset,
-        .vkGetQueryPoolResults = results,
-        .vkGetCalibratedTimestampsEXT = calibrated,
-    };
-    return (struct bf_stamps_info){
-        .device = (VkDevice)&driver,
-        .vk = &driver,
-        .set_loader_data = set_loader_data,
-        .family = 3,
-        .family_flags = VK_QUEUE_COMPUTE_BIT,
-        .valid_bits = bits,
-        .period_ns = 1 / ticks_per_ns,
-        .calibrated = true,
-        .trace = (struct bf_trace *)&driver,
-    };
+    driver = (struct VolkDeviceTable){.vkCreateQueryPool = create_query_pool,
+                                      .vkDestroyQueryPool = destroy_query_pool,
+                                      .vkCreateCommandPool = create_command_pool,
+                                      .vkDestroyCommandPool = destroy_command_pool,
+                                      .vkAllocateCommandBuffers = allocate,
+                                      .vkFreeCommandBuffers = free_buffers,
+                                      .vkBeginCommandBuffer = begin,
+                                      .vkEndCommandBuffer = end,
+                                      .vkCmdResetQueryPool = cmd_reset,
+                                      .vkCmdWriteTimestamp = cmd_write,
+                                      .vkCmdWriteTimestamp2 = cmd_write2,
+                                      .vkResetQueryPool = host_reset,
+                                      .vkGetQueryPoolResults = results,
+                                      .vkGetCalibratedTimestampsEXT = calibrated};
+    return (struct bf_stamps_info){.device = (VkDevice)&driver,
+                                   .vk = &driver,
+                                   .set_loader_data = set_loader_data,
+                                   .family = 3,
+                                   .family_flags = VK_QUEUE_COMPUTE_BIT,
+                                   .valid_bits = bits,
+                                   .period_ns = 1 / ticks_per_ns,
+                                   .calibrated = true,
+                                   .trace = (struct bf_trace *)&driver};
 }
 
 static struct bf_stamps *stamps_make(const struct bf_stamps_info *info)

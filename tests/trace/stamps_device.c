@@ -52,17 +52,12 @@ static bool instance_make(void)
 #ifdef __SANITIZE_THREAD__
     validate = false; /* its own threads race where ThreadSanitizer can't see their locks */
 #endif
-    const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                   .apiVersion = VK_API_VERSION_1_3};
+    const VkApplicationInfo app = {VK_TYPE(APPLICATION_INFO), .apiVersion = VK_API_VERSION_1_3};
     const VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu.complaints);
     const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pApplicationInfo = &app,
-        .enabledLayerCount = validate,
-        .ppEnabledLayerNames = &validation,
-        .enabledExtensionCount = validate,
-        .ppEnabledExtensionNames = &debug,
-    };
+        VK_TYPE(INSTANCE_CREATE_INFO),     .pApplicationInfo = &app,
+        .enabledLayerCount = validate,     .ppEnabledLayerNames = &validation,
+        .enabledExtensionCount = validate, .ppEnabledExtensionNames = &debug};
     if (vkCreateInstance(&info, NULL, &gpu.instance) != VK_SUCCESS)
         return false;
     volkLoadInstance(gpu.instance);
@@ -96,32 +91,24 @@ static bool device_make(void)
     if (gpu.properties.apiVersion < VK_API_VERSION_1_3 || gpu.family.timestampValidBits == 0)
         return false;
     gpu.calibrated = vulkan_has_device_extension(gpu.physical, extension) && domains_are_there();
-    VkPhysicalDeviceVulkan12Features v12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &v12};
+    VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &v12};
     vkGetPhysicalDeviceFeatures2(gpu.physical, &features);
     gpu.host_reset = v12.hostQueryReset;
-    const VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .synchronization2 = true};
+    const VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                                  .synchronization2 = true};
     v12 = (VkPhysicalDeviceVulkan12Features){
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = (void *)&v13,
-        .hostQueryReset = gpu.host_reset,
-        .timelineSemaphore = true,
-    };
+        VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES), .pNext = (void *)&v13,
+        .hostQueryReset = gpu.host_reset, .timelineSemaphore = true};
     const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &v12,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = gpu.calibrated,
-        .ppEnabledExtensionNames = &extension,
-    };
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
+                                     .pNext = &v12,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = gpu.calibrated,
+                                     .ppEnabledExtensionNames = &extension};
     if (vkCreateDevice(gpu.physical, &info, NULL, &gpu.device) != VK_SUCCESS)
         return false;
     volkLoadDeviceTable(&gpu.vk, gpu.device);
@@ -138,16 +125,15 @@ static void work_make(void)
     gpu.epoch = vulkan_timeline(gpu.device, 0);
     gpu.pool = vulkan_pool(gpu.device, 0);
     gpu.work = vulkan_commands(gpu.device, gpu.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
     gpu.vk.vkBeginCommandBuffer(gpu.work, &begin);
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+    const VkMemoryBarrier2 barrier = {VK_TYPE(MEMORY_BARRIER_2),
                                       .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                       .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
                                       .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                       .dstAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT};
-    const VkDependencyInfo order = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                    .memoryBarrierCount = 1,
+    const VkDependencyInfo order = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                     .pMemoryBarriers = &barrier};
     for (uint32_t i = 0; i < 4; i++) {
         gpu.vk.vkCmdPipelineBarrier2(gpu.work, &order);
@@ -168,21 +154,16 @@ static struct seen submit(struct bf_trace *trace, struct bf_stamps *stamps, uint
     uint32_t slot;
     assert_true(bf_stamps_begin(stamps, &seen.packet, &before, &after, &slot));
     const VkCommandBufferSubmitInfo buffers[] = {
-        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = before},
-        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = gpu.work},
-        {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = after},
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = before},
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = gpu.work},
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = after},
     };
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = gpu.epoch,
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = gpu.epoch,
                                           .value = ++gpu.last_epoch,
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSubmitInfo2 info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .commandBufferInfoCount = 3,
-        .pCommandBufferInfos = buffers,
-        .signalSemaphoreInfoCount = 1,
-        .pSignalSemaphoreInfos = &signal,
-    };
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 3,
+                                .pCommandBufferInfos = buffers, .signalSemaphoreInfoCount = 1,
+                                .pSignalSemaphoreInfos = &signal};
     assert_success(gpu.vk.vkQueueSubmit2(gpu.queue, 1, &info, VK_NULL_HANDLE));
     handed_over(trace, &seen.packet, NOTHING, SYNC((uint64_t)gpu.epoch, gpu.last_epoch));
     bf_stamps_accepted(stamps, slot, gpu.last_epoch, seen.packet.handed_over_ns);
@@ -191,10 +172,8 @@ static struct seen submit(struct bf_trace *trace, struct bf_stamps *stamps, uint
 
 static void wait_for_all(void)
 {
-    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &gpu.epoch,
-                                      .pValues = &gpu.last_epoch};
+    const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &gpu.epoch, .pValues = &gpu.last_epoch};
     assert_success(gpu.vk.vkWaitSemaphores(gpu.device, &wait, UINT64_MAX));
 }
 
@@ -205,18 +184,16 @@ static void inside_the_bracket(bool calibrated, bool host_reset, bool second_for
     folder_make(folder);
     struct bf_trace *trace = trace_open(in_folder(folder, "stamps.pftrace"));
     uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "engine"), "queue");
-    const struct bf_stamps_info info = {
-        .device = gpu.device,
-        .vk = &gpu.vk,
-        .family = 0,
-        .family_flags = gpu.family.queueFlags,
-        .valid_bits = bits,
-        .period_ns = (double)gpu.properties.limits.timestampPeriod,
-        .host_query_reset = host_reset,
-        .synchronization2 = second_form,
-        .calibrated = calibrated,
-        .trace = trace,
-    };
+    const struct bf_stamps_info info = {.device = gpu.device,
+                                        .vk = &gpu.vk,
+                                        .family = 0,
+                                        .family_flags = gpu.family.queueFlags,
+                                        .valid_bits = bits,
+                                        .period_ns = (double)gpu.properties.limits.timestampPeriod,
+                                        .host_query_reset = host_reset,
+                                        .synchronization2 = second_form,
+                                        .calibrated = calibrated,
+                                        .trace = trace};
     struct bf_stamps *stamps;
     assert_success(bf_stamps_create(&info, &stamps));
     assert_non_null(stamps);
