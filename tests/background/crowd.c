@@ -99,8 +99,7 @@ static bool disables(const struct change *c)
     return c->mode >= BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK;
 }
 
-/* ---------------------------------------------------------------------------------------- Running --
- */
+/* ----------------------------------------------------------------------------------- Running -- */
 
 static void item_run(void *context);
 static void item_cancel(void *context);
@@ -273,8 +272,7 @@ static void *act(void *argument)
     return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------- Checking --
- */
+/* ---------------------------------------------------------------------------------- Checking -- */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {

@@ -8,8 +8,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------- Drivers --
- */
+/* ----------------------------------------------------------------------------------- Drivers -- */
 
 /* A driver that does as told, and remembers what it was told. */
 struct driver {
@@ -114,8 +113,7 @@ static void await_event(BfEvent event)
     assert_success(bfWaitForEvents(1, &event, VK_FALSE, UINT64_MAX, NULL));
 }
 
-/* ---------------------------------------------------------------------------------------- Disabling --
- */
+/* --------------------------------------------------------------------------------- Disabling -- */
 
 TEST(disabling_lets_what_is_queued_run_out_and_cancels_the_rest)
 {
@@ -180,8 +178,7 @@ TEST(a_commits_own_items_run_before_the_disable_that_comes_with_it)
     }
 }
 
-/* --------------------------------------------------------------------------------------- The event --
- */
+/* --------------------------------------------------------------------------------- The event -- */
 
 TEST(the_event_is_set_at_once_for_an_empty_set)
 {
@@ -292,8 +289,7 @@ MODES_TEST(an_event_may_be_destroyed_before_it_is_set)
     f->event = NULL;
 }
 
-/* -------------------------------------------------------------------------------------- Refusals --
- */
+/* ---------------------------------------------------------------------------------- Refusals -- */
 
 static void nothing_changed(struct fixture *f)
 {
@@ -372,8 +368,7 @@ DRIVEN_TEST(neither_items_nor_drivers_may_change_the_mode)
     assert_int_equal(f->d.count, 1);
 }
 
-/* --------------------------------------------------------------------------------- What is told --
- */
+/* ------------------------------------------------------------------------------ What is told -- */
 
 MODES_TEST(drivers_are_told_everything_with_the_epoch)
 {
@@ -425,8 +420,7 @@ DRIVEN_TEST(disabling_profiling_freezes_what_adapts)
     assert_true(bf_background_may_adapt(NULL));
 }
 
-/* ------------------------------------------------------------------------------------ Measurements --
- */
+/* ------------------------------------------------------------------------------ Measurements -- */
 
 static bool further(struct fixture *f, BfMeasurementsAction action)
 {

@@ -43,8 +43,7 @@ static void await_threads(uint32_t count)
         sched_yield();
 }
 
-/* ------------------------------------------------------------------------------------------ Order --
- */
+/* ------------------------------------------------------------------------------------- Order -- */
 
 TEST(items_begin_in_the_order_they_came_in)
 {
@@ -145,8 +144,7 @@ TEST(the_least_limit_of_all_devices_counts)
     bf_background_destroy(many);
 }
 
-/* ------------------------------------------------------------------------------------ Exactly one --
- */
+/* ------------------------------------------------------------------------------- Exactly one -- */
 
 struct chain {
     struct bf_background *b;
@@ -323,8 +321,7 @@ TEST(an_item_that_destroys_its_own_device_does_not_wait_for_itself)
     await_threads(threads); /* nobody could join the last ones */
 }
 
-/* ---------------------------------------------------------------------------------------- Threads --
- */
+/* ----------------------------------------------------------------------------------- Threads -- */
 
 static void count_up(void *context)
 {
@@ -387,8 +384,7 @@ TEST(devices_come_and_go)
     await_threads(before);
 }
 
-/* ------------------------------------------------------------------------------------------- Hangs --
- */
+/* ------------------------------------------------------------------------------------- Hangs -- */
 
 /* Opens the gate once the line has been written. */
 struct listener {
@@ -446,8 +442,7 @@ TEST(an_item_that_hangs_is_named_in_one_line)
     assert_int_equal(story_count(&s, 0, ENDED), 1);
 }
 
-/* -------------------------------------------------------------------------------------- Bad input --
- */
+/* --------------------------------------------------------------------------------- Bad input -- */
 
 TEST(a_null_callback_is_refused)
 {

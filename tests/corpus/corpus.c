@@ -40,8 +40,7 @@ const char *corpus_role_name(enum corpus_role role)
     return roles[role];
 }
 
-/* --------------------------------------------------------------------------------- The manifest --
- */
+/* ------------------------------------------------------------------------------ The manifest -- */
 
 struct reader {
     struct corpus *corpus;
@@ -341,8 +340,7 @@ bool corpus_spirv(struct corpus *corpus, const char *name, uint32_t **words, siz
     return sound;
 }
 
-/* ----------------------------------------------------------------------------------- The values --
- */
+/* -------------------------------------------------------------------------------- The values -- */
 
 /* splitmix64's finaliser. */
 static uint64_t mix(uint64_t x)

@@ -21,8 +21,7 @@ const char *corpus_form_name(enum corpus_form form)
     return form_names[form];
 }
 
-/* -------------------------------------------------------------------------------------- Sources --
- */
+/* ----------------------------------------------------------------------------------- Sources -- */
 
 static uint8_t noise(uint32_t x, uint32_t y, uint32_t salt)
 {
@@ -129,8 +128,7 @@ static VkResult sources_create(struct corpus_gpu *gpu)
     return result;
 }
 
-/* --------------------------------------------------------------------------------- What is shared --
- */
+/* ---------------------------------------------------------------------------- What is shared -- */
 
 static VkResult target_create(struct corpus_gpu *gpu)
 {
@@ -246,8 +244,7 @@ void corpus_gpu_close(struct corpus_gpu *gpu)
     sample_device_destroy(&gpu->device);
 }
 
-/* ------------------------------------------------------------------------------------- Pipelines --
- */
+/* --------------------------------------------------------------------------------- Pipelines -- */
 
 static uint32_t set_of(const struct corpus_shader *shader, enum corpus_form form)
 {
@@ -305,8 +302,7 @@ void corpus_pipeline_destroy(const struct corpus_gpu *gpu, struct corpus_pipelin
     *pipeline = (struct corpus_pipeline){0};
 }
 
-/* --------------------------------------------------------------------------------------- A frame --
- */
+/* ----------------------------------------------------------------------------------- A frame -- */
 
 static const VkPipelineStageFlags2 stages_work = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT |
                                                  VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT |

@@ -75,8 +75,7 @@ static char *folder_default(void)
     return asprintf(&folder, "%s/../corpus", dirname(path)) < 0 ? NULL : folder;
 }
 
-/* -------------------------------------------------------------------------------------- Listing --
- */
+/* ----------------------------------------------------------------------------------- Listing -- */
 
 static int corpus_list(const struct corpus *corpus)
 {
@@ -97,8 +96,7 @@ static int corpus_list(const struct corpus *corpus)
     return fflush(stdout) || ferror(stdout) ? SAMPLE_EXIT_FAILED : SAMPLE_EXIT_DONE;
 }
 
-/* -------------------------------------------------------------------------------------- Drawing --
- */
+/* ----------------------------------------------------------------------------------- Drawing -- */
 
 struct run {
     struct corpus corpus;

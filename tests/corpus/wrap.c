@@ -70,8 +70,7 @@ static struct {
     uint32_t count, room;
 } wrap;
 
-/* --------------------------------------------------------------------------------------- Files --
- */
+/* ------------------------------------------------------------------------------------- Files -- */
 
 static char *file_read(const char *path)
 {
@@ -173,8 +172,7 @@ static void folder_wrap(const struct collection *collection, const char *folder,
     free(entries);
 }
 
-/* ----------------------------------------------------------------------------------- The compiler --
- */
+/* ------------------------------------------------------------------------------ The compiler -- */
 
 /* Everything that one form's compiler is called with. */
 struct compilation {
@@ -287,8 +285,7 @@ static void compile_all(void)
         die("the vertex shader doesn't compile; see %s/vert.log", wrap.out);
 }
 
-/* --------------------------------------------------------------------------------- The manifest --
- */
+/* ------------------------------------------------------------------------------ The manifest -- */
 
 static void shader_describe(FILE *out, const struct corpus_shader *shader)
 {

@@ -81,8 +81,7 @@ static struct wrong_handles wrong_handles(void *dead, void *other)
     return (struct wrong_handles){{NULL, dead, other, (void *)(uintptr_t)0x10}};
 }
 
-/* --------------------------------------------------------------------------------------- Handles --
- */
+/* ----------------------------------------------------------------------------------- Handles -- */
 
 REFUSAL_TEST(wrong_queues_are_refused)
 {
@@ -233,8 +232,7 @@ TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
     fixture_close(&f);
 }
 
-/* ----------------------------------------------------------------------------- Values and structs --
- */
+/* ------------------------------------------------------------------------ Values and structs -- */
 
 REFUSAL_TEST(queues_out_of_range_are_refused)
 {
@@ -331,8 +329,7 @@ REFUSAL_TEST(waits_for_no_fences_are_refused)
     assert_false(take_event(event));
 }
 
-/* ---------------------------------------------------------------------------------- What executes --
- */
+/* ----------------------------------------------------------------------------- What executes -- */
 
 REFUSAL_TEST(wrong_command_buffers_are_refused)
 {
@@ -381,8 +378,7 @@ TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_wa
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------------------- Priorities --
- */
+/* -------------------------------------------------------------------------------- Priorities -- */
 
 REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it)
 {
@@ -459,8 +455,7 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------------- Other semaphores --
- */
+/* -------------------------------------------------------------------------- Other semaphores -- */
 
 REFUSAL_TEST(wrong_semaphores_are_refused)
 {
@@ -503,8 +498,7 @@ REFUSAL_TEST(imported_fences_take_larger_values_alone)
     assert_int_equal(vulkan_value(f->device, semaphore), 10);
 }
 
-/* --------------------------------------------------------------------------------------- Attaching --
- */
+/* --------------------------------------------------------------------------------- Attaching -- */
 
 static PFN_vkVoidFunction VKAPI_CALL without_submit2(VkDevice device, const char *name)
 {

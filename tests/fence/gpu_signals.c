@@ -2,8 +2,7 @@
 /* Behaviours 22 to 27: signals by queues. */
 #include "registrations.h"
 
-/* --------------------------------------------------------------------- 22: registrations, again --
- */
+/* ------------------------------------------------------------------ 22: registrations, again -- */
 
 /* A queue that has nothing to do signals before the call returns. */
 static void by_idle_queue(struct signaller *s, BfFence fence, uint64_t value)
@@ -123,8 +122,7 @@ FIXTURE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
     }
 }
 
-/* --------------------------------------------------------------------------------- 23 to 27: values --
- */
+/* -------------------------------------------------------------------------- 23 to 27: values -- */
 
 FIXTURE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 {

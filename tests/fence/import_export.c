@@ -69,8 +69,7 @@ static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
 
 #define VK_QUEUES (DEVICE_FAMILIES * FIXTURE_QUEUES)
 
-/* ---------------------------------------------------------------------------------------- Import --
- */
+/* ------------------------------------------------------------------------------------ Import -- */
 
 FIXTURE_TEST(imported_fence_reads_its_semaphore)
 {
@@ -304,8 +303,7 @@ FIXTURE_TEST(imported_fence_leaves_its_semaphore)
     assert_value(fence, 2);
 }
 
-/* ---------------------------------------------------------------------------------------- Export --
- */
+/* ------------------------------------------------------------------------------------ Export -- */
 
 FIXTURE_TEST(exported_semaphore_follows_the_cpu)
 {
@@ -435,8 +433,7 @@ FIXTURE_TEST(exported_semaphore_outlives_its_fence)
     vulkan_signal(f->device, semaphore, 5); /* nobody else's any more */
 }
 
-/* ------------------------------------------------------------------------------ The program's own --
- */
+/* ------------------------------------------------------------------------- The program's own -- */
 
 /* bfVkQueueSubmit on every VkQueue, scheduled with the BfQueues on it. */
 FIXTURE_TEST(vk_queues_are_submitted_to_through_belfry)

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* -------------------------------------------------------------------------------------- Memory --
- */
+/* ------------------------------------------------------------------------------------ Memory -- */
 
 FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)
 {
@@ -139,8 +138,7 @@ FIXTURE_TEST(dumps_are_what_belfry_log_reads)
     bfDestroyFenceLogReader(reader);
 }
 
-/* -------------------------------------------------------------------------------------- Losing --
- */
+/* ------------------------------------------------------------------------------------ Losing -- */
 
 FIXTURE_TEST(what_is_overwritten_is_counted_exactly)
 {
@@ -287,8 +285,7 @@ FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
     bfDestroyFenceLogReader(reader);
 }
 
-/* --------------------------------------------------------------------------------- Re-creation --
- */
+/* ------------------------------------------------------------------------------- Re-creation -- */
 
 FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
 {
@@ -344,8 +341,7 @@ FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
     }
 }
 
-/* --------------------------------------------------------------------------------------- Times --
- */
+/* ------------------------------------------------------------------------------------- Times -- */
 
 FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 {
@@ -450,8 +446,7 @@ FIXTURE_TEST(an_imported_fence_is_called_as_its_semaphore_is)
     bfDestroyFence(fence);
 }
 
-/* ------------------------------------------------------------------------------------ VkQueues --
- */
+/* ---------------------------------------------------------------------------------- VkQueues -- */
 
 static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64_t wait_value,
                       VkPipelineStageFlags2 stage, VkSemaphore signal, uint64_t signal_value,
@@ -651,8 +646,7 @@ TEST(sparse_binds_are_logged_beside)
     fixture_close(&f);
 }
 
-/* ---------------------------------------------------------------------------------------- Loss --
- */
+/* -------------------------------------------------------------------------------------- Loss -- */
 
 FIXTURE_TEST(a_reader_of_a_lost_device_is_told)
 {

@@ -66,8 +66,7 @@ static void assert_observed_at_call(BfFenceLogEntry wait, uint64_t from, uint64_
     assert_true(wait.fenceObservedGpuTimestamp <= to + about);
 }
 
-/* ------------------------------------------------------------------------- Command queues --
- */
+/* ---------------------------------------------------------------------------- Command queues -- */
 
 /* 'replaced': the log gets new buffers during the stall. 'early': the wait is there before the log. */
 static void wait_behind_a_stall(struct fixture *f, bool replaced, bool early)
@@ -138,8 +137,7 @@ TEST(a_wait_of_an_idle_queue_is_observed_at_the_call)
     fixture_close(&f);
 }
 
-/* ---------------------------------------------------------------------- The program's own --
- */
+/* ------------------------------------------------------------------------- The program's own -- */
 
 struct own {
     struct fixture f;

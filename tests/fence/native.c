@@ -48,8 +48,7 @@ static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfFen
     return f->made_fences[f->fence_count++] = fence;
 }
 
-/* -------------------------------------------------------------------------------------- Values --
- */
+/* ------------------------------------------------------------------------------------ Values -- */
 
 FIXTURE_TEST(initial_values_are_in_memory)
 {
@@ -202,8 +201,7 @@ FIXTURE_TEST(nobody_sees_half_a_value)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Mapping --
- */
+/* ----------------------------------------------------------------------------------- Mapping -- */
 
 /* The kernel tells: it copies into the mapping, or says EFAULT. */
 static bool can_be_written_by_the_process(const volatile uint64_t *word)
@@ -294,8 +292,7 @@ FIXTURE_TEST(three_thousand_fences_have_a_word_each)
     free(fences);
 }
 
-/* ---------------------------------------------------------------------------------- Monitoring --
- */
+/* -------------------------------------------------------------------------------- Monitoring -- */
 
 struct waiter {
     BfFence fence;
@@ -343,8 +340,7 @@ FIXTURE_TEST(the_gpu_sees_what_is_monitored)
 #undef MONITORED
 }
 
-/* ---------------------------------------------------------------------------------------- Types --
- */
+/* ------------------------------------------------------------------------------------- Types -- */
 
 FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
 {
@@ -428,8 +424,7 @@ FIXTURE_TEST(flags_forbid_signals_and_waits)
     bfDestroyFence(plain);
 }
 
-/* -------------------------------------------------------------------------------- Enablement --
- */
+/* -------------------------------------------------------------------------------- Enablement -- */
 
 static void open_without_attaching(struct fixture *f)
 {
@@ -482,8 +477,7 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------------------- Batches --
- */
+/* ----------------------------------------------------------------------------------- Batches -- */
 
 FIXTURE_TEST(a_batch_sets_all_or_nothing)
 {
@@ -554,8 +548,7 @@ FIXTURE_TEST(always_signaled_means_always)
     assert_value(fence, UINT64_MAX);
 }
 
-/* ------------------------------------------------------------------------------------ Progress --
- */
+/* ---------------------------------------------------------------------------------- Progress -- */
 
 TEST(a_progress_fence_counts_finished_executions)
 {

@@ -72,8 +72,7 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t e
     return reader;
 }
 
-/* ---------------------------------------------------------------------------------- Monitoring --
- */
+/* -------------------------------------------------------------------------------- Monitoring -- */
 
 /* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other one's
  * value is what is monitored. */
@@ -125,8 +124,7 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
     assert_int_equal(counters(f).blockedWaits, 0);
 }
 
-/* ------------------------------------------------------------------------------------- Storage --
- */
+/* ----------------------------------------------------------------------------------- Storage -- */
 
 FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
 {
@@ -146,8 +144,7 @@ FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
     }
 }
 
-/* ---------------------------------------------------------------------------------- Interrupts --
- */
+/* -------------------------------------------------------------------------------- Interrupts -- */
 
 static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue,
                        BfFenceNotifyFlags flags)
@@ -311,8 +308,7 @@ FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
     }
 }
 
-/* --------------------------------------------------------------------- Global and local handles --
- */
+/* ------------------------------------------------------------------ Global and local handles -- */
 
 FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
 {
@@ -382,8 +378,7 @@ FIXTURE_TEST(an_orphan_takes_no_batch)
     assert_int_equal(word(orphan), UINT64_MAX);
 }
 
-/* ---------------------------------------------------------------------------------------- Logs --
- */
+/* -------------------------------------------------------------------------------------- Logs -- */
 
 static uint32_t entries_of(BfFenceLogReader reader)
 {

@@ -229,8 +229,7 @@ FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
     bfDestroyFence(one);
 }
 
-/* ------------------------------------------------------------------------------ Random threads --
- */
+/* ---------------------------------------------------------------------------- Random threads -- */
 
 enum { FENCES = 6, QUEUES = 5, THREADS = 4 };
 
@@ -320,8 +319,7 @@ TEST(random_signals_leave_word_and_value_alike)
     }
 }
 
-/* ---------------------------------------------------------------------------------------- Loss --
- */
+/* -------------------------------------------------------------------------------------- Loss -- */
 
 FIXTURE_TEST(a_lost_device_is_seen_in_memory)
 {

@@ -4,8 +4,7 @@
 
 #include <sched.h>
 
-/* ---------------------------------------------------------- 41 to 44: a signal that is under way --
- */
+/* ------------------------------------------------------ 41 to 44: a signal that is under way -- */
 
 /* How a queue's signal is kept from landing. */
 enum pending {
@@ -170,8 +169,7 @@ FIXTURE_TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_w
     }
 }
 
-/* ------------------------------------------------------------ 45, 46: an instant is long enough --
- */
+/* --------------------------------------------------------- 45, 46: an instant is long enough -- */
 
 struct hammer {
     BfFence fence;
@@ -263,8 +261,7 @@ FIXTURE_TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
     assert_value(side, 0);
 }
 
-/* ----------------------------------------------------------------------------- 47 to 49: tickets --
- */
+/* ------------------------------------------------------------------------- 47 to 49: tickets -- */
 
 /* A queue that waits for 1 to 4 of one fence, then for another fence, then for 5 to 8 of the first;
  * which has been 8 for an instant, when the queue stood at the other, and is 0 again. */
@@ -373,8 +370,7 @@ TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0)
  * yet; a timeline semaphore that follows a fence (import_export.c) leaves rewinds out, since it can't follow
  * them. */
 
-/* ------------------------------------------------------------------------------------- 51: races --
- */
+/* --------------------------------------------------------------------------------- 51: races -- */
 
 struct racer {
     struct start_line *line;

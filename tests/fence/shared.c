@@ -17,8 +17,7 @@
 
 #include "support/lines.h"
 
-/* ---------------------------------------------------------------------------------------- Values --
- */
+/* ------------------------------------------------------------------------------------ Values -- */
 
 /* Behaviour 58. */
 FIXTURE_TEST(objects_of_one_fence_see_the_same_value)
@@ -142,8 +141,7 @@ FIXTURE_TEST(an_exported_semaphore_follows_what_others_set)
     assert_int_equal(vulkan_value(f->device, semaphore), 6);
 }
 
-/* ------------------------------------------------------------------------------------ Two devices --
- */
+/* ------------------------------------------------------------------------------- Two devices -- */
 
 TEST(a_fence_of_two_devices_orders_their_queues)
 {
@@ -239,8 +237,7 @@ TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------------------------ Ends --
- */
+/* -------------------------------------------------------------------------------------- Ends -- */
 
 FIXTURE_TEST(by_default_waiters_end_with_their_own_object)
 {
@@ -338,8 +335,7 @@ FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
     await_fence(one, 5);
 }
 
-/* ------------------------------------------------------------------------------------------ Costs --
- */
+/* ------------------------------------------------------------------------------------- Costs -- */
 
 static BfDeviceCounters counters(struct fixture *f)
 {
@@ -441,8 +437,7 @@ FIXTURE_TEST(many_objects_wait_and_the_slots_are_counted)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Bad input --
- */
+/* --------------------------------------------------------------------------------- Bad input -- */
 
 #define assert_refused(result_, lines_, call_)                                                     \
     do {                                                                                           \

@@ -23,8 +23,7 @@
 
 extern char **environ;
 
-/* ------------------------------------------------------------------------------------- Messages --
- */
+/* ---------------------------------------------------------------------------------- Messages -- */
 
 /* False: there is nobody at the other end. */
 static bool put(int to, const void *what, size_t size, int fd)
@@ -73,8 +72,7 @@ static bool get(int from, void *what, size_t size, int *fd)
     return n == (ssize_t)size;
 }
 
-/* ---------------------------------------------------------------------------------- The test's --
- */
+/* -------------------------------------------------------------------------------- The test's -- */
 
 void peer_start(struct peer *peer)
 {
@@ -292,8 +290,7 @@ void *map_page(int fd)
     return page == MAP_FAILED ? NULL : page;
 }
 
-/* ----------------------------------------------------------------------------- An older kernel --
- */
+/* --------------------------------------------------------------------------- An older kernel -- */
 
 #define JUMP(k_, value_, yes_, no_) BPF_JUMP(BPF_JMP | (k_) | BPF_K, value_, yes_, no_)
 #define LOAD(offset_)               BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset_)
@@ -327,8 +324,7 @@ static void run_as_an_old_kernel(void)
     }
 }
 
-/* ---------------------------------------------------------------------------------- The peer's --
- */
+/* -------------------------------------------------------------------------------- The peer's -- */
 
 struct me {
     struct fixture f;

@@ -10,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------------------------------- Values --
- */
+/* ------------------------------------------------------------------------------------ Values -- */
 
 PEER_TEST(values_are_read_at_once_on_the_other_side)
 {
@@ -95,8 +94,7 @@ PEER_TEST(a_gpu_signal_comes_without_a_call_of_the_program)
         sched_yield();
 }
 
-/* -------------------------------------------------------------------------- What has been rewound --
- */
+/* --------------------------------------------------------------------- What has been rewound -- */
 
 /* The kernel has stopped every thread of it. */
 static void freeze(struct peer *peer)
@@ -191,8 +189,7 @@ PEER_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
     peer_do(peer, PEER_IDLE, 0, 0);
 }
 
-/* ------------------------------------------------------------------------------- Ends, and costs --
- */
+/* --------------------------------------------------------------------------- Ends, and costs -- */
 
 /* Behaviour 59, with the last object in another process. */
 PEER_TEST(waiters_that_linger_hear_of_others_and_of_the_last)
@@ -266,8 +263,7 @@ FIXTURE_TEST(a_fence_is_passed_on_by_who_has_opened_it)
     peer_stop(&third);
 }
 
-/* ---------------------------------------------------------------------------------- Lost devices --
- */
+/* ------------------------------------------------------------------------------ Lost devices -- */
 
 static void lose_owner(BfFenceFlags flags)
 {

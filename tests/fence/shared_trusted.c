@@ -34,8 +34,7 @@ static uint64_t depth(struct fixture *f)
     return n;
 }
 
-/* ----------------------------------------------------------------------------------------- Waits --
- */
+/* ------------------------------------------------------------------------------------- Waits -- */
 
 TRUSTING_PEER_TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
 {
@@ -139,8 +138,7 @@ TRUSTING_PEER_TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
     await_native_waits(f, MANY);
 }
 
-/* ----------------------------------------------------------------------------------------- Causes --
- */
+/* ------------------------------------------------------------------------------------ Causes -- */
 
 /* What follows a native wait is applied after what it waited for, whoever's CPU is the quicker. */
 TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
@@ -256,8 +254,7 @@ TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
     await_fence(after, 2);
 }
 
-/* ------------------------------------------------------------------------------------------- Ends --
- */
+/* -------------------------------------------------------------------------------------- Ends -- */
 
 /* Five queues signal, and there are peer timelines for four: one goes by the CPU, and comes like all. */
 TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
@@ -340,8 +337,7 @@ TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
         sched_yield();
 }
 
-/* ------------------------------------------------------------------------------------------- Trust --
- */
+/* ------------------------------------------------------------------------------------- Trust -- */
 
 TRUSTING_TEST(who_does_not_trust_takes_nothing_of_the_drivers)
 {
@@ -417,8 +413,7 @@ TEST(a_device_without_such_semaphores_says_so)
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------------ What others forge --
- */
+/* ------------------------------------------------------------------------- What others forge -- */
 
 #define PARTS 6 /* the plain descriptor, the peer memory, the peer timelines */
 
@@ -569,8 +564,7 @@ TRUSTING_TEST(a_peer_handle_of_another_driver_is_a_plain_fence)
     close(fd);
 }
 
-/* ------------------------------------------------------------------------------------------- Logs --
- */
+/* -------------------------------------------------------------------------------------- Logs -- */
 
 /* They have the fence's wait and signal, and nothing of what carries them. */
 TRUSTING_TEST(logs_tell_of_the_fence_alone)

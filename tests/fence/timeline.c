@@ -53,8 +53,7 @@ static void open_traced(struct fixture *f, const struct fixture_options *options
     unsetenv(TRACE);
 }
 
-/* ---------------------------------------------------------------------------------- Looking --
- */
+/* ----------------------------------------------------------------------------------- Looking -- */
 
 static bool is_event(const struct decoded_packet *p, uint64_t type, const char *category)
 {
@@ -128,8 +127,7 @@ static bool has_arrow(const struct decoded *d, const struct decoded_packet *from
     return false;
 }
 
-/* ------------------------------------------------------------------------------------- Tests --
- */
+/* ------------------------------------------------------------------------------------- Tests -- */
 
 static void item(void *context)
 {
@@ -331,8 +329,7 @@ TEST(devices_of_a_process_share_a_file)
     decoded_free(&d);
 }
 
-/* ---------------------------------------------------------------- Processes that just end --
- */
+/* ------------------------------------------------------------------- Processes that just end -- */
 
 enum ending {
     ENDING_EXIT, /* by exit, and nothing was destroyed */

@@ -46,8 +46,7 @@ FIXTURE_TEST(behaviour_05_a_hundred_great_steps_read_back_exactly)
     }
 }
 
-/* --------------------------------------------------------------------------------- Registrations --
- */
+/* ----------------------------------------------------------------------------- Registrations -- */
 
 static void by_cpu(struct signaller *s, BfFence fence, uint64_t value)
 {

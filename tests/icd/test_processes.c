@@ -116,8 +116,7 @@ static VkResult import_it(struct fixture *f, VkSemaphore semaphore, int fd)
     return vkImportSemaphoreFdKHR(f->device, &info);
 }
 
-/* ---------------------------------------------------------------------------------- The peer's --
- */
+/* -------------------------------------------------------------------------------- The peer's -- */
 
 static int peer_main(void)
 {
@@ -175,8 +174,7 @@ static int peer_main(void)
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------- Tests --
- */
+/* ------------------------------------------------------------------------------------- Tests -- */
 
 TEST(values_are_one_in_all_processes)
 {

@@ -99,8 +99,7 @@ int gpu_object_count(const struct gpu *gpu)
     return count;
 }
 
-/* ---------------------------------------------------------------------------------- Semaphores --
- */
+/* -------------------------------------------------------------------------------- Semaphores -- */
 
 static struct gpu_semaphore *semaphore_of(struct gpu *gpu, VkSemaphore handle)
 {
@@ -187,8 +186,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL signal_semaphore(VkDevice device,
     return VK_SUCCESS;
 }
 
-/* ----------------------------------------------------------------------------- Command buffers --
- */
+/* --------------------------------------------------------------------------- Command buffers -- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
                                                   const VkCommandPoolCreateInfo *info,
@@ -250,8 +248,7 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
     }
 }
 
-/* ---------------------------------------------------------------------------------- Submitting --
- */
+/* -------------------------------------------------------------------------------- Submitting -- */
 
 /* What is complete when the semaphore has the value. */
 static op_set complete_at(const struct gpu_semaphore *semaphore, uint64_t value)
@@ -388,19 +385,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device)
     return VK_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------ What it can do --
- */
+/* ---------------------------------------------------------------------------- What it can do -- */
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
                                                  VkPhysicalDeviceProperties *properties)
 {
     (void)device;
-    *properties = (VkPhysicalDeviceProperties){
-        .apiVersion = VK_API_VERSION_1_3,
-        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
-        .deviceName = "model",
-        .limits = {.timestampPeriod = 1},
-    };
+    *properties = (VkPhysicalDeviceProperties){.apiVersion = VK_API_VERSION_1_3,
+                                               .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
+                                               .deviceName = "model",
+                                               .limits = {.timestampPeriod = 1}};
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,

@@ -235,18 +235,16 @@ static int check_one(const struct options *options)
     }
     if (!options->schedule)
         return check(options, &program, &rng);
-    finding.options = (struct run_options){
-        .reads = options->any_reads            ? READS_ANY
-                 : options->explore.reads >= 0 ? READS_CHOSEN
-                                               : READS_ALWAYS,
-        .read_budget = options->explore.reads,
-        .inside_budget = options->explore.inside,
-        .destroy = options->destroy,
-        .orphan = options->orphan,
-        .refusal_budget = options->explore.refusals,
-        .high = options->explore.high,
-        .loaded = options->explore.loaded,
-    };
+    finding.options = (struct run_options){.reads = options->any_reads            ? READS_ANY
+                                                    : options->explore.reads >= 0 ? READS_CHOSEN
+                                                                                  : READS_ALWAYS,
+                                           .read_budget = options->explore.reads,
+                                           .inside_budget = options->explore.inside,
+                                           .destroy = options->destroy,
+                                           .orphan = options->orphan,
+                                           .refusal_budget = options->explore.refusals,
+                                           .high = options->explore.high,
+                                           .loaded = options->explore.loaded};
     snprintf(finding.text, sizeof(finding.text), "%s", options->schedule);
     struct outcome outcome;
     replay(&program, options->explore.engines, &finding, stdout, &outcome);

@@ -22,12 +22,10 @@ struct op op_of_letter(int letter)
     int rest = letter - (kind == OP_SIGNAL ? FIRST_SIGNAL
                          : kind == OP_WAIT ? FIRST_WAIT
                                            : FIRST_CPU);
-    return (struct op){
-        .kind = (uint8_t)kind,
-        .queue = (uint8_t)(kind == OP_CPU_SIGNAL ? MODEL_QUEUES : rest / PAIRS),
-        .fence = (uint8_t)(rest % PAIRS / MODEL_VALUES),
-        .value = (uint8_t)(rest % MODEL_VALUES),
-    };
+    return (struct op){.kind = (uint8_t)kind,
+                       .queue = (uint8_t)(kind == OP_CPU_SIGNAL ? MODEL_QUEUES : rest / PAIRS),
+                       .fence = (uint8_t)(rest % PAIRS / MODEL_VALUES),
+                       .value = (uint8_t)(rest % MODEL_VALUES)};
 }
 
 int op_letter(struct op op)

@@ -57,8 +57,7 @@ static const char *op_text(const struct program *program, int i, char buffer[MOD
     return program_text(&one, buffer);
 }
 
-/* ------------------------------------------------------------------------------------ The rig --
- */
+/* ----------------------------------------------------------------------------------- The rig -- */
 
 bool rig_attach(struct rig *rig, int engines)
 {
@@ -68,16 +67,14 @@ bool rig_attach(struct rig *rig, int engines)
         queues[e] = (BfAttachQueue){.queue = gpu_queue(&rig->gpu, e),
                                     .queueFamilyIndex = GPU_FAMILY,
                                     .queueIndex = (uint32_t)e};
-    const BfAttachInfo info = {
-        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
-        .pfnGetInstanceProcAddr = gpu_instance_proc_addr,
-        .instance = gpu_instance(&rig->gpu),
-        .physicalDevice = gpu_physical_device(&rig->gpu),
-        .pfnGetDeviceProcAddr = gpu_device_proc_addr,
-        .device = gpu_device(&rig->gpu),
-        .queueCount = (uint32_t)engines,
-        .pQueues = queues,
-    };
+    const BfAttachInfo info = {.sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
+                               .pfnGetInstanceProcAddr = gpu_instance_proc_addr,
+                               .instance = gpu_instance(&rig->gpu),
+                               .physicalDevice = gpu_physical_device(&rig->gpu),
+                               .pfnGetDeviceProcAddr = gpu_device_proc_addr,
+                               .device = gpu_device(&rig->gpu),
+                               .queueCount = (uint32_t)engines,
+                               .pQueues = queues};
     VkResult result = bfAttachDevice(&info, &rig->device);
     if (result != VK_SUCCESS)
         fprintf(stderr, "belfry-model: bfAttachDevice returns %d\n", result);
@@ -130,8 +127,7 @@ bool rig_probe(int engines, int engine_of[MODEL_QUEUES])
     return rig_detach(&rig) && good;
 }
 
-/* -------------------------------------------------------------------- Beside the ideal machine --
- */
+/* ------------------------------------------------------------------ Beside the ideal machine -- */
 
 static const char *set_text(op_set set, char buffer[MODEL_OPS * 3 + 1])
 {
@@ -255,8 +251,7 @@ static void read_both(struct run *run)
         read_fence(run, f);
 }
 
-/* ----------------------------------------------------------------------------------- Choosing --
- */
+/* ---------------------------------------------------------------------------------- Choosing -- */
 
 struct option {
     char label;
@@ -437,8 +432,7 @@ static void pass(struct run *run, bool last)
     }
 }
 
-/* ------------------------------------------------------------------------------------- A run --
- */
+/* ------------------------------------------------------------------------------------- A run -- */
 
 static bool create(struct run *run)
 {
@@ -557,18 +551,16 @@ void run_program(struct rig *rig, const struct program *program, const struct ru
                  struct outcome *outcome)
 {
     static struct ideal ideal;
-    struct run run = {
-        .rig = rig,
-        .program = program,
-        .options = options,
-        .schedule = schedule,
-        .outcome = outcome,
-        .seen = seen,
-        .ideal = &ideal,
-        .inside_left = options->inside_budget,
-        .refusals_left = options->refusal_budget,
-        .reads_left = options->reads == READS_CHOSEN ? options->read_budget : 0,
-    };
+    struct run run = {.rig = rig,
+                      .program = program,
+                      .options = options,
+                      .schedule = schedule,
+                      .outcome = outcome,
+                      .seen = seen,
+                      .ideal = &ideal,
+                      .inside_left = options->inside_budget,
+                      .refusals_left = options->refusal_budget,
+                      .reads_left = options->reads == READS_CHOSEN ? options->read_budget : 0};
     outcome->violation[0] = 0;
     outcome->cut = outcome->finished = false;
     schedule->count = 0;

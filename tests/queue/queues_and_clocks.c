@@ -6,8 +6,7 @@
 
 #include <time.h>
 
-/* ------------------------------------------------------------------------- 71, 72: a lost device --
- */
+/* --------------------------------------------------------------------- 71, 72: a lost device -- */
 
 TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
 {
@@ -67,8 +66,7 @@ TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set)
     fixture_close(&f);
 }
 
-/* --------------------------------------------------------------------------------- 73: descriptions --
- */
+/* -------------------------------------------------------------------------- 73: descriptions -- */
 
 FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
 {
@@ -168,8 +166,7 @@ FIXTURE_TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
         bfDestroyQueue(queues[i]);
 }
 
-/* --------------------------------------------------------------------------------- 74 to 76: clocks --
- */
+/* -------------------------------------------------------------------------- 74 to 76: clocks -- */
 
 static uint64_t now(void)
 {

@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-/* ---------------------------------------------------------------------------- Everything pending --
- */
+/* ------------------------------------------------------------------------ Everything pending -- */
 
 enum { THREADS = 7 };
 
@@ -228,8 +227,7 @@ SCENE_TEST(objects_are_destroyed_on_a_lost_device)
     drop_queue(&s->f, s->waits);
 }
 
-/* ----------------------------------------------------------------------- Lost at every submission --
- */
+/* ------------------------------------------------------------------ Lost at every submission -- */
 
 /* A call may succeed or tell of the loss. */
 static bool went(VkResult result, bool *lost)

@@ -329,12 +329,10 @@ static void submit(int index)
         .buffer = index,
         .fence = (VkFence)(uintptr_t)(0x1000 + world.submission_count),
     };
-    const struct bf_batch batch = {
-        .queue = &world.all[s->queue],
-        .fence = s->fence,
-        .recording_count = 1,
-        .recordings = &b->recording,
-    };
+    const struct bf_batch batch = {.queue = &world.all[s->queue],
+                                   .fence = s->fence,
+                                   .recording_count = 1,
+                                   .recordings = &b->recording};
     uint64_t call = bf_submissions_call(&world.submissions);
     bf_submissions_add(&world.submissions, call, &batch);
     gpu_submit(&b->gpu);

@@ -186,14 +186,12 @@ static void submit(struct worker *w)
 {
     struct bf_recording *const recordings[] = {w->recordings[0]};
     VkSemaphore semaphore = semaphore_of(w);
-    const struct bf_batch batch = {
-        .queue = w,
-        .recording_count = 1,
-        .recordings = recordings,
-        .signal_count = 1,
-        .semaphores = &semaphore,
-        .values = &(uint64_t){++w->value},
-    };
+    const struct bf_batch batch = {.queue = w,
+                                   .recording_count = 1,
+                                   .recordings = recordings,
+                                   .signal_count = 1,
+                                   .semaphores = &semaphore,
+                                   .values = &(uint64_t){++w->value}};
     uint64_t call = bf_submissions_call(&submissions);
     bf_submissions_add(&submissions, call, &batch);
     if (rng_percent(&w->rng, 10)) {

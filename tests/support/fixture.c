@@ -49,8 +49,7 @@ BF_API const char *__tsan_default_suppressions(void)
 }
 #endif
 
-/* ------------------------------------------------------------------------------------- Instance --
- */
+/* ---------------------------------------------------------------------------------- Instance -- */
 
 void fixture_open_instance(struct fixture *f, const struct fixture_options *options)
 {
@@ -73,8 +72,7 @@ void fixture_open_instance(struct fixture *f, const struct fixture_options *opti
     device_choose(&f->base, devices[options->second ? n - 1 : 0]);
 }
 
-/* --------------------------------------------------------------------------------------- Device --
- */
+/* ------------------------------------------------------------------------------------ Device -- */
 
 /* Families for drawing, computing and copying; those for video and for sparse binds alone are of no
  * use to any type of queue. */
@@ -282,8 +280,7 @@ void fixture_close(struct fixture *f)
     alarm(0);
 }
 
-/* ----------------------------------------------------------------------------------------- main --
- */
+/* -------------------------------------------------------------------------------------- main -- */
 
 static void alarm_rings(int number)
 {

@@ -100,8 +100,7 @@ bool fixture_is_validated(void);
 /* Does make_fence make native fences, save each fourth (BELFRY_TEST_NATIVE_FENCES=1)? */
 bool fixture_has_native_fences(void);
 
-/* ------------------------------------------------------------------------------------- Objects --
- */
+/* ----------------------------------------------------------------------------------- Objects -- */
 
 extern const BfQueueType queue_types[3];
 BfQueue make_queue(struct fixture *f, BfQueueType type);
@@ -132,8 +131,7 @@ void cpu_signal(BfFence fence, uint64_t value);
 void set_event_on(BfFence fence, uint64_t value, BfEvent event);
 void execute(BfQueue queue, VkCommandBuffer commands);
 
-/* ---------------------------------------------------------------------------------------- Work --
- */
+/* -------------------------------------------------------------------------------------- Work -- */
 
 /* Command buffers for that queue; what they write reaches other command buffers and the host. Each
  * is submitted once. commands_begin leaves the recording to the test, which ends with
@@ -159,8 +157,7 @@ void stall_end(struct fixture *f, VkEvent stall);
  * are not waited for. */
 void fixture_settle(struct fixture *f);
 
-/* --------------------------------------------------------------------------------- Other threads --
- */
+/* ----------------------------------------------------------------------------- Other threads -- */
 
 struct thread {
     void (*run)(void *argument);

@@ -13,8 +13,7 @@
 
 #include "icd/icd_client.h"
 
-/* ---------------------------------------------------------------------------------- Environment --
- */
+/* ------------------------------------------------------------------------------- Environment -- */
 
 #define ENVIRONMENT_MAX 16
 
@@ -31,8 +30,7 @@ struct environment {
 void environment_set(struct environment *saved, const char *text);
 void environment_restore(struct environment *saved);
 
-/* ------------------------------------------------------------------------- Instances and devices --
- */
+/* --------------------------------------------------------------------- Instances and devices -- */
 
 bool vulkan_has_instance_extension(const char *name);
 bool vulkan_has_device_extension(VkPhysicalDevice physical, const char *name);
@@ -49,8 +47,7 @@ struct belfry_icd_counters vulkan_counters(const struct belfry_icd_control *icd)
 void vulkan_expect(const struct belfry_icd_control *icd, enum belfry_icd_violation kind,
                    uint64_t n);
 
-/* ------------------------------------------------------------------------------- Memory, images --
- */
+/* ---------------------------------------------------------------------------- Memory, images -- */
 
 /* Memory for it with these properties. */
 VkDeviceMemory vulkan_memory(VkPhysicalDevice physical, VkDevice device,
@@ -67,8 +64,7 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
                      VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkDeviceMemory *memory,
                      VkImageView *view);
 
-/* --------------------------------------------------------------------------- Shaders, pipelines --
- */
+/* ------------------------------------------------------------------------ Shaders, pipelines -- */
 
 VkShaderModule vulkan_module(VkDevice device, const uint32_t *words, size_t size);
 /* Bindings from 0 on, one descriptor in each. */
@@ -97,8 +93,7 @@ struct vulkan_graphics {
 };
 VkResult vulkan_graphics(VkDevice device, const struct vulkan_graphics *what, VkPipeline *pipeline);
 
-/* ------------------------------------------------------------------------------ Synchronization --
- */
+/* --------------------------------------------------------------------------- Synchronization -- */
 
 VkSemaphore vulkan_timeline(VkDevice device, uint64_t value);
 VkSemaphore vulkan_binary(VkDevice device);
@@ -108,8 +103,7 @@ void vulkan_signal(VkDevice device, VkSemaphore semaphore, uint64_t value);
 /* Without end. */
 void vulkan_wait(VkDevice device, VkSemaphore semaphore, uint64_t value);
 
-/* ------------------------------------------------------------------------- Commands, submissions --
- */
+/* --------------------------------------------------------------------- Commands, submissions -- */
 
 /* Whose command buffers can be reset. */
 VkCommandPool vulkan_pool(VkDevice device, uint32_t family);

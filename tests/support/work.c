@@ -9,8 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------- Objects --
- */
+/* ----------------------------------------------------------------------------------- Objects -- */
 
 BfQueue make_queue(struct fixture *f, BfQueueType type)
 {
@@ -153,8 +152,7 @@ void execute(BfQueue queue, VkCommandBuffer commands)
     assert_success(bfQueueExecute(queue, 1, &commands));
 }
 
-/* ---------------------------------------------------------------------------------------- Work --
- */
+/* -------------------------------------------------------------------------------------- Work -- */
 
 VkCommandBuffer commands_begin_in(struct fixture *f, uint32_t family, VkCommandBufferLevel level)
 {
@@ -255,8 +253,7 @@ void fixture_settle(struct fixture *f)
     await_fence(f->marker_fence, f->marker);
 }
 
-/* --------------------------------------------------------------------------------- Other threads --
- */
+/* ----------------------------------------------------------------------------- Other threads -- */
 
 static void *thread_main(void *argument)
 {

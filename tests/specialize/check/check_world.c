@@ -63,14 +63,12 @@ static void open_device(struct fixture *f)
     uint32_t name_count = 0;
     if (has_extension(f, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         names[name_count++] = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &all,
-        .queueCreateInfoCount = n,
-        .pQueueCreateInfos = queues,
-        .enabledExtensionCount = name_count,
-        .ppEnabledExtensionNames = names,
-    };
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &all,
+                                     .queueCreateInfoCount = n,
+                                     .pQueueCreateInfos = queues,
+                                     .enabledExtensionCount = name_count,
+                                     .ppEnabledExtensionNames = names};
     f->no_native_fences = true;
     assert_success(vkCreateDevice(f->physical, &info, NULL, &f->device));
     for (uint32_t i = 0; i < f->family_count; i++) {
@@ -138,13 +136,11 @@ struct world *world_open(void)
 
 struct bf_checker_info world_checker_info(struct world *w)
 {
-    return (struct bf_checker_info){
-        .device = (struct bf_device *)w->f.bf,
-        .instance = w->f.instance,
-        .physical = w->f.physical,
-        .get_instance_proc_addr = vkGetInstanceProcAddr,
-        .robust = true,
-    };
+    return (struct bf_checker_info){.device = (struct bf_device *)w->f.bf,
+                                    .instance = w->f.instance,
+                                    .physical = w->f.physical,
+                                    .get_instance_proc_addr = vkGetInstanceProcAddr,
+                                    .robust = true};
 }
 
 void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns)
@@ -216,13 +212,11 @@ void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set
     assert_true(w->layout_count < WORLD_OBJECTS);
     VkPipelineLayout *made = &w->layouts[w->layout_count++];
     assert_success(vkCreatePipelineLayout(w->f.device, &info, NULL, made));
-    s->layout = (struct bf_check_layout){
-        .handle = *made,
-        .set_count = set_count,
-        .sets = s->sets,
-        .range_count = info.pushConstantRangeCount,
-        .ranges = &s->range,
-    };
+    s->layout = (struct bf_check_layout){.handle = *made,
+                                         .set_count = set_count,
+                                         .sets = s->sets,
+                                         .range_count = info.pushConstantRangeCount,
+                                         .ranges = &s->range};
     s->check.layout = &s->layout;
 }
 

@@ -13,8 +13,7 @@
 #include "shaders/check_wild.comp.h"
 #include "shaders/check_words.comp.h"
 
-/* ----------------------------------------------------------------------------------------- Sums --
- */
+/* -------------------------------------------------------------------------------------- Sums -- */
 
 static const uint8_t float_kinds[] = {BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT};
 
@@ -199,8 +198,7 @@ TEST(one_without_forms_is_over_at_once)
     world_close(w);
 }
 
-/* ---------------------------------------------------------------------------------------- Words --
- */
+/* ------------------------------------------------------------------------------------- Words -- */
 
 static const uint8_t integer_kinds[] = {BF_UNIT_INTEGER, BF_UNIT_INTEGER};
 static const uint8_t block_kinds[] = {
@@ -276,8 +274,7 @@ TEST(descriptors_are_pushed)
                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
 }
 
-/* --------------------------------------------------------------------------------------- Images --
- */
+/* ------------------------------------------------------------------------------------ Images -- */
 
 #define COMBINED VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
 #define FLOATS   BF_TEXEL_SFLOAT
@@ -343,8 +340,7 @@ TEST(formats_and_samplers_are_those_last_seen)
         images_check(formats[i], &sampler);
 }
 
-/* ------------------------------------------------------------------------------ Time, agreement --
- */
+/* --------------------------------------------------------------------------- Time, agreement -- */
 
 static const struct bf_check_binding out_binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                     .count = 1,
@@ -440,8 +436,7 @@ TEST(inputs_of_fragile_shaders_are_tame)
     world_close(w);
 }
 
-/* ----------------------------------------------------------------------------------- Wild inputs --
- */
+/* ------------------------------------------------------------------------------- Wild inputs -- */
 
 #define WILD_CASES 24
 
@@ -495,8 +490,7 @@ TEST(wild_inputs_crash_nothing)
         wild_check(i, NULL);
 }
 
-/* ---------------------------------------------------------------------------------- Refusals, steps --
- */
+/* --------------------------------------------------------------------------- Refusals, steps -- */
 
 TEST(what_nothing_can_stand_in_for_is_uncheckable)
 {

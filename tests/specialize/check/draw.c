@@ -8,8 +8,7 @@
 #include "shaders/check_place.vert.h"
 #include "shaders/check_store.frag.h"
 
-/* ------------------------------------------------------------------------------------ Rendering --
- */
+/* --------------------------------------------------------------------------------- Rendering -- */
 
 TEST(attachments_of_many_formats_are_compared)
 {
@@ -146,8 +145,7 @@ TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders)
     drawing_close(d);
 }
 
-/* ------------------------------------------------------------------------------- Render passes --
- */
+/* ----------------------------------------------------------------------------- Render passes -- */
 
 TEST(a_subpass_of_a_render_pass_is_drawn_to)
 {
@@ -200,8 +198,7 @@ TEST(a_subpass_of_a_render_pass_is_drawn_to)
     }
 }
 
-/* ------------------------------------------------------------------------- Vertices, dynamic state --
- */
+/* ------------------------------------------------------------------- Vertices, dynamic state -- */
 
 static const VkVertexInputBindingDescription place_bindings[] = {
     {0, 24, VK_VERTEX_INPUT_RATE_VERTEX},

@@ -39,8 +39,7 @@ static bool has(const uint32_t words[WORDS], uint32_t word)
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------- Words --
- */
+/* ------------------------------------------------------------------------------------- Words -- */
 
 TEST(numbers_stay_within_the_limit_unless_wild)
 {
@@ -146,8 +145,7 @@ TEST(kinds_repeat_their_period)
     assert_int_equal(bf_inputs_kind(NULL, 0, 0, 0), BF_UNIT_UNKNOWN);
 }
 
-/* ------------------------------------------------------------------------------- Push constants --
- */
+/* ---------------------------------------------------------------------------- Push constants -- */
 
 TEST(push_constants_grow_smaller_and_keep_what_is_fixed)
 {
@@ -170,8 +168,7 @@ TEST(push_constants_grow_smaller_and_keep_what_is_fixed)
     assert_int_equal(changed, 7);
 }
 
-/* -------------------------------------------------------------------------------------- Formats --
- */
+/* ----------------------------------------------------------------------------------- Formats -- */
 
 TEST(texels_have_their_formats_size)
 {
@@ -252,8 +249,7 @@ TEST(nearness_is_as_stated)
     assert_false(near(VK_FORMAT_R64_SFLOAT, &wide_a, &wide_b, 1e-10f));
 }
 
-/* --------------------------------------------------------------------------------------- Blocks --
- */
+/* ------------------------------------------------------------------------------------ Blocks -- */
 
 static struct bf_blocks *open_blocks(const uint32_t *words, size_t size)
 {

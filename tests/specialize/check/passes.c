@@ -27,8 +27,7 @@ static void use_samples(struct drawing *d)
     DRAWING_SHADER(d, 1, check_samples_frag);
 }
 
-/* ------------------------------------------------------------------------------ Several samples --
- */
+/* --------------------------------------------------------------------------- Several samples -- */
 
 static bool can_have(struct world *w, VkFormat format)
 {
@@ -174,14 +173,12 @@ TEST(samples_that_are_resolved_are_compared)
         .pDepthStencilResolveAttachment = &depth_resolve,
     };
     for (int depths = 0; depths < 2; depths++) {
-        const VkSubpassDescription2 subpass = {
-            .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-            .pNext = depths ? &resolves : NULL,
-            .colorAttachmentCount = 1,
-            .pColorAttachments = &color,
-            .pResolveAttachments = &resolve,
-            .pDepthStencilAttachment = depths ? &depth : NULL,
-        };
+        const VkSubpassDescription2 subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                               .pNext = depths ? &resolves : NULL,
+                                               .colorAttachmentCount = 1,
+                                               .pColorAttachments = &color,
+                                               .pResolveAttachments = &resolve,
+                                               .pDepthStencilAttachment = depths ? &depth : NULL};
         const VkRenderPassCreateInfo2 pass = drawing_pass(4, attachments, 1, &subpass, NULL);
         struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
         use_samples(d);
@@ -206,8 +203,7 @@ TEST(samples_may_be_near)
     drawing_close(d);
 }
 
-/* ---------------------------------------------------------------------------- Input attachments --
- */
+/* ------------------------------------------------------------------------- Input attachments -- */
 
 static const VkSubpassDependency2 written_then_read = {
     .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,

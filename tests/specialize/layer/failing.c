@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------- Rounds --
- */
+/* ------------------------------------------------------------------------------------ Rounds -- */
 
 /* A pipeline is made, used, and built again while the driver fails so; it is used once more, and
  * destroyed. Nothing but the one variant that may be published is left meanwhile, nothing after. */
@@ -89,8 +88,7 @@ static void assert_told(const char *report, const struct round *r, const char *r
     assert_said(report, r, error);
 }
 
-/* ---------------------------------------------------------------------------------- Every error --
- */
+/* ------------------------------------------------------------------------------- Every error -- */
 
 /* What calls may return; those of the device that all may. */
 #define MOST 8
@@ -171,12 +169,10 @@ static void fail_all(bool draws)
         for (uint32_t k = 0; k < MOST && errors[i].results[k]; k++) {
             struct round r = {.struck = true};
             for (uint64_t n = 1; n <= 3 && r.struck; n++) {
-                r = (struct round){
-                    .draws = draws,
-                    .command = errors[i].command,
-                    .n = n,
-                    .result = errors[i].results[k],
-                };
+                r = (struct round){.draws = draws,
+                                   .command = errors[i].command,
+                                   .n = n,
+                                   .result = errors[i].results[k]};
                 play(&p, &r);
                 rounds[count++] = r;
                 any |= r.struck;
@@ -212,8 +208,7 @@ TEST_WITH(every_error_of_every_call_ends_a_build_that_draws, cache_setup, cache_
     fail_all(true);
 }
 
-/* ------------------------------------------------------------------------------ At any moment --
- */
+/* ----------------------------------------------------------------------------- At any moment -- */
 
 /* Whichever call it is, however deep below the check: the calls of Belfry's queues, too. */
 static void run_short(bool draws, VkResult result, uint64_t step)
@@ -241,8 +236,7 @@ TEST_WITH(memory_runs_out_at_every_call, cache_setup, cache_teardown)
     run_short(true, VK_ERROR_OUT_OF_DEVICE_MEMORY, step + 2);
 }
 
-/* ----------------------------------------------------------------------------------- A lost device --
- */
+/* ----------------------------------------------------------------------------- A lost device -- */
 
 /* Belfry's check loses the device: the program sees that in its own calls, as the driver says it. */
 static bool run_lost(bool draws, uint64_t n)
@@ -286,8 +280,7 @@ TEST_WITH(a_lost_device_is_seen_where_the_program_looks, cache_setup, cache_tear
     }
 }
 
-/* ------------------------------------------------------------------------- The program's own calls --
- */
+/* ------------------------------------------------------------------- The program's own calls -- */
 
 /* What the program's own calls end with is the driver's word, and what has no record is no harm. */
 TEST_WITH(the_programs_own_failures_are_its_own, cache_setup, cache_teardown)

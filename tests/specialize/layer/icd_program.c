@@ -13,8 +13,7 @@
 
 #define SIZE 16
 
-/* -------------------------------------------------------------------------------------- Opening --
- */
+/* ----------------------------------------------------------------------------------- Opening -- */
 
 static void make_image(struct program *p)
 {
@@ -32,12 +31,10 @@ static void make_buffer(struct program *p)
                                  VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                                      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
                                  &p->buffer_memory, NULL);
-    const VkBufferViewCreateInfo texels = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
-        .buffer = p->buffer,
-        .format = VK_FORMAT_R32_UINT,
-        .range = 512,
-    };
+    const VkBufferViewCreateInfo texels = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+                                           .buffer = p->buffer,
+                                           .format = VK_FORMAT_R32_UINT,
+                                           .range = 512};
     assert_success(vkCreateBufferView(device, &texels, NULL, &p->texels));
     const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
     assert_success(vkCreateSampler(device, &sampler, NULL, &p->sampler));
@@ -60,28 +57,24 @@ static void make_set(struct program *p)
     const VkDescriptorBufferInfo block = {p->buffer, 512, 256};
     VkWriteDescriptorSet writes[BINDINGS];
     for (uint32_t i = 0; i < BINDINGS; i++)
-        writes[i] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = p->set,
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = types[i],
-            .pImageInfo = &image,
-            .pTexelBufferView = &p->texels,
-            .pBufferInfo = &block,
-        };
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = p->set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = types[i],
+                                           .pImageInfo = &image,
+                                           .pTexelBufferView = &p->texels,
+                                           .pBufferInfo = &block};
     vkUpdateDescriptorSets(device, BINDINGS, writes, 0, NULL);
 }
 
 static void make_pass(struct program *p)
 {
-    const VkAttachmentDescription color = {
-        .format = VK_FORMAT_R32_UINT,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-        .finalLayout = VK_IMAGE_LAYOUT_GENERAL,
-    };
+    const VkAttachmentDescription color = {.format = VK_FORMAT_R32_UINT,
+                                           .samples = VK_SAMPLE_COUNT_1_BIT,
+                                           .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                           .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                           .finalLayout = VK_IMAGE_LAYOUT_GENERAL};
     const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass = {.colorAttachmentCount = 1,
                                           .pColorAttachments = &reference};
@@ -143,8 +136,7 @@ char *program_close(struct program *p)
     return capture_stop(&capture);
 }
 
-/* ------------------------------------------------------------------------------------ Pipelines --
- */
+/* --------------------------------------------------------------------------------- Pipelines -- */
 
 static VkResult make_graphics(struct program *p, VkPipeline *pipeline)
 {
@@ -189,8 +181,7 @@ void program_destroy(struct program *p, VkPipeline pipeline)
     vkDestroyPipeline(p->f.device, pipeline, NULL);
 }
 
-/* --------------------------------------------------------------------------------------- Frames --
- */
+/* ------------------------------------------------------------------------------------ Frames -- */
 
 void program_record(struct program *p, bool draws, VkPipeline pipeline, struct program_push push)
 {

@@ -112,11 +112,9 @@ static void begin(struct program *p, VkCommandBuffer commands, VkCommandBufferUs
         .pNext = within && !p->pass ? &rendering : NULL,
         .renderPass = within ? p->pass : VK_NULL_HANDLE,
     };
-    const VkCommandBufferBeginInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = flags,
-        .pInheritanceInfo = &inheritance,
-    };
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = flags,
+                                           .pInheritanceInfo = &inheritance};
     assert_success(p->gpu.vk.vkBeginCommandBuffer(commands, &info));
 }
 
@@ -172,21 +170,17 @@ static void begin_pass(struct program *p)
                                      VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
         return;
     }
-    const VkRenderingAttachmentInfo color = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-        .imageView = gpu->view,
-        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-    };
-    const VkRenderingInfo info = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-        .flags = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT,
-        .renderArea = area,
-        .layerCount = 1,
-        .colorAttachmentCount = 1,
-        .pColorAttachments = &color,
-    };
+    const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                             .imageView = gpu->view,
+                                             .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
+    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                  .flags = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT,
+                                  .renderArea = area,
+                                  .layerCount = 1,
+                                  .colorAttachmentCount = 1,
+                                  .pColorAttachments = &color};
     gpu->vk.vkCmdBeginRendering(gpu->commands, &info);
 }
 
@@ -214,10 +208,8 @@ static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
         gpu->vk.vkCmdEndRendering(gpu->commands);
     gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
                        VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferImageCopy region = {
-        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-        .imageExtent = {GPU_SIDE, GPU_SIDE, 1},
-    };
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
     gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
                                    gpu->buffer, 1, &region);
     submit(p);

@@ -48,8 +48,7 @@ struct program {
     VkCommandBuffer commands;
 };
 
-/* ------------------------------------------------------------------------------------- Program --
- */
+/* ----------------------------------------------------------------------------------- Program -- */
 
 static uint32_t find_family(const struct fixture *f)
 {
@@ -79,13 +78,11 @@ static void drop_image(struct program *p, struct image *image)
 static void make_pass(struct program *p)
 {
     VkDevice device = p->f.device;
-    const VkAttachmentDescription whole = {
-        .format = FORMAT,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-        .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-    };
+    const VkAttachmentDescription whole = {.format = FORMAT,
+                                           .samples = VK_SAMPLE_COUNT_1_BIT,
+                                           .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                           .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                           .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
     VkAttachmentDescription attachments[3] = {whole, whole, whole};
     attachments[1].samples = p->samples;
     const VkAttachmentReference first = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
@@ -125,10 +122,8 @@ static void make_sets(struct program *p)
     p->layout =
         vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_FRAGMENT_BIT, sizeof(struct push));
     p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
-    const VkDescriptorImageInfo bound = {
-        .imageView = p->before.view,
-        .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
-    };
+    const VkDescriptorImageInfo bound = {.imageView = p->before.view,
+                                         .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
     const VkWriteDescriptorSet write =
         info_write(p->set, 0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, &bound, NULL);
     vkUpdateDescriptorSets(device, p->reads, &write, 0, NULL);
@@ -189,8 +184,7 @@ static char *program_close(struct program *p)
     return report;
 }
 
-/* ---------------------------------------------------------------------------------------- Runs --
- */
+/* -------------------------------------------------------------------------------------- Runs -- */
 
 /* Draws, waits, and has the picture in the fixture's words. */
 static void frame(struct program *p, const struct push *push)
@@ -209,10 +203,8 @@ static void frame(struct program *p, const struct push *push)
                        push);
     vkCmdDraw(p->commands, 3, 1, 0, 0);
     vkCmdEndRenderPass(p->commands);
-    const VkBufferImageCopy region = {
-        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-        .imageExtent = {SIDE, SIDE, 1},
-    };
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {SIDE, SIDE, 1}};
     vkCmdCopyImageToBuffer(p->commands, p->samples > 1 ? p->resolved.handle : p->drawn.handle,
                            VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, p->f.buffer, 1, &region);
     assert_success(vkEndCommandBuffer(p->commands));

@@ -302,10 +302,7 @@ void fake_close(void)
 VkShaderModule fake_module(const uint32_t *words, size_t bytes)
 {
     const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = bytes,
-        .pCode = words,
-    };
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
     VkShaderModule module;
     assert_int_equal(fake.vk.vkCreateShaderModule(VK_NULL_HANDLE, &info, NULL, &module),
                      VK_SUCCESS);
@@ -323,10 +320,8 @@ void fake_destroy_module(VkShaderModule module)
 
 VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
 {
-    const VkSamplerCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-        .mipLodBias = bias,
-    };
+    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                                      .mipLodBias = bias};
     VkSampler sampler;
     assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, allocator, &sampler),
                      VK_SUCCESS);

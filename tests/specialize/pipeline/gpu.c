@@ -15,17 +15,13 @@ static void make_device(struct gpu *gpu)
     VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu->complaints);
     messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     const char *debug = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-    const VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .apiVersion = VK_API_VERSION_1_3,
-    };
-    const VkInstanceCreateInfo instance = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pNext = is_validated() ? &messenger : NULL,
-        .pApplicationInfo = &application,
-        .enabledExtensionCount = 1,
-        .ppEnabledExtensionNames = &debug,
-    };
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                           .pNext = is_validated() ? &messenger : NULL,
+                                           .pApplicationInfo = &application,
+                                           .enabledExtensionCount = 1,
+                                           .ppEnabledExtensionNames = &debug};
     uint32_t one = 1;
     if (volkInitialize() != VK_SUCCESS ||
         vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
@@ -39,11 +35,9 @@ static void make_device(struct gpu *gpu)
     if (vkEnumeratePhysicalDevices(gpu->instance, &one, &gpu->physical) < 0 || one == 0)
         exit(77);
     const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
     VkPhysicalDeviceVulkan13Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
         .dynamicRendering = VK_TRUE,
@@ -51,14 +45,12 @@ static void make_device(struct gpu *gpu)
     };
     const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
     gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, push_descriptors);
-    const VkDeviceCreateInfo device = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = gpu->pushes_descriptors,
-        .ppEnabledExtensionNames = &push_descriptors,
-    };
+    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                       .pNext = &features,
+                                       .queueCreateInfoCount = 1,
+                                       .pQueueCreateInfos = &queue,
+                                       .enabledExtensionCount = gpu->pushes_descriptors,
+                                       .ppEnabledExtensionNames = &push_descriptors};
     assert_success(vkCreateDevice(gpu->physical, &device, NULL, &gpu->device));
     volkLoadDeviceTable(&gpu->vk, gpu->device);
     gpu->vk.vkGetDeviceQueue(gpu->device, 0, 0, &gpu->queue);
@@ -128,10 +120,7 @@ void gpu_close(struct gpu *gpu)
 VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes)
 {
     const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = bytes,
-        .pCode = words,
-    };
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
     VkShaderModule module;
     assert_success(gpu->vk.vkCreateShaderModule(gpu->device, &info, NULL, &module));
     if (gpu->told)
@@ -196,11 +185,9 @@ VkRenderPass gpu_render_pass(struct gpu *gpu)
         .finalLayout = VK_IMAGE_LAYOUT_GENERAL,
     };
     const VkAttachmentReference color = {0, VK_IMAGE_LAYOUT_GENERAL};
-    const VkSubpassDescription subpass = {
-        .pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
-        .colorAttachmentCount = 1,
-        .pColorAttachments = &color,
-    };
+    const VkSubpassDescription subpass = {.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                          .colorAttachmentCount = 1,
+                                          .pColorAttachments = &color};
     const VkRenderPassCreateInfo info = info_pass(1, &attachment, 1, &subpass, 0, NULL);
     VkRenderPass pass;
     assert_success(gpu->vk.vkCreateRenderPass(gpu->device, &info, NULL, &pass));
@@ -323,13 +310,11 @@ static VkFramebuffer begin_pass(struct gpu *gpu, VkRenderPass pass)
             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
             .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
         };
-        const VkRenderingInfo rendering = {
-            .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-            .renderArea = area,
-            .layerCount = 1,
-            .colorAttachmentCount = 1,
-            .pColorAttachments = &color,
-        };
+        const VkRenderingInfo rendering = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                           .renderArea = area,
+                                           .layerCount = 1,
+                                           .colorAttachmentCount = 1,
+                                           .pColorAttachments = &color};
         gpu->vk.vkCmdBeginRendering(gpu->commands, &rendering);
     }
     return framebuffer;
@@ -352,10 +337,8 @@ void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gp
         gpu->vk.vkCmdEndRendering(gpu->commands);
     gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
                        VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferImageCopy region = {
-        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-        .imageExtent = {GPU_SIDE, GPU_SIDE, 1},
-    };
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
     gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
                                    gpu->buffer, 1, &region);
     submit(gpu);

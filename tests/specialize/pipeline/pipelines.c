@@ -273,11 +273,9 @@ TEST(code_in_a_stage_is_kept)
     uint32_t *words = malloc(sizeof(paint_comp));
     assert_non_null(words);
     memcpy(words, paint_comp, sizeof(paint_comp));
-    const VkShaderModuleCreateInfo code = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = sizeof(paint_comp),
-        .pCode = words,
-    };
+    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = sizeof(paint_comp),
+                                           .pCode = words};
     VkComputePipelineCreateInfo info = info_compute(VK_NULL_HANDLE, layout, NULL);
     info.stage.pNext = &code;
     VkPipeline pipeline = fake_compute(&info);

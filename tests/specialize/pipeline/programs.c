@@ -186,12 +186,10 @@ TEST(descriptors_come_by_every_way)
         assert_success(vk->vkAllocateDescriptorSets(gpu.device, &allocate, handles));
         VkWriteDescriptorSet write =
             info_write(handles[0], 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &buffer);
-        const VkCopyDescriptorSet copy = {
-            .sType = VK_STRUCTURE_TYPE_COPY_DESCRIPTOR_SET,
-            .srcSet = handles[0],
-            .dstSet = handles[1],
-            .descriptorCount = 1,
-        };
+        const VkCopyDescriptorSet copy = {.sType = VK_STRUCTURE_TYPE_COPY_DESCRIPTOR_SET,
+                                          .srcSet = handles[0],
+                                          .dstSet = handles[1],
+                                          .descriptorCount = 1};
         if (way < 2)
             vk->vkUpdateDescriptorSets(gpu.device, 1, &write, 0, NULL);
         if (way == 1)

@@ -263,15 +263,13 @@ TEST(older_render_passes_are_known)
         .dependencyCount = 1,
         .pViewOffsets = &offset,
     };
-    const VkRenderPassCreateInfo info = {
-        .pNext = &views,
-        .attachmentCount = 2,
-        .pAttachments = attachments,
-        .subpassCount = 2,
-        .pSubpasses = subpasses,
-        .dependencyCount = 1,
-        .pDependencies = &dependency,
-    };
+    const VkRenderPassCreateInfo info = {.pNext = &views,
+                                         .attachmentCount = 2,
+                                         .pAttachments = attachments,
+                                         .subpassCount = 2,
+                                         .pSubpasses = subpasses,
+                                         .dependencyCount = 1,
+                                         .pDependencies = &dependency};
     const VkRenderPass pass = (VkRenderPass)(uint64_t)0x1000;
     bf_retained_render_pass_add(&fake.pipelines, pass, &info, &fake_allocator);
     const struct bf_retained_render_pass *p = bf_retained_render_pass_find(&fake.pipelines, pass);
@@ -311,27 +309,23 @@ TEST(newer_render_passes_are_known)
         .pDepthStencilResolveAttachment = &references[1],
     };
     const uint32_t preserve = 1;
-    const VkSubpassDescription2 subpass = {
-        .pNext = &resolve,
-        .viewMask = 3,
-        .preserveAttachmentCount = 1,
-        .pPreserveAttachments = &preserve,
-        .pDepthStencilAttachment = &references[0],
-    };
+    const VkSubpassDescription2 subpass = {.pNext = &resolve,
+                                           .viewMask = 3,
+                                           .preserveAttachmentCount = 1,
+                                           .pPreserveAttachments = &preserve,
+                                           .pDepthStencilAttachment = &references[0]};
     VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
                                 .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
     const VkSubpassDependency2 dependencies[] = {
         {.srcSubpass = VK_SUBPASS_EXTERNAL, .viewOffset = 5},
         {.pNext = &barrier, .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT},
     };
-    VkRenderPassCreateInfo2 info = {
-        .attachmentCount = 2,
-        .pAttachments = attachments,
-        .subpassCount = 1,
-        .pSubpasses = &subpass,
-        .dependencyCount = 2,
-        .pDependencies = dependencies,
-    };
+    VkRenderPassCreateInfo2 info = {.attachmentCount = 2,
+                                    .pAttachments = attachments,
+                                    .subpassCount = 1,
+                                    .pSubpasses = &subpass,
+                                    .dependencyCount = 2,
+                                    .pDependencies = dependencies};
     const VkRenderPass pass = (VkRenderPass)(uint64_t)0x1000;
     bf_retained_render_pass2_add(&fake.pipelines, pass, &info, &fake_allocator);
     const struct bf_retained_render_pass *p = bf_retained_render_pass_find(&fake.pipelines, pass);
@@ -388,10 +382,7 @@ static void make_sets(VkDescriptorSetLayout sets, uint32_t count)
     VkDescriptorSetLayout layouts[4] = {sets, sets, sets, sets};
     const VkDescriptorSet handles[4] = {SET(0), SET(1), SET(2), SET(3)};
     const VkDescriptorSetAllocateInfo info = {
-        .descriptorPool = POOL,
-        .descriptorSetCount = count,
-        .pSetLayouts = layouts,
-    };
+        .descriptorPool = POOL, .descriptorSetCount = count, .pSetLayouts = layouts};
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, handles);
 }
 
