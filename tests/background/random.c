@@ -4,6 +4,7 @@
  * --threads N (of all; else the seed decides).
  */
 #include "random.h"
+#include "support/arguments.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -38,17 +39,9 @@ static void on_alarm(int signal)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = 1000, seed = 1;
-    uint32_t threads = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        unsigned long long value = strtoull(argv[i + 1], NULL, 10);
-        if (!strcmp(argv[i], "--count"))
-            count = value;
-        else if (!strcmp(argv[i], "--seed"))
-            seed = value;
-        else if (!strcmp(argv[i], "--threads"))
-            threads = (uint32_t)value;
-    }
+    const uint64_t count = argument(argc, argv, "--count", 1000),
+                   seed = argument(argc, argv, "--seed", 1);
+    const uint32_t threads = (uint32_t)argument(argc, argv, "--threads", 0);
     signal(SIGALRM, on_alarm);
     /* Most programs find the pool of threads there; every sixteenth begins and ends it. */
     struct bf_background *anchor = NULL;

@@ -276,50 +276,40 @@ TEST(test_restart_keeps_what_is_known_of_uses)
 /* A gain of 25 %, 20 µs a use; the first use took a second. */
 TEST(test_first_use_counts)
 {
-    /* 60 times in a second are 3600 in a minute: 278 µs for each of them. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 1000000000);
-    bf_ab_decision_uses(&decision, 60, 1000000000);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_LOSER);
-    /* 6000 in a second: 2.8 µs each. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 1000000000);
-    bf_ab_decision_uses(&decision, 6000, 1000000000);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_KEEP);
-    /* The same within ten minutes: 16.7 µs each, a gain of 3.5 % is left. In one minute they would
-     * be taken for a loss if only these counted. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 1000000000);
-    bf_ab_decision_uses(&decision, 30000, 300e9);
-    bf_ab_decision_uses(&decision, 30000, 300e9);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_KEEP);
-    /* Some uses in no time say nothing about a minute: 60 of them. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 1000000000);
-    bf_ab_decision_uses(&decision, 1, 1);
-    pairs_add(200, 100000, 80000);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_LOSER);
-    /* Nothing is known but the samples. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 1000000);
-    pairs_add(200, 100000, 80000);
-    assert_true(bf_ab_decision_verdict(&decision) == BF_AB_KEEP);
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 10000000);
-    pairs_add(200, 100000, 80000);
-    assert_true(bf_ab_decision_verdict(&decision) == BF_AB_LOSER);
-    /* Only what it took longer than others: 18 µs, for ten uses. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 110000);
-    bf_ab_decision_uses(&decision, 10, 60e9);
-    pairs_add(200, 100000, 92000);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_KEEP);
-    /* A first use like any other costs nothing. */
-    bf_ab_decision_init(&decision);
-    bf_ab_decision_add_first_use(&decision, 79000);
-    assert_int_equal(pairs_add(200, 100000, 80000), 30);
-    assert_int_equal(bf_ab_decision_verdict(&decision), BF_AB_KEEP);
+    static const struct {
+        double first_ns;
+        struct {
+            uint64_t count;
+            double ns;
+        } uses[2]; /* count 0: nothing is known of them */
+        double variant;
+        enum bf_ab_verdict verdict;
+    } cases[] = {
+        /* 60 times in a second are 3600 in a minute: 278 µs for each of them. */
+        {1e9, {{60, 1e9}}, 80000, BF_AB_LOSER},
+        /* 6000 in a second: 2.8 µs each. */
+        {1e9, {{6000, 1e9}}, 80000, BF_AB_KEEP},
+        /* The same within ten minutes: 16.7 µs each, a gain of 3.5 % is left. In one minute they would
+         * be taken for a loss if only these counted. */
+        {1e9, {{30000, 300e9}, {30000, 300e9}}, 80000, BF_AB_KEEP},
+        /* Some uses in no time say nothing about a minute: 60 of them. */
+        {1e9, {{1, 1}}, 80000, BF_AB_LOSER},
+        /* Nothing is known but the samples. */
+        {1e6, {{0}}, 80000, BF_AB_KEEP},
+        {1e7, {{0}}, 80000, BF_AB_LOSER},
+        /* Only what it took longer than others: 18 µs, for ten uses. */
+        {110000, {{10, 60e9}}, 92000, BF_AB_KEEP},
+        /* A first use like any other costs nothing. */
+        {79000, {{0}}, 80000, BF_AB_KEEP},
+    };
+    uint32_t pairs = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bf_ab_decision_init(&decision);
+        bf_ab_decision_add_first_use(&decision, cases[i].first_ns);
+        for (int k = 0; k < 2 && cases[i].uses[k].count; k++)
+            bf_ab_decision_uses(&decision, cases[i].uses[k].count, cases[i].uses[k].ns);
+        pairs = pairs_add(200, 100000, cases[i].variant);
+        assert_int_equal(bf_ab_decision_verdict(&decision), cases[i].verdict);
+    }
+    assert_int_equal(pairs, 30);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "random/rng.h"
+#include "support/arguments.h"
 #include "specialize/ab_decision.h"
 
 enum noise {
@@ -192,15 +193,8 @@ static void test_nothing_ends_slower(uint32_t count, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint32_t count = 2000;
-    uint64_t seed = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        unsigned long long value = strtoull(argv[i + 1], NULL, 10);
-        if (!strcmp(argv[i], "--count"))
-            count = (uint32_t)value;
-        else if (!strcmp(argv[i], "--seed"))
-            seed = value;
-    }
+    const uint32_t count = (uint32_t)argument(argc, argv, "--count", 2000);
+    const uint64_t seed = argument(argc, argv, "--seed", 1);
     for (enum noise noise = 0; noise < NOISES; noise++) {
         struct outcome outcome = timer(noise, 1.01, count, seed);
         require(outcome.verdicts[BF_AB_KEEP] * 1000 <= count, "a slower variant is kept");

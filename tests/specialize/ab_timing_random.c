@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "random/rng.h"
+#include "support/arguments.h"
 #include "ab_timing_gpu.h"
 
 #define PIPELINES   4 /* two at each bind point */
@@ -521,13 +522,8 @@ static void run(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = 1000, seed = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--count") == 0)
-            count = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--seed") == 0)
-            seed = strtoull(argv[i + 1], NULL, 10);
-    }
+    const uint64_t count = argument(argc, argv, "--count", 1000),
+                   seed = argument(argc, argv, "--seed", 1);
     for (uint64_t i = 0; i < count; i++)
         run(seed + i);
     printf("%llu programs: %llu dispatches in primaries and %llu in secondaries, %llu passes with "

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "random/rng.h"
+#include "support/arguments.h"
 #include "specialize/histogram.h"
 
 #define REQUIRE(condition)                                                                         \
@@ -262,14 +263,8 @@ static void program_run(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = 3000, seed = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        unsigned long long value = strtoull(argv[i + 1], NULL, 10);
-        if (!strcmp(argv[i], "--count"))
-            count = value;
-        else if (!strcmp(argv[i], "--seed"))
-            seed = value;
-    }
+    const uint64_t count = argument(argc, argv, "--count", 3000),
+                   seed = argument(argc, argv, "--seed", 1);
     for (uint64_t i = 0; i < count; i++)
         program_run(seed + i);
     printf("%llu programs\n", (unsigned long long)count);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "random/rng.h"
+#include "support/arguments.h"
 #include "recording_fake.h"
 #include "specialize/ab_timing.h"
 
@@ -60,45 +61,6 @@ static void count_step(_Atomic uint64_t *own, uint64_t weight, _Atomic uint64_t 
 
 /* A driver that writes no times down, and tells the same whenever it is asked. */
 
-static VKAPI_ATTR VkResult VKAPI_CALL make_pool(VkDevice device, const VkQueryPoolCreateInfo *info,
-                                                const VkAllocationCallbacks *allocator,
-                                                VkQueryPool *pool)
-{
-    static _Atomic uint64_t last;
-    (void)device, (void)info, (void)allocator;
-    *pool = (VkQueryPool)(uintptr_t)(atomic_fetch_add(&last, 1) + 1);
-    return VK_SUCCESS;
-}
-
-static VKAPI_ATTR void VKAPI_CALL destroy_pool(VkDevice device, VkQueryPool pool,
-                                               const VkAllocationCallbacks *allocator)
-{
-    (void)device, (void)pool, (void)allocator;
-}
-
-static VKAPI_ATTR void VKAPI_CALL reset_queries(VkCommandBuffer buffer, VkQueryPool pool,
-                                                uint32_t first, uint32_t count)
-{
-    (void)buffer, (void)pool, (void)first, (void)count;
-}
-
-static VKAPI_ATTR void VKAPI_CALL stamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage,
-                                        VkQueryPool pool, uint32_t query)
-{
-    (void)buffer, (void)stage, (void)pool, (void)query;
-}
-
-static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer buffer, VkPipelineStageFlags before,
-                                          VkPipelineStageFlags after, VkDependencyFlags flags,
-                                          uint32_t memory_count, const VkMemoryBarrier *memory,
-                                          uint32_t buffer_count,
-                                          const VkBufferMemoryBarrier *buffers,
-                                          uint32_t image_count, const VkImageMemoryBarrier *images)
-{
-    (void)buffer, (void)before, (void)after, (void)flags, (void)memory_count, (void)memory;
-    (void)buffer_count, (void)buffers, (void)image_count, (void)images;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool, uint32_t first,
                                               uint32_t count, size_t size, void *data,
                                               VkDeviceSize stride, VkQueryResultFlags flags)
@@ -110,11 +72,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool,
 
 static void open_trials(void)
 {
-    vk.vkCreateQueryPool = make_pool;
-    vk.vkDestroyQueryPool = destroy_pool;
-    vk.vkCmdResetQueryPool = reset_queries;
-    vk.vkCmdWriteTimestamp = stamp;
-    vk.vkCmdPipelineBarrier = barrier;
+    fake_fill(&vk, "vkCreateQueryPool vkDestroyQueryPool");
+    FAKE_STUB(&vk, vkCmdResetQueryPool);
+    FAKE_STUB(&vk, vkCmdWriteTimestamp);
+    FAKE_STUB(&vk, vkCmdPipelineBarrier);
     vk.vkGetQueryPoolResults = results;
     bf_ab_timer_init(&timer, VK_NULL_HANDLE, &vk, 1);
     recorder.timer = &timer;
@@ -394,13 +355,7 @@ static void run(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 1;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--steps") == 0)
-            steps = (uint32_t)strtoul(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--seed") == 0)
-            seed = strtoull(argv[i + 1], NULL, 10);
-    }
-    run(seed);
+    steps = (uint32_t)argument(argc, argv, "--steps", steps);
+    run(argument(argc, argv, "--seed", 1));
     return 0;
 }

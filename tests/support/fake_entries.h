@@ -61,6 +61,7 @@ void fake_override(const char *name, PFN_vkVoidFunction function);
 PFN_vkVoidFunction fake_find(const char *name); /* NULL where it is neither used nor overridden */
 /* What every command does that nobody cares about: returns 0. */
 PFN_vkVoidFunction fake_stub(void);
+#define FAKE_STUB(vk_, name_) ((vk_)->name_ = (PFN_##name_)fake_stub())
 
 /* For entry points of a test's own: makes an object as those here do, and destroys it. Handles of
  * command buffers come again at once, as drivers' do, others as late as possible. */

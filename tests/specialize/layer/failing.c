@@ -67,10 +67,9 @@ static void play(struct program *p, struct round *r)
 
 static void assert_said(const char *report, const struct round *r, const char *what)
 {
-    char *line = program_line(report, r->name);
+    const char *line = program_line(report, r->name);
     if (!line || !strstr(line, what))
         fail_msg("%s: %s, not %s", r->name, line ? line : "no line", what);
-    free(line);
 }
 
 /* What a round is to have come to by the report: built, or rejected for a reason. */
@@ -161,9 +160,8 @@ static void fail_all(bool draws)
 {
     static struct round rounds[sizeof(errors) / sizeof(errors[0]) * MOST * 3];
     uint32_t count = 0, commands = 0;
-    struct program p;
-    program_open(&p, NULL);
-    warm_up(&p, draws);
+    struct program *p = program_open(NULL, NULL);
+    warm_up(p, draws);
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         bool any = false;
         for (uint32_t k = 0; k < MOST && errors[i].results[k]; k++) {
@@ -173,7 +171,7 @@ static void fail_all(bool draws)
                                    .command = errors[i].command,
                                    .n = n,
                                    .result = errors[i].results[k]};
-                play(&p, &r);
+                play(p, &r);
                 rounds[count++] = r;
                 any |= r.struck;
             }
@@ -182,8 +180,8 @@ static void fail_all(bool draws)
         print_message("%s: %s\n", errors[i].command, any ? "failed" : "is not called");
     }
     struct round last = {.draws = draws, .command = "vkNone", .n = 1};
-    play(&p, &last);
-    char *report = program_close(&p);
+    play(p, &last);
+    const char *report = program_close(p);
     for (uint32_t i = 0; i < count; i++) {
         const struct round *r = &rounds[i];
         assert_told(report, r,
@@ -194,7 +192,6 @@ static void fail_all(bool draws)
     }
     assert_false(last.struck);
     assert_told(report, &last, NULL);
-    free(report);
     assert_true(commands >= (draws ? 15 : 16));
 }
 
@@ -213,18 +210,16 @@ TEST_WITH(every_error_of_every_call_ends_a_build_that_draws, cache_setup, cache_
 /* Whichever call it is, however deep below the check: the calls of Belfry's queues, too. */
 static void run_short(bool draws, VkResult result, uint64_t step)
 {
-    struct program p;
     struct round r = {.struck = true};
     uint64_t n = 1;
-    program_open(&p, NULL);
-    warm_up(&p, draws);
+    struct program *p = program_open(NULL, NULL);
+    warm_up(p, draws);
     for (; r.struck; n += n < 80 ? 1 : step) {
         r = (struct round){.draws = draws, .n = n, .result = result};
-        play(&p, &r);
+        play(p, &r);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     assert_told(report, &r, NULL); /* the last, which failed nowhere */
-    free(report);
     assert_in_range(n, 200, 100000);
     print_message("at calls up to %llu\n", (unsigned long long)n);
 }
@@ -242,31 +237,28 @@ TEST_WITH(memory_runs_out_at_every_call, cache_setup, cache_teardown)
 static bool run_lost(bool draws, uint64_t n)
 {
     const struct program_push push = {0, 8, ++serial};
-    struct program p;
-    program_open(&p, NULL);
-    VkPipeline pipeline = program_pipeline(&p, draws, "lost");
-    program_frame(&p, draws, pipeline, push);
-    p.f.icd.set_fault("vkQueueSubmit", n, VK_ERROR_DEVICE_LOST);
-    program_commit(&p);
-    p.f.lost = p.f.icd.fault_calls() >= n;
-    p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
-    if (p.f.lost) {
-        program_record(&p, draws, pipeline, push);
-        assert_int_equal(program_submit(&p), VK_ERROR_DEVICE_LOST);
-        assert_int_equal(vkDeviceWaitIdle(p.f.device), VK_ERROR_DEVICE_LOST);
-        program_commit(&p); /* and nothing hangs */
+    struct program *p = program_open(NULL, NULL);
+    VkPipeline pipeline = program_pipeline(p, draws, "lost");
+    program_frame(p, draws, pipeline, push);
+    p->f.icd.set_fault("vkQueueSubmit", n, VK_ERROR_DEVICE_LOST);
+    program_commit(p);
+    p->f.lost = p->f.icd.fault_calls() >= n;
+    p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    if (p->f.lost) {
+        program_record(p, draws, pipeline, push);
+        assert_int_equal(program_submit(p), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(vkDeviceWaitIdle(p->f.device), VK_ERROR_DEVICE_LOST);
+        program_commit(p); /* and nothing hangs */
     }
-    if (!p.f.lost)
-        program_frame(&p, draws, pipeline, push);
-    bool lost = p.f.lost;
-    program_destroy(&p, pipeline);
-    char *report = program_close(&p);
-    char *line = program_line(report, "lost");
+    if (!p->f.lost)
+        program_frame(p, draws, pipeline, push);
+    bool lost = p->f.lost;
+    program_destroy(p, pipeline);
+    const char *report = program_close(p);
+    const char *line = program_line(report, "lost");
     assert_non_null(line);
     if (!strstr(line, lost ? " rejected lost " : " unjudged none "))
         fail_msg("at submission %llu: %s", (unsigned long long)n, line);
-    free(line);
-    free(report);
     return lost;
 }
 
@@ -288,24 +280,23 @@ TEST_WITH(the_programs_own_failures_are_its_own, cache_setup, cache_teardown)
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                                        VK_ERROR_INVALID_SHADER_NV, VK_PIPELINE_COMPILE_REQUIRED,
                                        VK_ERROR_UNKNOWN};
-    struct program p;
-    program_open(&p, NULL);
+    struct program *p = program_open(NULL, NULL);
     for (int draws = 0; draws < 2; draws++) {
-        warm_up(&p, draws);
+        warm_up(p, draws);
         for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
-            uint64_t before = p.f.icd.live(NULL);
+            uint64_t before = p->f.icd.live(NULL);
             VkPipeline pipeline;
-            p.f.icd.set_fault(draws ? "vkCreateGraphicsPipelines" : "vkCreateComputePipelines", 1,
-                              results[i]);
-            assert_int_equal(program_make(&p, draws, "none", &pipeline), results[i]);
-            assert_int_equal(p.f.icd.live(NULL), before);
+            p->f.icd.set_fault(draws ? "vkCreateGraphicsPipelines" : "vkCreateComputePipelines", 1,
+                               results[i]);
+            assert_int_equal(program_make(p, draws, "none", &pipeline), results[i]);
+            assert_int_equal(p->f.icd.live(NULL), before);
         }
-        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
         struct round r = {.draws = draws, .command = "vkNone", .n = 1};
-        play(&p, &r);
+        play(p, &r);
         assert_true(r.published);
     }
-    free(program_close(&p));
+    program_close(p);
 }
 
 /* A variant on trial is measured in the program's own frames. Where that fails they are no worse. */
@@ -316,28 +307,25 @@ TEST_WITH(measurements_that_fail_cost_the_program_nothing, cache_setup, cache_te
     for (uint32_t i = 0; i < 8; i++) {
         const bool draws = i & 1;
         const struct program_push push = {0, 8, ++serial};
-        struct program p;
-        program_open(&p, NULL);
-        VkPipeline pipeline = program_pipeline(&p, draws, "measured");
-        program_frame(&p, draws, pipeline, push);
-        program_commit(&p);
+        struct program *p = program_open(NULL, NULL);
+        VkPipeline pipeline = program_pipeline(p, draws, "measured");
+        program_frame(p, draws, pipeline, push);
+        program_commit(p);
         uint64_t struck = 0;
         for (uint64_t frame = 0; frame < 20; frame++) {
-            p.f.icd.set_fault(commands[i / 4], 1, results[i / 2 % 2]);
-            program_frame(&p, draws, pipeline, push);
-            struck += p.f.icd.fault_calls() > 0;
+            p->f.icd.set_fault(commands[i / 4], 1, results[i / 2 % 2]);
+            program_frame(p, draws, pipeline, push);
+            struck += p->f.icd.fault_calls() > 0;
         }
-        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
         assert_true(struck > 0);
         for (uint32_t frame = 0; frame < 20; frame++)
-            program_frame(&p, draws, pipeline, push);
-        program_destroy(&p, pipeline);
-        char *report = program_close(&p);
-        char *line = program_line(report, "measured");
+            program_frame(p, draws, pipeline, push);
+        program_destroy(p, pipeline);
+        const char *report = program_close(p);
+        const char *line = program_line(report, "measured");
         assert_non_null(line);
         assert_non_null(strstr(line, " unjudged none "));
-        free(line);
-        free(report);
     }
 }
 
@@ -345,23 +333,21 @@ TEST_WITH(measurements_that_fail_cost_the_program_nothing, cache_setup, cache_te
 TEST_WITH(a_driver_without_caches_builds_all_the_same, cache_setup, cache_teardown)
 {
     static const char *const commands[] = {"vkCreatePipelineCache", "vkGetPipelineCacheData"};
-    struct program p;
-    program_open(&p, NULL);
-    warm_up(&p, false);
-    warm_up(&p, true);
+    struct program *p = program_open(NULL, NULL);
+    warm_up(p, false);
+    warm_up(p, true);
     struct round rounds[8];
     for (uint32_t i = 0; i < 8; i++) {
         rounds[i] = (struct round){.draws = i & 1,
                                    .command = commands[i / 2 % 2],
                                    .n = 1 + i / 4,
                                    .result = VK_ERROR_OUT_OF_HOST_MEMORY};
-        play(&p, &rounds[i]);
+        play(p, &rounds[i]);
         assert_true(rounds[i].struck);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     for (uint32_t i = 0; i < 8; i++)
         assert_told(report, &rounds[i], NULL);
-    free(report);
 }
 
 /* What a driver says of a shader is remembered; that it was short of something isn't. */
@@ -381,17 +367,16 @@ TEST_WITH(what_was_short_is_tried_again_by_the_next_run, cache_setup, cache_tear
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct program_push push = {0, 8, ++serial};
         for (int run = 0; run < 2; run++) {
-            struct program p;
-            program_open(&p, NULL);
-            VkPipeline pipeline = program_pipeline(&p, false, "again");
-            program_frame(&p, false, pipeline, push);
-            p.f.icd.set_fault(cases[i].command, run ? 0 : 1, cases[i].result);
-            program_commit(&p);
-            p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
-            program_frame(&p, false, pipeline, push);
-            bool built = p.f.icd.live("pipeline") == 2;
-            program_destroy(&p, pipeline);
-            free(program_close(&p));
+            struct program *p = program_open(NULL, NULL);
+            VkPipeline pipeline = program_pipeline(p, false, "again");
+            program_frame(p, false, pipeline, push);
+            p->f.icd.set_fault(cases[i].command, run ? 0 : 1, cases[i].result);
+            program_commit(p);
+            p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+            program_frame(p, false, pipeline, push);
+            bool built = p->f.icd.live("pipeline") == 2;
+            program_destroy(p, pipeline);
+            program_close(p);
             assert_int_equal(built, run == 1 && !cases[i].lasts);
         }
     }
@@ -403,16 +388,15 @@ TEST_WITH(another_build_of_the_driver_is_asked_again, cache_setup, cache_teardow
     static const char *const builds[] = {"BUILD=1", "BUILD=2", "BUILD=1"};
     const struct program_push push = {0, 8, ++serial};
     for (int run = 0; run < 3; run++) {
-        struct program p;
-        program_open(&p, builds[run]);
-        VkPipeline pipeline = program_pipeline(&p, false, "again");
-        program_frame(&p, false, pipeline, push);
-        p.f.icd.set_fault("vkCreateComputePipelines", run == 0, VK_ERROR_UNKNOWN);
-        program_commit(&p);
-        p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
-        program_frame(&p, false, pipeline, push);
-        assert_int_equal(p.f.icd.live("pipeline"), run == 1 ? 2 : 1);
-        program_destroy(&p, pipeline);
-        free(program_close(&p));
+        struct program *p = program_open(builds[run], NULL);
+        VkPipeline pipeline = program_pipeline(p, false, "again");
+        program_frame(p, false, pipeline, push);
+        p->f.icd.set_fault("vkCreateComputePipelines", run == 0, VK_ERROR_UNKNOWN);
+        program_commit(p);
+        p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+        program_frame(p, false, pipeline, push);
+        assert_int_equal(p->f.icd.live("pipeline"), run == 1 ? 2 : 1);
+        program_destroy(p, pipeline);
+        program_close(p);
     }
 }

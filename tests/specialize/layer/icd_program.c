@@ -5,6 +5,7 @@
 #include "support/capture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shaders/full.vert.h"
@@ -84,13 +85,10 @@ static void make_pass(struct program *p)
     assert_success(vkCreateFramebuffer(p->f.device, &framebuffer, NULL, &p->framebuffer));
 }
 
-void program_open(struct program *p, const char *environment)
+struct program *program_open(const char *environment, const char *const *extensions)
 {
-    program_open_with(p, environment, NULL);
-}
-
-void program_open_with(struct program *p, const char *environment, const char *const *extensions)
-{
+    static struct program program;
+    struct program *p = &program;
     const struct fixture_options options = {
         .environment = environment, .extensions = extensions, .family = UINT32_MAX};
     *p = (struct program){0};
@@ -107,9 +105,10 @@ void program_open_with(struct program *p, const char *environment, const char *c
     p->fence = vulkan_fence(p->f.device, false);
     p->pool = vulkan_pool(p->f.device, p->family);
     p->commands = vulkan_commands(p->f.device, p->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    return p;
 }
 
-char *program_close(struct program *p)
+const char *program_close(struct program *p)
 {
     VkDevice device = p->f.device;
     if (!p->f.lost)
@@ -130,10 +129,12 @@ char *program_close(struct program *p)
     vkDestroyImageView(device, p->view, NULL);
     vkDestroyImage(device, p->image, NULL);
     vkFreeMemory(device, p->memory, NULL);
+    static char *report;
     struct capture capture;
     capture_start(&capture);
     fixture_close(&p->f);
-    return capture_stop(&capture);
+    free(report);
+    return report = capture_stop(&capture);
 }
 
 /* --------------------------------------------------------------------------------- Pipelines -- */
@@ -240,10 +241,12 @@ void program_freeze(struct program *p)
         BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
 }
 
-char *program_line(const char *report, const char *name)
+const char *program_line(const char *report, const char *name)
 {
+    static char *line;
     char wanted[128];
     snprintf(wanted, sizeof(wanted), "belfry: specialize: %s ", name);
     const char *at = strstr(report, wanted);
-    return at ? strndup(at, strcspn(at, "\n")) : NULL;
+    free(line);
+    return line = at ? strndup(at, strcspn(at, "\n")) : NULL;
 }

@@ -37,11 +37,10 @@ struct program_push {
     uint32_t mode, rounds, factor;
 };
 
-void program_open(struct program *p, const char *environment);
-/* With extensions of the device, ended by NULL. */
-void program_open_with(struct program *p, const char *environment, const char *const *extensions);
-/* What Belfry said at the end; the caller frees it. */
-char *program_close(struct program *p);
+/* With extensions of the device, ended by NULL, or NULL. One at a time. */
+struct program *program_open(const char *environment, const char *const *extensions);
+/* What Belfry said at the end; there until the next program ends. */
+const char *program_close(struct program *p);
 
 /* One that computes, or draws; the name is the report's. */
 VkResult program_make(struct program *p, bool draws, const char *name, VkPipeline *pipeline);
@@ -60,8 +59,8 @@ void program_commit(struct program *p);
 /* What is published stays so, and is picked wherever it may be: nothing is measured any more. */
 void program_freeze(struct program *p);
 
-/* The report's line of the pipeline of that name, without its end; NULL: there is none. The caller
- * frees it. */
-char *program_line(const char *report, const char *name);
+/* The report's line of the pipeline of that name, without its end; NULL: there is none. It is
+ * there until the next call. */
+const char *program_line(const char *report, const char *name);
 
 #endif

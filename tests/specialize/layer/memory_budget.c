@@ -53,14 +53,13 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++)
         program_destroy(p, pipelines[i]);
-    char *report = program_close(p);
+    const char *report = program_close(p);
     for (uint32_t i = 0; i < count; i++) {
         char name[16];
         snprintf(name, sizeof(name), "p%u", i);
-        char *line = program_line(report, name);
+        const char *line = program_line(report, name);
         if (!line || !strstr(line, words[i]))
             fail_msg("%s, not %s", line ? line : name, words[i]);
-        free(line);
     }
     unsigned long long taken, limit;
     const char *at = strstr(report, "variants took ");
@@ -71,7 +70,6 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
                      2);
     assert_int_equal(limit, 512);
     assert_in_range(taken, 0, limit);
-    free(report);
 }
 
 #define UNJUDGED " unjudged none "
@@ -81,27 +79,26 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
 TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
-    struct program p;
-    program_open(&p, BIG_ENVIRONMENT);
-    make(&p, pipelines, FIT + 1);
+    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
+    make(p, pipelines, FIT + 1);
     for (uint32_t i = 0; i < FIT; i++)
-        build(&p, pipelines, i);
-    assert_int_equal(live_variants(&p, FIT + 1), FIT);
+        build(p, pipelines, i);
+    assert_int_equal(live_variants(p, FIT + 1), FIT);
     /* However long they were in use before. */
     for (uint32_t turn = 0; turn < 10; turn++) {
         for (uint32_t i = 0; i < FIT; i++)
-            use(&p, pipelines, i, 1);
-        program_commit(&p);
+            use(p, pipelines, i, 1);
+        program_commit(p);
     }
     for (uint32_t turn = 0; turn < 6; turn++) {
         for (uint32_t i = 0; i < FIT; i++) {
             if (i != 1)
-                use(&p, pipelines, i, 1);
+                use(p, pipelines, i, 1);
         }
-        build(&p, pipelines, FIT);
-        assert_int_equal(live_variants(&p, FIT + 1), FIT);
+        build(p, pipelines, FIT);
+        assert_int_equal(live_variants(p, FIT + 1), FIT);
     }
-    close_saying(&p, pipelines, FIT + 1,
+    close_saying(p, pipelines, FIT + 1,
                  (const char *[]){UNJUDGED, SPACE, UNJUDGED, UNJUDGED, UNJUDGED});
 }
 
@@ -109,21 +106,20 @@ TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teard
 TEST_WITH(what_is_used_alike_stays, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
-    struct program p;
-    program_open(&p, BIG_ENVIRONMENT);
-    make(&p, pipelines, FIT + 1);
+    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
+    make(p, pipelines, FIT + 1);
     for (uint32_t i = 0; i < FIT; i++)
-        build(&p, pipelines, i);
+        build(p, pipelines, i);
     for (uint32_t turn = 0; turn < 20; turn++) {
         for (uint32_t i = 0; i < FIT; i++)
-            use(&p, pipelines, i, 1);
+            use(p, pipelines, i, 1);
         /* Never reached: it is there to count. */
-        p.f.icd.set_fault("vkCreateComputePipelines", 1000, VK_ERROR_UNKNOWN);
-        build(&p, pipelines, FIT);
-        assert_int_equal(p.f.icd.fault_calls() > 0, turn == 0);
+        p->f.icd.set_fault("vkCreateComputePipelines", 1000, VK_ERROR_UNKNOWN);
+        build(p, pipelines, FIT);
+        assert_int_equal(p->f.icd.fault_calls() > 0, turn == 0);
     }
-    p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
-    close_saying(&p, pipelines, FIT + 1,
+    p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    close_saying(p, pipelines, FIT + 1,
                  (const char *[]){UNJUDGED, UNJUDGED, UNJUDGED, UNJUDGED, SPACE});
 }
 
@@ -133,61 +129,60 @@ TEST_WITH(what_a_command_buffer_has_stays, cache_setup, cache_teardown)
     enum { EACH = 20 }; /* on trial only some get it */
     VkPipeline pipelines[FIT + 1];
     VkCommandBuffer recorded[FIT * EACH];
-    struct program p;
-    program_open(&p, BIG_ENVIRONMENT);
-    make(&p, pipelines, FIT + 1);
+    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
+    make(p, pipelines, FIT + 1);
     const VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p.pool,
+        .commandPool = p->pool,
         .commandBufferCount = FIT * EACH,
     };
-    assert_success(vkAllocateCommandBuffers(p.f.device, &info, recorded));
+    assert_success(vkAllocateCommandBuffers(p->f.device, &info, recorded));
     for (uint32_t i = 0; i < FIT; i++)
-        build(&p, pipelines, i);
-    const VkCommandBuffer own = p.commands;
+        build(p, pipelines, i);
+    const VkCommandBuffer own = p->commands;
     for (uint32_t i = 0; i < FIT * EACH; i++) {
-        p.commands = recorded[i];
-        program_record(&p, i % FIT & 1, pipelines[i % FIT], push_of(i % FIT));
+        p->commands = recorded[i];
+        program_record(p, i % FIT & 1, pipelines[i % FIT], push_of(i % FIT));
     }
-    p.commands = own;
+    p->commands = own;
     for (uint32_t turn = 0; turn < 6; turn++) {
-        build(&p, pipelines, FIT);
-        assert_int_equal(live_variants(&p, FIT + 1), FIT);
+        build(p, pipelines, FIT);
+        assert_int_equal(live_variants(p, FIT + 1), FIT);
     }
     for (uint32_t i = 0; i < FIT * EACH; i++) {
-        p.commands = recorded[i];
-        assert_success(program_submit(&p));
-        assert_success(vkWaitForFences(p.f.device, 1, &p.fence, VK_TRUE, UINT64_MAX));
-        assert_success(vkResetFences(p.f.device, 1, &p.fence));
+        p->commands = recorded[i];
+        assert_success(program_submit(p));
+        assert_success(vkWaitForFences(p->f.device, 1, &p->fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(p->f.device, 1, &p->fence));
     }
-    p.commands = own;
-    vkFreeCommandBuffers(p.f.device, p.pool, FIT * EACH, recorded);
+    p->commands = own;
+    vkFreeCommandBuffers(p->f.device, p->pool, FIT * EACH, recorded);
     for (uint32_t turn = 0; turn < 2; turn++)
-        build(&p, pipelines, FIT);
-    assert_int_equal(live_variants(&p, FIT + 1), FIT);
+        build(p, pipelines, FIT);
+    assert_int_equal(live_variants(p, FIT + 1), FIT);
     for (uint32_t i = 0; i < FIT; i++)
-        program_destroy(&p, pipelines[i]);
-    assert_int_equal(live_variants(&p, 1), 1); /* one of them had gone for it */
-    program_destroy(&p, pipelines[FIT]);
-    free(program_close(&p));
+        program_destroy(p, pipelines[i]);
+    assert_int_equal(live_variants(p, 1), 1); /* one of them had gone for it */
+    program_destroy(p, pipelines[FIT]);
+    program_close(p);
 }
 
 /* Nothing goes for what won't fit anyway. */
 TEST_WITH(what_is_too_large_takes_nobodys_place, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[2];
-    struct program p;
-    program_open(&p, "PIPELINE_SIZE=1100000 VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1");
-    make(&p, pipelines, 2);
+    struct program *p =
+        program_open("PIPELINE_SIZE=1100000 VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1", NULL);
+    make(p, pipelines, 2);
     for (uint32_t turn = 0; turn < 3; turn++) {
-        p.f.icd.set_fault("vkCreateGraphicsPipelines", 1000, VK_ERROR_UNKNOWN);
-        build(&p, pipelines, 0);
-        build(&p, pipelines, 1);
-        assert_int_equal(p.f.icd.fault_calls() > 0, turn == 0);
-        assert_int_equal(live_variants(&p, 2), 0);
+        p->f.icd.set_fault("vkCreateGraphicsPipelines", 1000, VK_ERROR_UNKNOWN);
+        build(p, pipelines, 0);
+        build(p, pipelines, 1);
+        assert_int_equal(p->f.icd.fault_calls() > 0, turn == 0);
+        assert_int_equal(live_variants(p, 2), 0);
     }
-    p.f.icd.set_fault(NULL, 0, VK_SUCCESS);
-    close_saying(&p, pipelines, 2, (const char *[]){SPACE, SPACE});
+    p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+    close_saying(p, pipelines, 2, (const char *[]){SPACE, SPACE});
 }
 
 /* Of the pipelines themselves, too, no more is kept than half of that. */
@@ -195,17 +190,16 @@ TEST_WITH(pipelines_beyond_half_of_it_are_not_watched, cache_setup, cache_teardo
 {
     enum { COUNT = 200 };
     VkPipeline pipelines[COUNT];
-    struct program p;
-    program_open(&p, "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1");
-    make(&p, pipelines, COUNT);
-    use(&p, pipelines, COUNT - 1, 3);
+    struct program *p = program_open("VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1", NULL);
+    make(p, pipelines, COUNT);
+    use(p, pipelines, COUNT - 1, 3);
     for (uint32_t i = 0; i < COUNT; i++)
-        program_destroy(&p, pipelines[i]);
-    make(&p, pipelines, 1);
-    build(&p, pipelines, 0);
-    assert_int_equal(live_variants(&p, 1), 1);
-    program_destroy(&p, pipelines[0]);
-    char *report = program_close(&p);
+        program_destroy(p, pipelines[i]);
+    make(p, pipelines, 1);
+    build(p, pipelines, 0);
+    assert_int_equal(live_variants(p, 1), 1);
+    program_destroy(p, pipelines[0]);
+    const char *report = program_close(p);
     uint32_t all, watched, left = 0;
     const char *at = strstr(report, "belfry: specialize: ");
     assert_non_null(at);
@@ -218,5 +212,4 @@ TEST_WITH(pipelines_beyond_half_of_it_are_not_watched, cache_setup, cache_teardo
         at--;
     assert_int_equal(sscanf(at, "%u", &left), 1);
     assert_int_equal(left, all - watched);
-    free(report);
 }

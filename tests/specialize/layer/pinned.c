@@ -61,12 +61,12 @@ static PFN_vkVoidFunction command(struct program *p, const char *name)
 }
 #define COMMAND(type_, name_) ((type_)command(p, name_))
 
-static void open_program(struct program *p)
+static struct program *open_program(void)
 {
     static const char *const extensions[] = {VK_NV_DEVICE_GENERATED_COMMANDS_EXTENSION_NAME,
                                              "VK_NV_device_generated_commands_compute",
                                              "VK_EXT_device_generated_commands", NULL};
-    program_open_with(p, "GENERATED=1", extensions);
+    return program_open("GENERATED=1", extensions);
 }
 
 static const struct program_push hot = {0, 8, 3}, cold = {0, 8, 5};
@@ -228,50 +228,47 @@ static const struct {
 
 static void assert_line(const char *report, const char *name, const char *what)
 {
-    char *line = program_line(report, name);
+    const char *line = program_line(report, name);
     if (!line || !strstr(line, what))
         fail_msg("%s: %s, not %s", name, line ? line : "no line", what);
-    free(line);
 }
 
 TEST_WITH(what_is_named_keeps_its_general_form, cache_setup, cache_teardown)
 {
     for (size_t i = 0; i < WAYS; i++) {
-        struct program p;
-        open_program(&p);
+        struct program *p = open_program();
         print_message("%s\n", ways[i].name);
-        VkPipeline named = specialised(&p, false, "named"), other = specialised(&p, false, "other"),
-                   draws = specialised(&p, true, "draws");
-        build_all(&p, named);
-        assert_int_equal(p.f.icd.live("pipeline"), 6);
-        VkPipeline variants[3] = {recorded_with(&p, false, named, hot),
-                                  recorded_with(&p, false, other, hot),
-                                  recorded_with(&p, true, draws, hot)};
+        VkPipeline named = specialised(p, false, "named"), other = specialised(p, false, "other"),
+                   draws = specialised(p, true, "draws");
+        build_all(p, named);
+        assert_int_equal(p->f.icd.live("pipeline"), 6);
+        VkPipeline variants[3] = {recorded_with(p, false, named, hot),
+                                  recorded_with(p, false, other, hot),
+                                  recorded_with(p, true, draws, hot)};
         assert_true(variants[0] != named && variants[1] != other && variants[2] != draws);
-        assert_true(recorded_with(&p, false, named, cold) == named);
+        assert_true(recorded_with(p, false, named, cold) == named);
         made_set = 0;
-        ways[i].pin(&p, named, other);
+        ways[i].pin(p, named, other);
         VkPipeline untouched = ways[i].pins_other ? other : variants[1];
-        assert_true(recorded_with(&p, false, named, hot) == named);
-        assert_true(recorded_with(&p, false, other, hot) == untouched);
-        assert_true(recorded_with(&p, true, draws, hot) == variants[2]);
+        assert_true(recorded_with(p, false, named, hot) == named);
+        assert_true(recorded_with(p, false, other, hot) == untouched);
+        assert_true(recorded_with(p, true, draws, hot) == variants[2]);
         /* Gone, as soon as no command buffer has it; and no other comes. */
-        assert_int_equal(p.f.icd.live("pipeline"), ways[i].pins_other ? 4 : 5);
-        program_commit(&p);
-        program_freeze(&p);
-        assert_true(recorded_with(&p, false, named, hot) == named);
-        assert_int_equal(p.f.icd.live("pipeline"), ways[i].pins_other ? 4 : 5);
+        assert_int_equal(p->f.icd.live("pipeline"), ways[i].pins_other ? 4 : 5);
+        program_commit(p);
+        program_freeze(p);
+        assert_true(recorded_with(p, false, named, hot) == named);
+        assert_int_equal(p->f.icd.live("pipeline"), ways[i].pins_other ? 4 : 5);
         if (made_set)
-            ((destroy_set)vkGetDeviceProcAddr(p.f.device, "vkDestroyIndirectExecutionSetEXT"))(
-                p.f.device, made_set, NULL);
-        program_destroy(&p, named);
-        program_destroy(&p, other);
-        program_destroy(&p, draws);
-        char *report = program_close(&p);
+            ((destroy_set)vkGetDeviceProcAddr(p->f.device, "vkDestroyIndirectExecutionSetEXT"))(
+                p->f.device, made_set, NULL);
+        program_destroy(p, named);
+        program_destroy(p, other);
+        program_destroy(p, draws);
+        const char *report = program_close(p);
         assert_line(report, "named", " rejected pinned ");
         assert_line(report, "other", ways[i].pins_other ? " rejected pinned " : " unjudged none ");
         assert_line(report, "draws", " unjudged none ");
-        free(report);
     }
 }
 
@@ -279,24 +276,22 @@ TEST_WITH(what_is_named_keeps_its_general_form, cache_setup, cache_teardown)
 TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teardown)
 {
     for (size_t i = 0; i < WAYS; i++) {
-        struct program p;
-        open_program(&p);
-        VkPipeline named = specialised(&p, false, "named"), other = specialised(&p, false, "other");
-        program_commit(&p);
+        struct program *p = open_program();
+        VkPipeline named = specialised(p, false, "named"), other = specialised(p, false, "other");
+        program_commit(p);
         made_set = 0;
-        ways[i].pin(&p, named, other); /* a begin of a command buffer may take it over first */
-        assert_success(vkResetCommandBuffer(p.commands, 0));
-        program_freeze(&p);
-        assert_true(recorded_with(&p, false, named, hot) == named);
-        assert_true((recorded_with(&p, false, other, hot) == other) == ways[i].pins_other);
+        ways[i].pin(p, named, other); /* a begin of a command buffer may take it over first */
+        assert_success(vkResetCommandBuffer(p->commands, 0));
+        program_freeze(p);
+        assert_true(recorded_with(p, false, named, hot) == named);
+        assert_true((recorded_with(p, false, other, hot) == other) == ways[i].pins_other);
         if (made_set)
-            ((destroy_set)vkGetDeviceProcAddr(p.f.device, "vkDestroyIndirectExecutionSetEXT"))(
-                p.f.device, made_set, NULL);
-        program_destroy(&p, named);
-        program_destroy(&p, other);
-        char *report = program_close(&p);
+            ((destroy_set)vkGetDeviceProcAddr(p->f.device, "vkDestroyIndirectExecutionSetEXT"))(
+                p->f.device, made_set, NULL);
+        program_destroy(p, named);
+        program_destroy(p, other);
+        const char *report = program_close(p);
         assert_line(report, "named", " rejected pinned ");
-        free(report);
     }
 }
 
@@ -305,8 +300,7 @@ TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teard
 /* 'unnamed' is in no argument: what is bound is what counts. */
 TEST_WITH(generated_commands_use_what_the_program_bound, cache_setup, cache_teardown)
 {
-    struct program open, *p = &open;
-    open_program(p);
+    struct program *p = open_program();
     VkPipeline unnamed = specialised(p, false, "unnamed"), named = specialised(p, false, "named");
     build_all(p, unnamed);
     VkPipeline variant = recorded_with(p, false, unnamed, hot);
@@ -338,14 +332,13 @@ TEST_WITH(generated_commands_use_what_the_program_bound, cache_setup, cache_tear
     }
     program_destroy(p, unnamed);
     program_destroy(p, named);
-    free(program_close(p));
+    program_close(p);
 }
 
 /* Preprocessing looks at what is bound, here or in another command buffer, and changes nothing. */
 TEST_WITH(preprocessing_finds_what_the_program_bound, cache_setup, cache_teardown)
 {
-    struct program open, *p = &open;
-    open_program(p);
+    struct program *p = open_program();
     VkPipeline unnamed = specialised(p, false, "unnamed"), named = specialised(p, false, "named");
     build_all(p, unnamed);
     VkPipeline variant = recorded_with(p, false, unnamed, hot);
@@ -377,5 +370,5 @@ TEST_WITH(preprocessing_finds_what_the_program_bound, cache_setup, cache_teardow
     vkFreeCommandBuffers(p->f.device, p->pool, 1, &side);
     program_destroy(p, unnamed);
     program_destroy(p, named);
-    free(program_close(p));
+    program_close(p);
 }

@@ -66,11 +66,8 @@ static void open_graphics(struct program *p, bool dynamic)
     struct gpu *gpu = &p->gpu;
     p->modules[0] = gpu_module(gpu, full_vert, sizeof(full_vert));
     p->modules[1] = gpu_module(gpu, paint_frag, sizeof(paint_frag));
-    if (!dynamic) {
-        p->pass = gpu_render_pass(gpu);
-        const VkFramebufferCreateInfo info = info_framebuffer(p->pass, 1, &gpu->view, GPU_SIDE);
-        assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &p->framebuffer));
-    }
+    p->pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(gpu);
+    p->framebuffer = gpu_framebuffer(gpu, p->pass);
     struct info_graphics g;
     gpu_describe(&g, p->modules[0], p->modules[1], gpu->layout, p->pass);
     p->pipeline = gpu_graphics(gpu, &g.info);
@@ -158,32 +155,6 @@ static void compute_frame(struct program *p, VkCommandBufferUsageFlags flags)
         assert_int_equal(gpu->words[i], paint(i + 5));
 }
 
-static void begin_pass(struct program *p)
-{
-    struct gpu *gpu = &p->gpu;
-    const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
-    const VkClearValue clear = {0};
-    if (p->pass) {
-        const VkRenderPassBeginInfo info =
-            info_pass_begin(p->pass, p->framebuffer, GPU_SIDE, 1, &clear);
-        gpu->vk.vkCmdBeginRenderPass(gpu->commands, &info,
-                                     VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
-        return;
-    }
-    const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-                                             .imageView = gpu->view,
-                                             .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
-    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-                                  .flags = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT,
-                                  .renderArea = area,
-                                  .layerCount = 1,
-                                  .colorAttachmentCount = 1,
-                                  .pColorAttachments = &color};
-    gpu->vk.vkCmdBeginRendering(gpu->commands, &info);
-}
-
 /* A picture that is painted over by each of the secondary command buffers. */
 static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
 {
@@ -198,20 +169,9 @@ static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
     }
     memset(gpu->words, 0x55, GPU_WORDS * sizeof(uint32_t));
     begin(p, gpu->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
-                       VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
-    begin_pass(p);
+    gpu_begin_picture(gpu, p->pass, p->framebuffer, true);
     gpu->vk.vkCmdExecuteCommands(gpu->commands, SECONDARIES, p->secondaries);
-    if (p->pass)
-        gpu->vk.vkCmdEndRenderPass(gpu->commands);
-    else
-        gpu->vk.vkCmdEndRendering(gpu->commands);
-    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                       VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                      .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
-    gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
-                                   gpu->buffer, 1, &region);
+    gpu_end_picture(gpu, p->pass);
     submit(p);
     for (uint32_t i = 0; i < GPU_SIDE; i++)
         assert_int_equal(gpu->words[4 * (i * GPU_SIDE + 7)], paint(7 * 31 + i + 5));

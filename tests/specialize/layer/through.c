@@ -38,8 +38,6 @@ struct program {
     VkCommandBuffer commands;
 };
 
-/* ---------------------------------------------------------------------------------- Settings -- */
-
 /* ----------------------------------------------------------------------------------- Program -- */
 
 static uint32_t find_family(const struct fixture *f)
@@ -52,8 +50,10 @@ static uint32_t find_family(const struct fixture *f)
     return 0;
 }
 
-static void program_open(struct program *p)
+static struct program *program_open(void)
 {
+    static struct program program;
+    struct program *p = &program;
     *p = (struct program){0};
     fixture_open(&p->f, NULL);
     VkDevice device = p->f.device;
@@ -72,6 +72,7 @@ static void program_open(struct program *p)
     vulkan_set_buffer(device, p->set, p->buffer);
     p->fence = vulkan_fence(device, false);
     p->commands = vulkan_commands(device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    return p;
 }
 
 /* With isolate=process all that was built was built there first, and without it nothing. */
@@ -88,8 +89,8 @@ static void assert_built_in_helper(const char *report)
     }
 }
 
-/* What Belfry said at the end; the caller frees it. */
-static char *program_close(struct program *p)
+/* What Belfry said at the end; there until the next program ends. */
+static const char *program_close(struct program *p)
 {
     VkDevice device = p->f.device;
     vkDestroyFence(device, p->fence, NULL);
@@ -99,10 +100,12 @@ static char *program_close(struct program *p)
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
     vkDestroyBuffer(device, p->buffer, NULL);
     vkFreeMemory(device, p->memory, NULL);
+    static char *report;
     struct capture capture;
     capture_start(&capture);
     fixture_close(&p->f);
-    char *report = capture_stop(&capture);
+    free(report);
+    report = capture_stop(&capture);
     fputs(report, stderr);
     assert_built_in_helper(report);
     return report;
@@ -208,177 +211,166 @@ static uint32_t count_in(const char *report, const char *word)
 
 /* ------------------------------------------------------------------------------------- Tests -- */
 
+/* Frames until there is nothing to measure any more. */
+static void measure(struct program *p, const struct push *push)
+{
+    VkBool32 further = VK_TRUE;
+    for (int i = 0; i < 2000 && further; i++) {
+        frame(p, 1, push);
+        if (i % 50 == 49)
+            assert_success(
+                bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                              BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+    }
+}
+
 static const struct push hot = {.rounds = 8, .mode = 1, .toggles = 0, .seed = 5};
 
 TEST_WITH(one_frame_and_a_commit_make_a_variant, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
-    frame(&p, 1, &hot);
-    assert_words(&p, &hot);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    struct program *p = program_open();
+    frame(p, 1, &hot);
+    assert_words(p, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
     for (int i = 0; i < 8; i++) {
-        memset(p.words, 0, WORDS * 4);
-        frame(&p, 1, &hot);
-        assert_words(&p, &hot);
+        memset(p->words, 0, WORDS * 4);
+        frame(p, 1, &hot);
+        assert_words(p, &hot);
     }
     /* Whatever it wasn't built for keeps the general one. */
     for (uint32_t i = 0; i < 4; i++) {
         struct push other = hot;
         *(&other.rounds + i) += 1;
-        frame(&p, 1, &other);
-        assert_words(&p, &other);
+        frame(p, 1, &other);
+        assert_words(p, &other);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, " unjudged "), 1);
     assert_true(number_in(report, " unjudged ", "picked=") > 0);
-    free(report);
 }
 
 /* Programs that know Belfry submit to its own queues. */
 TEST_WITH(what_command_queues_execute_is_counted, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
-    BfQueue queue = make_queue(&p.f, BF_QUEUE_TYPE_DIRECT);
-    if (bfGetQueueFamilyIndex(queue) != p.family) {
-        free(program_close(&p));
+    struct program *p = program_open();
+    BfQueue queue = make_queue(&p->f, BF_QUEUE_TYPE_DIRECT);
+    if (bfGetQueueFamilyIndex(queue) != p->family) {
+        program_close(p);
         skip();
     }
-    frame_record(&p, 1, &hot);
-    assert_success(bfQueueExecute(queue, 1, &p.commands));
+    frame_record(p, 1, &hot);
+    assert_success(bfQueueExecute(queue, 1, &p->commands));
     assert_success(bfQueueWaitIdle(queue));
-    assert_words(&p, &hot);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    assert_words(p, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
     for (int i = 0; i < 4; i++) {
-        memset(p.words, 0, WORDS * 4);
-        frame_record(&p, 1, &hot);
-        assert_success(bfQueueExecute(queue, 1, &p.commands));
+        memset(p->words, 0, WORDS * 4);
+        frame_record(p, 1, &hot);
+        assert_success(bfQueueExecute(queue, 1, &p->commands));
         assert_success(bfQueueWaitIdle(queue));
-        assert_words(&p, &hot);
+        assert_words(p, &hot);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     assert_int_equal(number_in(report, " unjudged ", "picked="), 4);
-    free(report);
 }
 
 TEST_WITH(values_that_always_change_build_nothing, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     for (uint32_t i = 0; i < 64; i++) {
         const struct push push = {.rounds = i, .mode = i * 7, .toggles = i * 3, .seed = i};
-        frame(&p, 1, &push);
-        assert_words(&p, &push);
+        frame(p, 1, &push);
+        assert_words(p, &push);
     }
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    char *report = program_close(&p);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, "build="), 0);
-    free(report);
 }
 
 TEST_WITH(two_tuples_at_half_each_get_two_variants, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     struct push both[2] = {hot, hot};
     both[1].mode = 2;
     for (int i = 0; i < 8; i++)
-        frame(&p, 2, both);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+        frame(p, 2, both);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
     for (int i = 0; i < 8; i++) {
-        frame(&p, 2, both);
-        assert_words(&p, &both[1]);
-        frame(&p, 1, both);
-        assert_words(&p, &both[0]);
+        frame(p, 2, both);
+        assert_words(p, &both[1]);
+        frame(p, 1, both);
+        assert_words(p, &both[0]);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, " unjudged "), 2);
-    free(report);
 }
 
 TEST_WITH(nothing_adapts_while_profiling_is_off, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     assert_success(bfSetBackgroundProcessingMode(
-        p.f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+        p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
         BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
     for (int i = 0; i < 16; i++)
-        frame(&p, 1, &hot);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    char *report = program_close(&p);
+        frame(p, 1, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, "build="), 0);
-    free(report);
 }
 
 /* PIX's flow: one replay, then a commit that switches profiling off: published without a verdict. */
 TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
-    frame(&p, 1, &hot);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    struct program *p = program_open();
+    frame(p, 1, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
     for (int i = 0; i < 8; i++) {
-        frame(&p, 1, &hot);
-        assert_words(&p, &hot);
+        frame(p, 1, &hot);
+        assert_words(p, &hot);
     }
-    char *report = program_close(&p);
+    const char *report = program_close(p);
     assert_int_equal(number_in(report, " unjudged ", "picked="), 8);
-    free(report);
 }
 
 TEST_WITH(discarded_measurements_are_void, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
-    frame(&p, 1, &hot);
-    assert_success(bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+    struct program *p = program_open();
+    frame(p, 1, &hot);
+    assert_success(bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                                                  BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL,
                                                  NULL));
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    char *report = program_close(&p);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, "build="), 0);
-    free(report);
 }
 
 /* A verdict, by measurements in the program's own frames; and a second run that begins with it. */
 TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardown)
 {
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
-    struct program p;
-    program_open(&p);
-    frame(&p, 1, &slow);
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    VkBool32 further = VK_TRUE;
-    for (int i = 0; i < 2000 && further; i++) {
-        frame(&p, 1, &slow);
-        if (i % 50 == 49)
-            assert_success(
-                bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
-                                              BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
-    }
-    char *report = program_close(&p);
+    struct program *p = program_open();
+    frame(p, 1, &slow);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    measure(p, &slow);
+    const char *report = program_close(p);
     bool kept = count_in(report, " kept faster ") == 1;
     bool lost = count_in(report, " rejected ") == 1;
     assert_true(kept || lost); /* what it is is the machine's to say; that there is one isn't */
-    free(report);
 
-    program_open(&p);
-    frame(&p, 1, &slow); /* not enough to choose by: but it is in use again */
-    commit(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    p = program_open();
+    frame(p, 1, &slow); /* not enough to choose by: but it is in use again */
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
     for (int i = 0; i < 8; i++) {
-        frame(&p, 1, &slow);
-        assert_words(&p, &slow);
+        frame(p, 1, &slow);
+        assert_words(p, &slow);
     }
-    report = program_close(&p);
+    report = program_close(p);
     if (kept) {
         assert_int_equal(count_in(report, "remembered"), 1);
         assert_int_equal(number_in(report, "remembered", "picked="), 8);
     } else {
         assert_int_equal(number_in(report, " rejected ", "build="), 0); /* ns */
     }
-    free(report);
 }
 
 /* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted, and
@@ -386,18 +378,16 @@ TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardow
 TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
 {
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     BfBackgroundProcessingProperties properties = {
         .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
-    assert_success(bfGetBackgroundProcessingProperties(p.f.bf, &properties));
+    assert_success(bfGetBackgroundProcessingProperties(p->f.bf, &properties));
     assert_false(properties.backgroundProcessingSupported);
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
-    frame(&p, 1, &slow);
-    assert_words(&p, &slow);
-    char *report = program_close(&p);
+    frame(p, 1, &slow);
+    assert_words(p, &slow);
+    const char *report = program_close(p);
     assert_int_equal(count_in(report, "belfry: specialize:"), 0);
-    free(report);
     assert_int_equal(rmdir(cache_folder), 0);
 }
 
@@ -410,13 +400,12 @@ TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
     fixture_close(&f);
     assert_int_equal(rmdir(cache_folder), 0);
 
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     BfBackgroundProcessingProperties properties = {
         .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
-    assert_success(bfGetBackgroundProcessingProperties(p.f.bf, &properties));
+    assert_success(bfGetBackgroundProcessingProperties(p->f.bf, &properties));
     assert_true(properties.backgroundProcessingSupported);
-    free(program_close(&p));
+    program_close(p);
     assert_int_equal(rmdir(cache_folder), -1);
     assert_int_equal(errno, ENOTEMPTY);
 }
@@ -428,50 +417,41 @@ TEST_WITH(modes_find_out_for_themselves, cache_setup, cache_teardown)
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     for (int run = 0; run < 3; run++) {
         setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", modes[run], 1);
-        struct program p;
-        program_open(&p);
-        frame(&p, 1, &slow);
-        commit(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-        VkBool32 further = VK_TRUE;
-        for (int i = 0; run == 0 && i < 2000 && further; i++) {
-            frame(&p, 1, &slow);
-            if (i % 50 == 49)
-                assert_success(
-                    bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
-                                                  BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
-        }
-        frame(&p, 1, &slow);
-        assert_words(&p, &slow);
-        char *report = program_close(&p);
+        struct program *p = program_open();
+        frame(p, 1, &slow);
+        commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+        if (run == 0)
+            measure(p, &slow);
+        frame(p, 1, &slow);
+        assert_words(p, &slow);
+        const char *report = program_close(p);
         assert_int_equal(count_in(report, " unjudged "), run == 1);
         if (run == 2) /* kept, and there again; or rejected, and not built */
             assert_true(count_in(report, " remembered") + count_in(report, " 0 variants built") ==
                         1);
         else
             assert_int_equal(count_in(report, " remembered"), 0);
-        free(report);
     }
 }
 
 /* A build may be under way when its pipeline goes; another one comes to its place. */
 TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
 {
-    struct program p;
-    program_open(&p);
+    struct program *p = program_open();
     for (int i = 0; i < 8; i++) {
         struct push push = hot;
         push.rounds += (uint32_t)i;
-        frame(&p, 1, &push);
-        BfEvent event = make_event(&p.f);
+        frame(p, 1, &push);
+        BfEvent event = make_event(&p->f);
         assert_success(bfSetBackgroundProcessingMode(
-            p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+            p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
             BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
-        vkDestroyPipeline(p.f.device, p.pipeline, NULL);
-        assert_success(
-            vulkan_compute(p.f.device, p.layout, general_comp, sizeof(general_comp), &p.pipeline));
-        frame(&p, 1, &push);
-        assert_words(&p, &push);
+        vkDestroyPipeline(p->f.device, p->pipeline, NULL);
+        assert_success(vulkan_compute(p->f.device, p->layout, general_comp, sizeof(general_comp),
+                                      &p->pipeline));
+        frame(p, 1, &push);
+        assert_words(p, &push);
         await_event(event);
     }
-    free(program_close(&p));
+    program_close(p);
 }

@@ -272,8 +272,8 @@ void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push)
     submit(gpu);
 }
 
-void gpu_change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
-                        VkAccessFlags after)
+static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
+                           VkAccessFlags after)
 {
     const VkImageMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -291,56 +291,67 @@ void gpu_change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags befor
                                  &barrier);
 }
 
-static VkFramebuffer begin_pass(struct gpu *gpu, VkRenderPass pass)
+VkFramebuffer gpu_framebuffer(struct gpu *gpu, VkRenderPass pass)
 {
-    const VkRect2D area = {{0, 0}, {GPU_SIDE, GPU_SIDE}};
     VkFramebuffer framebuffer = VK_NULL_HANDLE;
-    if (pass) {
-        const VkFramebufferCreateInfo info = info_framebuffer(pass, 1, &gpu->view, GPU_SIDE);
+    const VkFramebufferCreateInfo info = info_framebuffer(pass, 1, &gpu->view, GPU_SIDE);
+    if (pass)
         assert_success(gpu->vk.vkCreateFramebuffer(gpu->device, &info, NULL, &framebuffer));
-        const VkClearValue clear = {0};
-        const VkRenderPassBeginInfo begin_info =
-            info_pass_begin(pass, framebuffer, GPU_SIDE, 1, &clear);
-        gpu->vk.vkCmdBeginRenderPass(gpu->commands, &begin_info, VK_SUBPASS_CONTENTS_INLINE);
-    } else {
-        const VkRenderingAttachmentInfo color = {
-            .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-            .imageView = gpu->view,
-            .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-            .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-            .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-        };
-        const VkRenderingInfo rendering = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-                                           .renderArea = area,
-                                           .layerCount = 1,
-                                           .colorAttachmentCount = 1,
-                                           .pColorAttachments = &color};
-        gpu->vk.vkCmdBeginRendering(gpu->commands, &rendering);
-    }
     return framebuffer;
+}
+
+void gpu_begin_picture(struct gpu *gpu, VkRenderPass pass, VkFramebuffer framebuffer,
+                       bool secondaries)
+{
+    const VkClearValue clear = {0};
+    const VkRenderPassBeginInfo info = info_pass_begin(pass, framebuffer, GPU_SIDE, 1, &clear);
+    const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+                                             .imageView = gpu->view,
+                                             .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
+    const VkRenderingInfo rendering = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .flags = secondaries ? VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT : 0,
+        .renderArea = info.renderArea,
+        .layerCount = 1,
+        .colorAttachmentCount = 1,
+        .pColorAttachments = &color};
+    change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
+                   VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
+    if (pass)
+        gpu->vk.vkCmdBeginRenderPass(gpu->commands, &info,
+                                     secondaries ? VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS
+                                                 : VK_SUBPASS_CONTENTS_INLINE);
+    else
+        gpu->vk.vkCmdBeginRendering(gpu->commands, &rendering);
+}
+
+void gpu_end_picture(struct gpu *gpu, VkRenderPass pass)
+{
+    if (pass)
+        gpu->vk.vkCmdEndRenderPass(gpu->commands);
+    else
+        gpu->vk.vkCmdEndRendering(gpu->commands);
+    change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                   VK_ACCESS_TRANSFER_READ_BIT);
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
+    gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
+                                   gpu->buffer, 1, &region);
 }
 
 void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push)
 {
+    VkFramebuffer framebuffer = gpu_framebuffer(gpu, pass);
     begin(gpu);
-    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_UNDEFINED, 0,
-                       VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT);
-    VkFramebuffer framebuffer = begin_pass(gpu, pass);
+    gpu_begin_picture(gpu, pass, framebuffer, false);
     gpu->vk.vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
     gpu->vk.vkCmdPushConstants(gpu->commands, gpu->layout,
                                VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
                                sizeof(push), &push);
     gpu->vk.vkCmdDraw(gpu->commands, 3, 1, 0, 0);
-    if (pass)
-        gpu->vk.vkCmdEndRenderPass(gpu->commands);
-    else
-        gpu->vk.vkCmdEndRendering(gpu->commands);
-    gpu_change_picture(gpu, VK_IMAGE_LAYOUT_GENERAL, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                       VK_ACCESS_TRANSFER_READ_BIT);
-    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                      .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
-    gpu->vk.vkCmdCopyImageToBuffer(gpu->commands, gpu->picture, VK_IMAGE_LAYOUT_GENERAL,
-                                   gpu->buffer, 1, &region);
+    gpu_end_picture(gpu, pass);
     submit(gpu);
     gpu->vk.vkDestroyFramebuffer(gpu->device, framebuffer, NULL);
 }

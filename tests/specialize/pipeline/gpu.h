@@ -65,11 +65,14 @@ void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline);
 
 /* Runs it; the results are in gpu->words. Needs gpu->layout or an equal one. */
 void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push);
-/* In the command buffer: the picture's layout becomes GENERAL; the host sees all that was written,
- * and the recording ends. */
-void gpu_change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags before,
-                        VkAccessFlags after);
+/* In the command buffer: the host sees all that was written, and the recording ends. */
 void gpu_end(struct gpu *gpu);
+/* The same, of a draw: the pass begins, with the picture cleared (NULL: by dynamic rendering, without
+ * framebuffer); it ends, and the picture is copied to where the results are. */
+VkFramebuffer gpu_framebuffer(struct gpu *gpu, VkRenderPass pass);
+void gpu_begin_picture(struct gpu *gpu, VkRenderPass pass, VkFramebuffer framebuffer,
+                       bool secondaries);
+void gpu_end_picture(struct gpu *gpu, VkRenderPass pass);
 /* A full-screen triangle, into an R32G32B32A32_UINT picture; with NULL by dynamic rendering. */
 void gpu_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass, struct gpu_push push);
 

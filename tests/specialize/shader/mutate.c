@@ -6,6 +6,7 @@
  * --count N, --seed N (of the first; each has the next one)
  */
 #include "helper.h"
+#include "support/arguments.h"
 
 #include <spirv/unified1/spirv.h>
 
@@ -214,14 +215,9 @@ static bool run(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t runs = 1000, seed = 1, valid = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        unsigned long long value = strtoull(argv[i + 1], NULL, 10);
-        if (!strcmp(argv[i], "--count"))
-            runs = value;
-        else if (!strcmp(argv[i], "--seed"))
-            seed = value;
-    }
+    const uint64_t runs = argument(argc, argv, "--count", 1000),
+                   seed = argument(argc, argv, "--seed", 1);
+    uint64_t valid = 0;
     for (uint64_t i = 0; i < runs; i++) {
         state = (seed + i) * UINT64_C(0x9E3779B97F4A7C15) + 1;
         valid += run(seed + i);
