@@ -12,6 +12,16 @@
 static struct bf_histogram histogram;
 static struct bf_histogram_choice choice;
 
+/* It is empty, and of three words. */
+static int fresh(void **state)
+{
+    (void)state;
+    bf_histogram_init(&histogram, 3, 0);
+    return 0;
+}
+
+#define FRESH_TEST(name_) TEST_WITH(name_, fresh, NULL)
+
 static void add(uint32_t a, uint32_t b, uint32_t c, uint64_t weight)
 {
     struct bf_histogram_row row = {.mask = 7, .weight = weight, .words = {a, b, c}};
@@ -32,9 +42,8 @@ static void expect(uint32_t i, uint32_t a, uint32_t b, uint32_t c, uint64_t uses
     assert_int_equal(choice.uses[i], uses);
 }
 
-TEST(test_one_value)
+FRESH_TEST(test_one_value)
 {
-    bf_histogram_init(&histogram, 3, 0);
     add(1, 2, 3, 4095);
     assert_int_equal(chosen(4096), 0);
     assert_int_equal(choice.mask, 0);
@@ -83,9 +92,8 @@ TEST(test_shares)
         }
 }
 
-TEST(test_commit_scales)
+FRESH_TEST(test_commit_scales)
 {
-    bf_histogram_init(&histogram, 3, 0);
     assert_false(bf_histogram_commit(&histogram, 0, 4096, &choice));
     assert_int_equal(histogram.total, 0);
     add(1, 2, 3, 3);
@@ -134,9 +142,8 @@ TEST(test_commit_is_as_many_frames)
     }
 }
 
-TEST(test_what_changes_always_builds_nothing)
+FRESH_TEST(test_what_changes_always_builds_nothing)
 {
-    bf_histogram_init(&histogram, 3, 0);
     uint32_t value = 0;
     for (uint32_t i = 0; i < 100; i++) {
         for (uint32_t j = 0; j < 500; j++, value++)
@@ -154,9 +161,8 @@ TEST(test_what_changes_always_builds_nothing)
     assert_int_equal(bf_histogram_mask(&histogram, 0), 0);
 }
 
-TEST(test_numbers_of_draws_are_dropped)
+FRESH_TEST(test_numbers_of_draws_are_dropped)
 {
-    bf_histogram_init(&histogram, 3, 0);
     uint32_t windows = 0;
     for (uint32_t i = 0; !bf_histogram_window(&histogram, 0, 4096, &choice); i++) {
         add(1, i, 3, 1);
@@ -177,9 +183,8 @@ TEST(test_numbers_of_draws_are_dropped)
 
 /* Two words of four values each, in all combinations: no tuple has 20 %, and each word by itself
  * would do. One goes, and the other's values are learned anew. */
-TEST(test_words_that_spoil_each_other)
+FRESH_TEST(test_words_that_spoil_each_other)
 {
-    bf_histogram_init(&histogram, 3, 0);
     uint32_t windows = 0;
     for (uint32_t i = 0; windows < 8; i++) {
         add(i % 4, i / 4 % 4, 3, 1);
@@ -195,9 +200,8 @@ TEST(test_words_that_spoil_each_other)
     assert_int_equal(choice.words[0][2], 3);
 }
 
-TEST(test_stable_means_twice)
+FRESH_TEST(test_stable_means_twice)
 {
-    bf_histogram_init(&histogram, 3, 0);
     add(1, 1, 1, 4096);
     assert_false(bf_histogram_window(&histogram, 0, 4096, &choice));
     assert_int_equal(choice.count, 0);
@@ -217,9 +221,8 @@ TEST(test_stable_means_twice)
 
 /* The words that are left hold what they held, but the tuple is another: any value where the dropped
  * one was. */
-TEST(test_stable_means_with_the_same_words)
+FRESH_TEST(test_stable_means_with_the_same_words)
 {
-    bf_histogram_init(&histogram, 3, 0);
     add(1, 0, 3, 4096);
     assert_false(bf_histogram_window(&histogram, 0, 4096, &choice));
     assert_int_equal(histogram.last.mask, 7);
@@ -233,9 +236,8 @@ TEST(test_stable_means_with_the_same_words)
 }
 
 /* A frame of two phases, longer than a window each: in the end both values are chosen. */
-TEST(test_phases_are_seen_whole)
+FRESH_TEST(test_phases_are_seen_whole)
 {
-    bf_histogram_init(&histogram, 3, 0);
     uint32_t both = 0, other = 0;
     for (uint32_t i = 0; i < 40 * 80; i++) { /* 40 frames of 80 recordings */
         add(i / 40 % 2, 1, 1, 125);
@@ -251,9 +253,8 @@ TEST(test_phases_are_seen_whole)
 }
 
 /* After any time a program needs some windows only to be seen to have changed. */
-TEST(test_the_past_fades)
+FRESH_TEST(test_the_past_fades)
 {
-    bf_histogram_init(&histogram, 3, 0);
     for (uint32_t i = 0; i < 1000; i++) {
         add(1, 1, 1, 4096);
         bf_histogram_window(&histogram, 0, 4096, &choice);
@@ -300,9 +301,8 @@ TEST(test_discarded_is_empty)
     assert_false(bf_histogram_window(&histogram, 6, 4096, &choice));
 }
 
-TEST(test_values_are_bits)
+FRESH_TEST(test_values_are_bits)
 {
-    bf_histogram_init(&histogram, 3, 0);
     add(0, 0x7fc00000, 0, 50);
     add(0x80000000, 0x7fc00000, 0, 30);
     add(0, 0x7fc00001, 0, 20);

@@ -63,6 +63,12 @@ struct bf_archive *open_at(const char *folder, uint64_t cap)
     return archive;
 }
 
+struct bf_archive *open_again(struct bf_archive *archive, const char *folder, uint64_t cap)
+{
+    bf_archive_close(archive);
+    return open_at(folder, cap);
+}
+
 struct bf_archive_key key_of(uint32_t number)
 {
     struct bf_archive_key key = {.n_values = (uint8_t)(number % 4 + 1),

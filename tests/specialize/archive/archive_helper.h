@@ -30,6 +30,7 @@ extern char last_line[1024];
 
 /* Has to succeed. cap 0: the default. */
 struct bf_archive *open_at(const char *folder, uint64_t cap);
+struct bf_archive *open_again(struct bf_archive *archive, const char *folder, uint64_t cap);
 
 /* Different numbers, different keys: of pipeline number / 4. */
 struct bf_archive_key key_of(uint32_t number);

@@ -40,8 +40,7 @@ PLACE_TEST(torn_tails_of_every_length)
             assert_int_equal(look(archive, i), i < whole ? 101 + i : 0);
         /* What comes behind a torn one is found too. */
         put(archive, RECORDS, 7);
-        bf_archive_close(archive);
-        archive = open_at(place->folder, 0);
+        archive = open_again(archive, place->folder, 0);
         for (uint32_t i = 0; i < RECORDS; i++)
             assert_int_equal(look(archive, i), i < whole ? 101 + i : 0);
         assert_int_equal(look(archive, RECORDS), 8);
@@ -149,8 +148,7 @@ static void replace_format(const struct place *place, bool newer)
         assert_int_equal(look(archive, i), 0);
     assert_int_equal(file_size(place->file), BF_HEADER_SIZE);
     put(archive, 1, 1);
-    bf_archive_close(archive);
-    archive = open_at(place->folder, 0);
+    archive = open_again(archive, place->folder, 0);
     assert_int_equal(look(archive, 1), 2);
     assert_int_equal(look(archive, 0), 0);
     bf_archive_close(archive);
@@ -176,8 +174,7 @@ PLACE_TEST(records_without_a_mode_are_skipped)
     for (uint32_t i = 0; i < RECORDS; i++)
         assert_int_equal(look(archive, i), 0);
     put(archive, 1, 1);
-    bf_archive_close(archive);
-    archive = open_at(place->folder, 0);
+    archive = open_again(archive, place->folder, 0);
     assert_int_equal(look(archive, 1), 2);
     bf_archive_close(archive);
 }

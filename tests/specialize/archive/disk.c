@@ -265,8 +265,7 @@ PLACE_TEST(a_full_disk)
         room = SIZE_MAX;
         if (left % 2)
             put(archive, 83, 5);
-        bf_archive_close(archive);
-        archive = open_at(place->folder, 0);
+        archive = open_again(archive, place->folder, 0);
         assert_int_equal(look(archive, 80), 2);
         assert_int_equal(look(archive, 81), 3);
         assert_int_equal(look(archive, 82), 5);
@@ -288,8 +287,7 @@ PLACE_TEST(a_disk_that_was_full)
     assert_int_equal(lines, 1);
     assert_int_equal(look(archive, 3), 1984);
     room = SIZE_MAX;
-    bf_archive_close(archive);
-    archive = open_at(place->folder, 65536);
+    archive = open_again(archive, place->folder, 65536);
     for (uint32_t i = 0; i < 20; i++)
         assert_int_not_equal(look(archive, i), 0);
     bf_archive_close(archive);
@@ -407,8 +405,7 @@ PLACE_TEST(the_latest_stay)
         key++;
     }
     put_until_compacted(place, archive, &key, true);
-    bf_archive_close(archive);
-    archive = open_at(place->folder, CAP);
+    archive = open_again(archive, place->folder, CAP);
     for (uint32_t i = 0; i < stay - 2; i++)
         assert_int_not_equal(look(archive, key - i), 0);
     for (uint32_t i = stay + 2; i < key; i++)
@@ -433,8 +430,7 @@ PLACE_TEST(compaction_loses_nothing)
     for (uint32_t run = 0; run < 2; run++) {
         for (uint32_t i = 4000 - keys; i < 4000; i++)
             assert_int_equal(look(archive, i * 7 % keys), i + 1);
-        bf_archive_close(archive);
-        archive = open_at(place->folder, CAP);
+        archive = open_again(archive, place->folder, CAP);
     }
     bf_archive_close(archive);
     assert_in_range(renames, 10, 1000);
@@ -460,8 +456,7 @@ PLACE_TEST(compaction_that_fails)
     for (uint32_t i = 1000; i < 1200; i++)
         put(archive, i % 30, i);
     assert_int_not_equal(access(other, F_OK), 0);
-    bf_archive_close(archive);
-    archive = open_at(place->folder, CAP);
+    archive = open_again(archive, place->folder, CAP);
     for (uint32_t i = 1170; i < 1200; i++)
         assert_int_equal(look(archive, i % 30), i + 1);
     bf_archive_close(archive);

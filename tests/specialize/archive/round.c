@@ -254,8 +254,7 @@ PLACE_TEST(strikes_bar_at_once)
     for (uint32_t run = 0; run < 2; run++) {
         assert_int_equal(look(archive, 3), BARRED);
         assert_int_equal(bf_archive_begin(archive, &key), VK_ERROR_NOT_PERMITTED_KHR);
-        bf_archive_close(archive);
-        archive = open_at(place->folder, 0);
+        archive = open_again(archive, place->folder, 0);
     }
     bf_archive_close(archive);
 }
@@ -282,8 +281,7 @@ PLACE_TEST(modes_share_strikes_and_nothing_else)
             assert_false(bf_archive_find(archive, &other, &verdict));
             assert_true(bf_archive_find(archive, &own, &verdict));
             assert_verdict(&verdict, &expected);
-            bf_archive_close(archive);
-            archive = open_at(place->folder, 0);
+            archive = open_again(archive, place->folder, 0);
         }
         assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 1);
         assert_int_equal(codes[mode], BF_VERDICT_REJECTED);
@@ -300,8 +298,7 @@ PLACE_TEST(modes_share_strikes_and_nothing_else)
             assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 2);
             assert_int_equal(codes[0], BF_VERDICT_BARRED);
             assert_int_equal(codes[1], BF_VERDICT_BARRED);
-            bf_archive_close(archive);
-            archive = open_at(place->folder, 0);
+            archive = open_again(archive, place->folder, 0);
         }
         bf_archive_close(archive);
     }

@@ -120,8 +120,8 @@ VkRenderPassCreateInfo2 drawing_pass(uint32_t attachment_count,
 
 VkShaderModule drawing_module(struct world *w, uint32_t stage)
 {
-    return stage ? make_module(w, check_shade_frag, sizeof(check_shade_frag))
-                 : make_module(w, check_cover_vert, sizeof(check_cover_vert));
+    return stage ? vulkan_module(w->f.device, check_shade_frag, sizeof(check_shade_frag))
+                 : vulkan_module(w->f.device, check_cover_vert, sizeof(check_cover_vert));
 }
 
 void drawing_use_pass(struct drawing *d, const VkRenderPassCreateInfo2 *pass)
@@ -139,9 +139,9 @@ VkPipeline drawing_make(struct drawing *d, int32_t which)
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
     for (uint32_t i = 0; i < 2; i++) {
-        d->g.stages[i] =
-            info_stage(i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
-                       make_module(w, d->words[i], d->sizes[i]), i ? &specialization : NULL);
+        d->g.stages[i] = info_stage(i ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT,
+                                    vulkan_module(w->f.device, d->words[i], d->sizes[i]),
+                                    i ? &specialization : NULL);
     }
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];

@@ -10,44 +10,16 @@
 #include <link.h>
 #endif
 
-static const float priority = 1.0f;
-
 #define CODE(constant, code, text) [constant] = code,
 static const char *const codes[] = {BF_REASONS(CODE)};
-
-static bool has_extension(struct fixture *f, const char *name)
-{
-    VkExtensionProperties list[256];
-    uint32_t n = 256;
-    assert_true(vkEnumerateDeviceExtensionProperties(f->physical, NULL, &n, list) >= 0);
-    for (uint32_t i = 0; i < n; i++) {
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* One queue of each family that is of use. */
-static uint32_t list_queues(struct fixture *f, VkDeviceQueueCreateInfo *queues)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->family_count; i++) {
-        f->queue_counts[i] = 0;
-        if (!(f->families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)))
-            continue;
-        f->queue_counts[i] = 1;
-        queues[n++] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                                .queueFamilyIndex = i,
-                                                .queueCount = 1,
-                                                .pQueuePriorities = &priority};
-    }
-    return n;
-}
 
 static void open_device(struct fixture *f)
 {
     VkDeviceQueueCreateInfo queues[DEVICE_FAMILIES];
-    uint32_t n = list_queues(f, queues);
+    for (uint32_t i = 0; i < f->family_count; i++) /* one of each family that is of use */
+        f->queue_counts[i] =
+            (f->families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) != 0;
+    uint32_t n = device_queue_infos(&f->base, queues);
     VkPhysicalDeviceVulkan13Features v13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     VkPhysicalDeviceVulkan12Features v12 = {
@@ -59,22 +31,16 @@ static void open_device(struct fixture *f)
     vkGetPhysicalDeviceFeatures2(f->physical, &all);
     f->addresses = v12.bufferDeviceAddress;
     f->int64 = all.features.shaderInt64;
-    const char *names[2];
-    uint32_t name_count = 0;
-    if (has_extension(f, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
-        names[name_count++] = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &all,
                                      .queueCreateInfoCount = n,
                                      .pQueueCreateInfos = queues,
-                                     .enabledExtensionCount = name_count,
-                                     .ppEnabledExtensionNames = names};
+                                     .enabledExtensionCount =
+                                         vulkan_has_device_extension(f->physical, push_descriptors),
+                                     .ppEnabledExtensionNames = &push_descriptors};
     f->no_native_fences = true;
-    assert_success(vkCreateDevice(f->physical, &info, NULL, &f->device));
-    for (uint32_t i = 0; i < f->family_count; i++) {
-        if (f->queue_counts[i])
-            vkGetDeviceQueue(f->device, i, 0, &f->queues[i][0]);
-    }
+    assert_success(device_create(&f->base, &info));
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -220,14 +186,9 @@ void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set
     s->check.layout = &s->layout;
 }
 
-VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size)
-{
-    return vulkan_module(w->f.device, words, size);
-}
-
 VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int32_t which)
 {
-    VkShaderModule module = make_module(w, words, size);
+    VkShaderModule module = vulkan_module(w->f.device, words, size);
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
     const VkComputePipelineCreateInfo info =

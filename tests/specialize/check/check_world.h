@@ -52,7 +52,6 @@ void world_close(struct world *w);
 void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set *sets,
                   uint32_t push_bytes);
 VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int32_t which);
-VkShaderModule make_module(struct world *w, const uint32_t *words, size_t size);
 #define COMPUTE(w_, shader_, case_) make_compute(w_, shader_, sizeof(shader_), case_)
 
 void trial_init(struct world *w, VkPipeline general);

@@ -129,9 +129,9 @@ static void push(struct program *p, struct program_push values)
 
 static uint64_t made_set;
 
-static void by_requirements(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_requirements(struct program *p, VkPipeline pipeline,
+                            __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     const VkGeneratedCommandsMemoryRequirementsInfoNV info = {
         .sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_MEMORY_REQUIREMENTS_INFO_NV,
         .pipelineBindPoint = COMPUTE,
@@ -143,18 +143,18 @@ static void by_requirements(struct program *p, VkPipeline pipeline, VkPipeline o
     assert_int_equal(needs.memoryRequirements.size, 256); /* it has come down */
 }
 
-static void by_address(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_address(struct program *p, VkPipeline pipeline,
+                       __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     const struct address_info info = {.point = COMPUTE, .pipeline = pipeline};
     assert_int_equal(
         COMMAND(get_address, "vkGetPipelineIndirectDeviceAddressNV")(p->f.device, &info),
         (uint64_t)pipeline);
 }
 
-static void by_update_of_a_buffer(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_update_of_a_buffer(struct program *p, VkPipeline pipeline,
+                                  __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     begin(p);
     COMMAND(update_buffer, "vkCmdUpdatePipelineIndirectBufferNV")(p->commands, COMPUTE, pipeline);
     assert_success(vkEndCommandBuffer(p->commands));
@@ -169,9 +169,9 @@ static uint64_t create(struct program *p, VkPipeline pipeline)
     return made_set;
 }
 
-static void by_execution_set(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_execution_set(struct program *p, VkPipeline pipeline,
+                             __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     create(p, pipeline);
 }
 
@@ -184,9 +184,9 @@ static void by_update_of_a_set(struct program *p, VkPipeline pipeline, VkPipelin
     (p->f.device, create(p, other), 2, writes);
 }
 
-static void by_execution(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_execution(struct program *p, VkPipeline pipeline,
+                         __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     const VkGeneratedCommandsInfoNV info = {.pipelineBindPoint = COMPUTE, .pipeline = pipeline};
     begin(p);
     bind(p, pipeline);
@@ -194,9 +194,9 @@ static void by_execution(struct program *p, VkPipeline pipeline, VkPipeline othe
     assert_success(vkEndCommandBuffer(p->commands));
 }
 
-static void by_preprocessing(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_preprocessing(struct program *p, VkPipeline pipeline,
+                             __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     const VkGeneratedCommandsInfoNV info = {.pipelineBindPoint = COMPUTE, .pipeline = pipeline};
     begin(p);
     bind(p, pipeline);
@@ -205,9 +205,9 @@ static void by_preprocessing(struct program *p, VkPipeline pipeline, VkPipeline 
     assert_success(vkEndCommandBuffer(p->commands));
 }
 
-static void by_shader_group(struct program *p, VkPipeline pipeline, VkPipeline other)
+static void by_shader_group(struct program *p, VkPipeline pipeline,
+                            __attribute__((unused)) VkPipeline other)
 {
-    (void)other;
     begin(p);
     COMMAND(PFN_vkCmdBindPipelineShaderGroupNV, "vkCmdBindPipelineShaderGroupNV")
     (p->commands, COMPUTE, pipeline, 0);

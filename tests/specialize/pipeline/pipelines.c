@@ -503,28 +503,15 @@ TEST(graphics_has_reasons_of_its_own)
             r->robustness.pNext = &chained;
             reason = "pinned";
             break;
-        case 7:
+        default: { /* somewhere in a chain */
+            const void **chains[] = {&r->robustness.pNext,   &r->divisors.pNext,
+                                     &r->clip_control.pNext, &r->depth_clip.pNext,
+                                     &r->locations.pNext,    &r->depth.pNext,
+                                     &r->writes.pNext};
             chained.base.sType = (VkStructureType)0x7fffff00;
-            r->robustness.pNext = &chained;
+            *chains[i - 7] = &chained;
             break;
-        case 8:
-            r->divisors.pNext = &chained;
-            break;
-        case 9:
-            r->clip_control.pNext = &chained;
-            break;
-        case 10:
-            r->depth_clip.pNext = &chained;
-            break;
-        case 11:
-            r->locations.pNext = &chained;
-            break;
-        case 12:
-            r->depth.pNext = &chained;
-            break;
-        case 13:
-            r->writes.pNext = &chained;
-            break;
+        }
         }
         VkPipeline pipeline = (VkPipeline)(uint64_t)0x1000;
         bf_pipelines_created_graphics(&fake.pipelines, 1, &r->info, &pipeline);

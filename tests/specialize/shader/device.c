@@ -4,51 +4,35 @@
  * kernels move and reckon with integers alone, so that there is one right answer for every bit.
  */
 #include "helper.h"
+#include "support/device.h"
 #include "support/infos.h"
-#include "support/vulkan.h"
 
 #define GROUPS 2
 #define WORDS  4096
 
 static struct {
-    VkInstance instance;
-    VkPhysicalDevice physical;
-    VkDevice device;
-    VkQueue queue;
+    DEVICE_BASE;
     uint32_t family;
-    VkBuffer buffer;
-    VkDeviceMemory memory;
-    uint32_t *mapped;
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout;
     VkDescriptorPool descriptors;
     VkDescriptorSet set;
-    VkCommandPool pool;
-    VkCommandBuffer commands;
     bool narrow;
 } gpu;
 
 static bool device_open(void)
 {
-    if (volkInitialize() != VK_SUCCESS)
-        return false;
-    const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                   .apiVersion = VK_API_VERSION_1_2};
-    const VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                           .pApplicationInfo = &app};
-    if (vkCreateInstance(&instance, NULL, &gpu.instance) != VK_SUCCESS)
-        return false;
-    volkLoadInstance(gpu.instance);
+    const struct device_instance plain = {.extensions = (const char *const[]){NULL}};
+    VkPhysicalDevice physical;
     uint32_t count = 1;
-    vkEnumeratePhysicalDevices(gpu.instance, &count, &gpu.physical);
-    if (!count)
+    if (volkInitialize() != VK_SUCCESS || device_open_instance(&gpu.base, &plain) != VK_SUCCESS ||
+        vkEnumeratePhysicalDevices(gpu.instance, &count, &physical) < 0 || !count)
         return false;
-    VkQueueFamilyProperties families[16] = {0};
-    count = 16;
-    vkGetPhysicalDeviceQueueFamilyProperties(gpu.physical, &count, families);
-    while (gpu.family < count && !(families[gpu.family].queueFlags & VK_QUEUE_COMPUTE_BIT))
+    device_choose(&gpu.base, physical);
+    while (gpu.family < gpu.family_count &&
+           !(gpu.families[gpu.family].queueFlags & VK_QUEUE_COMPUTE_BIT))
         gpu.family++;
-    if (gpu.family == count)
+    if (gpu.family == gpu.family_count)
         return false;
     VkPhysicalDeviceVulkan12Features twelve = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
@@ -61,34 +45,26 @@ static bool device_open(void)
         return false;
     gpu.narrow = twelve.shaderInt8 && twelve.shaderFloat16 && features.features.shaderInt16 &&
                  eleven.storagePushConstant16 && twelve.storagePushConstant8;
-    float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = gpu.family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
+    gpu.queue_counts[gpu.family] = 1;
+    VkDeviceQueueCreateInfo queue;
     const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                        .pNext = &features,
-                                       .queueCreateInfoCount = 1,
+                                       .queueCreateInfoCount =
+                                           device_queue_infos(&gpu.base, &queue),
                                        .pQueueCreateInfos = &queue};
-    assert_success(vkCreateDevice(gpu.physical, &device, NULL, &gpu.device));
-    volkLoadDevice(gpu.device);
-    vkGetDeviceQueue(gpu.device, gpu.family, 0, &gpu.queue);
+    assert_success(device_create(&gpu.base, &device));
     return true;
 }
 
 static void things_make(void)
 {
     const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    gpu.buffer =
-        vulkan_buffer_of(gpu.physical, gpu.device, WORDS * 4, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-                         &gpu.memory, (void **)&gpu.mapped);
+    device_open_words(&gpu.base, WORDS, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, 0);
     gpu.set_layout = vulkan_set_layout(gpu.device, 1, &type, VK_SHADER_STAGE_COMPUTE_BIT);
     gpu.layout = vulkan_layout(gpu.device, gpu.set_layout, VK_SHADER_STAGE_COMPUTE_BIT,
                                BF_PUSH_CONSTANT_BYTES);
     gpu.set = vulkan_set(gpu.device, gpu.set_layout, 1, &type, &gpu.descriptors);
     vulkan_set_buffer(gpu.device, gpu.set, gpu.buffer);
-    gpu.pool = vulkan_pool(gpu.device, gpu.family);
-    gpu.commands = vulkan_commands(gpu.device, gpu.pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
 }
 
 static VkPipeline pipeline_make(const uint32_t *words, size_t count,
@@ -105,25 +81,25 @@ static VkPipeline pipeline_make(const uint32_t *words, size_t count,
 
 static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WORDS])
 {
-    memset(gpu.mapped, 0xa5, WORDS * 4);
-    const VkCommandBufferBeginInfo begin = info_begin(0);
-    assert_success(vkResetCommandPool(gpu.device, gpu.pool, 0));
-    assert_success(vkBeginCommandBuffer(gpu.commands, &begin));
-    vkCmdBindPipeline(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vkCmdBindDescriptorSets(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu.layout, 0, 1,
-                            &gpu.set, 0, NULL);
-    vkCmdPushConstants(gpu.commands, gpu.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                       BF_PUSH_CONSTANT_BYTES, push);
-    vkCmdDispatch(gpu.commands, GROUPS, 1, 1);
+    memset(gpu.words, 0xa5, WORDS * 4);
+    assert_success(vkResetCommandPool(gpu.device, gpu.pools[gpu.family], 0));
+    VkCommandBuffer commands = device_begin(&gpu.base, gpu.family, 0);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu.layout, 0, 1, &gpu.set, 0,
+                            NULL);
+    vkCmdPushConstants(commands, gpu.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, BF_PUSH_CONSTANT_BYTES,
+                       push);
+    vkCmdDispatch(commands, GROUPS, 1, 1);
     const VkMemoryBarrier barrier =
         info_barrier(VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT);
-    vkCmdPipelineBarrier(gpu.commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    assert_success(vkEndCommandBuffer(gpu.commands));
-    const VkSubmitInfo submit = info_submit(&gpu.commands);
-    assert_success(vkQueueSubmit(gpu.queue, 1, &submit, VK_NULL_HANDLE));
-    assert_success(vkQueueWaitIdle(gpu.queue));
-    memcpy(result, gpu.mapped, WORDS * 4);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                         0, 1, &barrier, 0, NULL, 0, NULL);
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(
+        vulkan_submit1(gpu.queues[gpu.family][0], (struct vulkan_batch){.commands = commands}));
+    assert_success(vkQueueWaitIdle(gpu.queues[gpu.family][0]));
+    vkFreeCommandBuffers(gpu.device, gpu.pools[gpu.family], 1, &commands);
+    memcpy(result, gpu.words, WORDS * 4);
 }
 
 static uint32_t expected[WORDS], found[WORDS];
@@ -221,14 +197,11 @@ TEST(members)
 static int teardown(void **state)
 {
     (void)state;
-    vkDestroyCommandPool(gpu.device, gpu.pool, NULL);
     vkDestroyDescriptorPool(gpu.device, gpu.descriptors, NULL);
     vkDestroyPipelineLayout(gpu.device, gpu.layout, NULL);
     vkDestroyDescriptorSetLayout(gpu.device, gpu.set_layout, NULL);
-    vkDestroyBuffer(gpu.device, gpu.buffer, NULL);
-    vkFreeMemory(gpu.device, gpu.memory, NULL);
-    vkDestroyDevice(gpu.device, NULL);
-    vkDestroyInstance(gpu.instance, NULL);
+    device_close(&gpu.base);
+    device_close_instance(&gpu.base);
     return 0;
 }
 
