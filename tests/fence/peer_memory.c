@@ -209,8 +209,7 @@ TEST(what_is_no_peer_memory_is_refused)
     close(memory);
 }
 
-/* ------------------------------------------------------------------------- A reader and a writer --
- */
+/* --------------------------------------------------------------------- A reader and a writer -- */
 
 enum { POINTS = 200000 };
 
