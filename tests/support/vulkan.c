@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------- Environment --
- */
+/* ------------------------------------------------------------------------------- Environment -- */
 
 void environment_set(struct environment *saved, const char *text)
 {
@@ -42,8 +41,7 @@ void environment_restore(struct environment *saved)
     }
 }
 
-/* ------------------------------------------------------------------------- Instances and devices --
- */
+/* --------------------------------------------------------------------- Instances and devices -- */
 
 static bool is_listed(const VkExtensionProperties *list, uint32_t count, const char *name)
 {
@@ -126,8 +124,7 @@ void vulkan_expect(const struct belfry_icd_control *icd, enum belfry_icd_violati
     icd->reset_counters();
 }
 
-/* ------------------------------------------------------------------------------- Memory, images --
- */
+/* ---------------------------------------------------------------------------- Memory, images -- */
 
 VkDeviceMemory vulkan_memory(VkPhysicalDevice physical, VkDevice device,
                              const VkMemoryRequirements *needs, VkMemoryPropertyFlags wanted,
@@ -201,8 +198,7 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
     return image;
 }
 
-/* --------------------------------------------------------------------------- Shaders, pipelines --
- */
+/* ------------------------------------------------------------------------ Shaders, pipelines -- */
 
 VkShaderModule vulkan_module(VkDevice device, const uint32_t *words, size_t size)
 {
@@ -293,8 +289,7 @@ VkResult vulkan_graphics(VkDevice device, const struct vulkan_graphics *what, Vk
     return result;
 }
 
-/* ------------------------------------------------------------------------------ Synchronization --
- */
+/* --------------------------------------------------------------------------- Synchronization -- */
 
 VkSemaphore vulkan_timeline(VkDevice device, uint64_t value)
 {
@@ -345,8 +340,7 @@ void vulkan_wait(VkDevice device, VkSemaphore semaphore, uint64_t value)
     assert_success(vkWaitSemaphores(device, &info, UINT64_MAX));
 }
 
-/* ------------------------------------------------------------------------- Commands, submissions --
- */
+/* --------------------------------------------------------------------- Commands, submissions -- */
 
 VkCommandPool vulkan_pool(VkDevice device, uint32_t family)
 {
