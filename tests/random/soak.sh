@@ -24,7 +24,8 @@ environment() {
     esac
     [[ $2 == attached ]] ||
         printf '%s\n' "VK_LAYER_PATH=$build/lib:/usr/share/vulkan/explicit_layer.d" \
-            VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine
+            VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine \
+            VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=16
     [[ $3 == timed ]] || echo VK_BELFRY_MULTI_ENGINE_LOG=untimed
 }
 
