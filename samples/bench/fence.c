@@ -17,6 +17,7 @@
 #include "bench.h"
 #include "crowd.h"
 #include "hand_over.h"
+#include "reference.h"
 #include "side.h"
 
 #define ROW_ONE     "hand-over on one engine, pieces of 0.15 ms"
@@ -46,7 +47,7 @@ static const char *const required[] = {
 /* As a share of the plain driver's rate: costs may be 1.05 and 1.1 times the plain ones. */
 #define HAND_OVER_SHARE (1 / 1.05)
 #define TRIP_SHARE      (1 / 1.1)
-#define CALL_NS         100.0
+#define CALL_SHARE      2.0 /* of the reference (reference.h) */
 #define BUSY_NS         2000000u
 #define PIECE_NS        150000u
 #define FOREVER         UINT64_MAX
@@ -346,8 +347,9 @@ static void call_rows(struct bench_report *report, struct side *other)
         bench_row_skip(report, ROW_WAIT, "%s", signal.reason);
         bench_row_skip(report, ROW_COUNT, "%s", signal.reason);
     } else {
-        bench_row_cost(report, ROW_SIGNAL, "ns", signal.plain, signal.belfry, REPETITIONS, CALL_NS);
-        bench_row_cost(report, ROW_WAIT, "ns", wait.plain, wait.belfry, REPETITIONS, CALL_NS);
+        const double limit = CALL_SHARE * bench_reference(report);
+        bench_row_cost(report, ROW_SIGNAL, "ns", signal.plain, signal.belfry, REPETITIONS, limit);
+        bench_row_cost(report, ROW_WAIT, "ns", wait.plain, wait.belfry, REPETITIONS, limit);
         bench_row_cost(report, ROW_COUNT, "calls", &none, &more, 1, 0);
     }
     attached_close(&a);

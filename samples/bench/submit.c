@@ -13,11 +13,12 @@
 #include "log_caller.h"
 #include "log_overlap.h"
 #include "record.h"
+#include "reference.h"
 #include "side.h"
 
 /* The limits that this project has set itself. */
-#define CALLER_NANOSECONDS 120.0
-#define MEMORY_MIB         8.0
+#define CALLER_SHARE 1.5 /* of the reference (reference.h), more than the plain driver */
+#define MEMORY_MIB   8.0
 
 #define ROW_ONE      "vkQueueSubmit2, one queue of one"
 #define ROW_SHARED   "vkQueueSubmit2, one queue of four"
@@ -25,15 +26,13 @@
 #define ROW_ICD      "vkQueueSubmit2, test driver's free submit"
 #define ROW_ICD_PAIR "of which a second signal (test driver alone)"
 #define ROW_THREADS  "4 threads on 4 queues, until finished"
-#define ROW_CALLS    "4 threads on 4 queues, until calls return"
 #define ROW_LATE     "held packets not at the driver when released"
 #define ROW_IDLE     "wake-ups of an idle process in 1 s"
 #define ROW_MEMORY   "private dirty memory, 16 queues"
 #define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
 
 static const char *const required[] = {
-    ROW_ONE,   ROW_SHARED, ROW_EPOCH, ROW_ICD,    ROW_THREADS,
-    ROW_CALLS, ROW_LATE,   ROW_IDLE,  ROW_MEMORY, NULL,
+    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD, ROW_THREADS, ROW_LATE, ROW_IDLE, ROW_MEMORY, NULL,
 };
 
 /* --- one caller --- */
@@ -70,7 +69,7 @@ static void caller_row(struct bench_report *report, const char *name,
         return;
     }
     bench_row_cost(report, name, "ns", found->plain, found->belfry, found->count,
-                   CALLER_NANOSECONDS);
+                   CALLER_SHARE * bench_reference(NULL));
     if (cost)
         bench_note(report, "%s: the call that opens a burst: plain %.0f, Belfry %.0f ns", name,
                    cost->first[0], cost->first[1]);
@@ -128,13 +127,8 @@ static void *caller_run(void *data)
     return NULL;
 }
 
-/* In ns, summed over rounds: until the calls have returned, and until the device has finished. */
-struct callers_time {
-    uint64_t called, finished;
-};
-
-static bool callers_run(struct caller *callers, struct callers_time *time,
-                        struct bench_found *found)
+/* Adds the time in ns until the device has finished. */
+static bool callers_run(struct caller *callers, uint64_t *time, struct bench_found *found)
 {
     struct side *side = callers[0].side;
     pthread_barrier_t start;
@@ -152,7 +146,6 @@ static bool callers_run(struct caller *callers, struct callers_time *time,
     uint64_t begin = bench_now();
     for (uint32_t i = 0; i < THREADS; ++i)
         pthread_join(callers[i].thread, NULL);
-    uint64_t returned = bench_now();
     pthread_barrier_destroy(&start);
     for (uint32_t i = 0; i < THREADS; ++i) {
         VkResult result = callers[i].result;
@@ -163,8 +156,7 @@ static bool callers_run(struct caller *callers, struct callers_time *time,
             return false;
         }
     }
-    time->called += returned - begin;
-    time->finished += bench_now() - begin;
+    *time += bench_now() - begin;
     return true;
 }
 
@@ -200,11 +192,9 @@ static void callers_close(struct caller *callers)
 
 /*
  * Compares the plain driver's one queue with a mutex and four queues of `belfry`; or, if that is
- * NULL, and the same queue with two signals. `found` counts until the device has finished, `called`
- * until the calls have returned.
+ * NULL, and the same queue with two signals. It counts until the device has finished.
  */
-static void threads_compare(struct side *plain, struct side *belfry, struct bench_found *found,
-                            struct bench_found *called)
+static void threads_compare(struct side *plain, struct side *belfry, struct bench_found *found)
 {
     struct caller callers[2][THREADS] = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -218,7 +208,7 @@ static void threads_compare(struct side *plain, struct side *belfry, struct benc
                 : !callers_open(callers[1], plain, &lock, 2, found)))
         goto out;
     for (uint32_t i = 0; i < THREADS_REPETITIONS; ++i) {
-        struct callers_time times[2] = {0};
+        uint64_t times[2] = {0};
         /* The sides take turns in being first, so that a slow drift of the machine affects both. */
         for (uint32_t turn = 0; turn < 2 * THREADS_ROUNDS; ++turn) {
             uint32_t which = (turn + turn / 2) % 2;
@@ -227,12 +217,10 @@ static void threads_compare(struct side *plain, struct side *belfry, struct benc
         }
         /* In thousands of submissions per second. */
         const double count = 1e6 * THREADS * THREADS_SUBMITS * THREADS_ROUNDS;
-        found->plain[i] = count / (double)times[0].finished;
-        found->belfry[i] = count / (double)times[1].finished;
-        called->plain[i] = count / (double)times[0].called;
-        called->belfry[i] = count / (double)times[1].called;
+        found->plain[i] = count / (double)times[0];
+        found->belfry[i] = count / (double)times[1];
     }
-    found->count = called->count = THREADS_REPETITIONS;
+    found->count = THREADS_REPETITIONS;
 out:
     callers_close(callers[1]);
     callers_close(callers[0]);
@@ -242,19 +230,14 @@ out:
 /* Notes the driver's own cost of a second signal, which an epoch is. */
 static void threads_note(struct side *plain, struct bench_report *report)
 {
-    struct bench_found found = {0}, called = {0};
-    threads_compare(plain, NULL, &found, &called);
+    struct bench_found found = {0};
+    threads_compare(plain, NULL, &found);
     if (found.reason[0])
         return;
-    for (uint32_t i = 0; i < found.count; ++i) {
+    for (uint32_t i = 0; i < found.count; ++i)
         found.belfry[i] /= found.plain[i];
-        called.belfry[i] /= called.plain[i];
-    }
-    bench_note(report,
-               "4 threads, the plain driver alone with a second signal: %.3f times until finished, "
-               "%.3f until calls return",
-               bench_spread(found.belfry, found.count).median,
-               bench_spread(called.belfry, called.count).median);
+    bench_note(report, "4 threads, the plain driver alone with a second signal: %.3f times",
+               bench_spread(found.belfry, found.count).median);
 }
 
 /* --- the rows --- */
@@ -262,7 +245,7 @@ static void threads_note(struct side *plain, struct bench_report *report)
 static void device_rows(const struct bench_options *options, struct bench_report *report)
 {
     struct side plain = {0}, one = {0}, four = {0};
-    struct bench_found nothing = {0}, found, called;
+    struct bench_found nothing = {0}, found;
     struct lane_cost cost;
     uint32_t times = 0;
 
@@ -291,15 +274,12 @@ static void device_rows(const struct bench_options *options, struct bench_report
         caller_compare(&plain, &four, times, &cost, &found);
     caller_row(report, ROW_SHARED, &found, &cost);
 
-    found = called = nothing;
-    threads_compare(&plain, &four, &found, &called);
-    if (found.reason[0]) {
+    found = nothing;
+    threads_compare(&plain, &four, &found);
+    if (found.reason[0])
         bench_row_skip(report, ROW_THREADS, "%s", found.reason);
-        bench_row_skip(report, ROW_CALLS, "%s", found.reason);
-    } else {
+    else
         bench_row_rate(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count, 1.0);
-        bench_row_rate(report, ROW_CALLS, "1000/s", called.plain, called.belfry, called.count, 1.0);
-    }
     threads_note(&plain, report);
     side_close(&four);
     side_close(&plain);
@@ -311,7 +291,6 @@ skip_belfry:
     bench_row_skip(report, ROW_ONE, "%s", nothing.reason);
     bench_row_skip(report, ROW_SHARED, "%s", nothing.reason);
     bench_row_skip(report, ROW_THREADS, "%s", nothing.reason);
-    bench_row_skip(report, ROW_CALLS, "%s", nothing.reason);
     side_close(&four);
     side_close(&one);
     side_close(&plain);
@@ -344,17 +323,14 @@ static void icd_rows(struct bench_report *report)
     static struct bench_found found;
     const struct bench_options any = {.gpu = NULL};
     char driver[4200], driver_too[4200];
-    /* VK_DRIVER_FILES takes precedence; older loaders only know the other. */
-    const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
-                                       "BELFRY_ICD_SHAPE=q1", NULL};
     const char *const settled[] = {driver, driver_too, "BELFRY_ICD_SHAPE=q2", NULL};
     const char *build = getenv("BELFRY_TEST_BUILD");
 
     snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
     snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
-    bench_part_run("icd", BENCH_BELFRY, &any, environment, &found);
+    bench_reference_part_run(BENCH_BELFRY, &found);
     caller_row(report, ROW_ICD, &found, NULL);
-    bench_part_run("icd", BENCH_PLAIN, &any, environment, &found);
+    bench_reference_part_run(BENCH_PLAIN, &found);
     caller_row(report, ROW_ICD_PAIR, &found, NULL);
 
     /* The plain driver accepts everything at once, also waits before their signals. */
@@ -391,6 +367,7 @@ static void turns_row(const struct bench_options *options, struct bench_report *
 
 static int submit_run(const struct bench_options *options, struct bench_report *report)
 {
+    bench_reference(report);
     device_rows(options, report);
     if (!report->device[0] && options->gpu) {
         sample_complain("%s", report->rows[0].reason);
