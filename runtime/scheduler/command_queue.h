@@ -16,6 +16,10 @@
  *       satisfied, or if a pending update reaches its value: then that update's frontier is joined
  *       to the queue's.
  *  C-4  A destroyed queue lives until its packets have gone and its signals have been applied.
+ *  C-5  Executions of a queue that go in one driver call are one batch, with the barrier of C-2
+ *       between each two and one epoch behind the last. An execution that signals, or has a signal
+ *       behind it, ends such a batch, and one with a semaphore wait begins one; those of a queue
+ *       with a log stay apart.
  *
  * Proven by tests/model, tests/fence and tests/random.
  */

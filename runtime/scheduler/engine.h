@@ -90,6 +90,8 @@ struct bf_engine {
     struct bf_packet *batch[BF_ENGINE_BATCH];
     struct bf_queue *batch_queues[BF_ENGINE_BATCH];
     VkSubmitInfo2 infos[BF_ENGINE_BATCH];
+    VkCommandBufferSubmitInfo *joined; /* command buffers of joined executions (C-5) */
+    uint32_t joined_room;
 };
 
 static inline uint64_t bf_engine_bit(const struct bf_engine *engine)

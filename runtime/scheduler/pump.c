@@ -8,6 +8,7 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/driver.h"
 #include "scheduler/engine.h"
+#include "scheduler/join.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/peer_wait.h"
@@ -303,11 +304,11 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
-/* Gives each execution of a command queue an epoch; and the last packet of the part, if it or a
+/* Gives each execution of a command queue an epoch, joined ones together; and the last packet of the part, if it or a
  * packet before it is a VkQueue's without a completion signal of its own, or for timestamps and
  * logs. */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
-                                 struct bf_packet *last)
+                                 uint32_t joined, struct bf_packet *last)
 {
     uint64_t epoch = atomic_load(&engine->base.accepted_epoch);
     if (!engine->base.epoch)
@@ -317,7 +318,9 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
         struct bf_packet *packet = engine->batch[i];
         if (!packet_is_for_driver(packet))
             continue;
-        if (engine->batch_queues[i]->is_command_queue)
+        if (joined & UINT32_C(1) << i)
+            packet->epoch = epoch + 1;
+        else if (engine->batch_queues[i]->is_command_queue)
             packet_add_epoch(engine, packet, ++epoch);
         else
             wanted =
@@ -391,7 +394,8 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
         return VK_SUCCESS;
     bf_label_enter(engine, last->labels);
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
-    uint64_t epoch = batch_add_epochs(engine, first, count, last);
+    uint32_t joined = bf_join_find(engine, first, count);
+    uint64_t epoch = batch_add_epochs(engine, first, count, joined, last);
     for (uint32_t i = first; i < first + count && atomic_load(&engine->shared); i++)
         batch_set_last_submission(engine, i, epoch);
 
@@ -399,14 +403,10 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
     struct bf_effects effects = {0};
     batch_announce(engine, first, count, &effects);
     VkResult result;
-    uint32_t infos = 0;
     if (last->kind == BF_PACKET_BIND_SPARSE) {
         result = bf_driver_bind_sparse(engine, &last->bind, fence);
     } else {
-        for (uint32_t i = first; i < first + count; i++) {
-            if (engine->batch[i]->kind == BF_PACKET_EXECUTE)
-                engine->infos[infos++] = engine->batch[i]->submit;
-        }
+        uint32_t infos = bf_join_fill(engine, first, count, joined);
         result = bf_driver_submit(engine, infos, engine->infos, fence);
     }
     bf_effects_run_but_pump(engine->scheduler, &effects);

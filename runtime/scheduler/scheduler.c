@@ -216,6 +216,7 @@ static void engine_finish(struct bf_engine *engine)
         gpu->vk.vkDestroyCommandPool(gpu->handle, engine->barrier_pool, NULL);
     bf_gpu_writes_finish(&engine->base);
     bf_label_release(engine->labels);
+    free(engine->joined);
     free(engine->waited);
     free(engine->queues);
 }

@@ -107,6 +107,46 @@ TEST(work_that_was_seen_complete_needs_no_barrier)
     driver_close(&d);
 }
 
+/* Held executions that are released together: one batch and one epoch, with a barrier between each
+ * two, up to one that somebody can wait for. Written 'e' for an execution, 's' for a signal of a
+ * plain fence behind one, 'n' of a native one (which is a GPU write), 'w' for a satisfied wait. */
+TEST(executions_that_nothing_separates_are_one_batch)
+{
+    static const struct {
+        const char *calls;
+        uint32_t infos, command_buffers;
+    } cases[] = {
+        {"e", 1, 1},   {"ee", 1, 3},    {"eeee", 1, 7}, {"ewe", 1, 3},    {"ese", 2, 3},
+        {"ees", 1, 3}, {"eesee", 2, 7}, {"eene", 2, 5}, {"eeneen", 2, 8},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct driver d;
+        driver_open(&d);
+        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        BfFence gate = make_fence(&d.f, 0), plain = make_fence(&d.f, 0);
+        BfFence native = make_native_fence(&d.f, 0);
+        queue_wait(queue, gate, 1);
+        uint32_t word = 0;
+        for (const char *call = cases[i].calls; *call; call++) {
+            if (*call == 'e')
+                execute(queue, write_word(&d.f, queue, 0, ++word));
+            else if (*call == 'w')
+                queue_wait(queue, gate, 0);
+            else
+                queue_signal(queue, *call == 's' ? plain : native, word);
+        }
+        assert_no_call(&d);
+        cpu_signal(gate, 1);
+        assert_int_equal(d.f.icd.record_count(), 1);
+        assert_int_equal(d.records[0].infos, cases[i].infos);
+        assert_int_equal(d.records[0].signals, cases[i].infos);
+        assert_int_equal(d.records[0].command_buffers, cases[i].command_buffers);
+        await_idle(queue);
+        assert_int_equal(read_word(&d.f, 0), word);
+        driver_close(&d);
+    }
+}
+
 /* Queues that wait for one work: the barrier of the first is before the work of all. */
 TEST(one_barrier_serves_all_that_wait_for_one_work)
 {
