@@ -62,6 +62,23 @@ static void fill_appended(struct layer_physical *p, uint32_t shown,
     target->queueFamilyProperties = p->families[host];
 }
 
+/* VkQueueFamilyOwnershipTransferPropertiesKHR of VK_KHR_maintenance9: a mask of families to which an
+ * image may go without a transfer. What holds of a real family holds of those on it, and between
+ * families on one real family nothing has to be transferred. */
+static void translate_transfers(const struct bf_family_map *map, uint32_t family, const void *chain)
+{
+    struct transfers {
+        VkStructureType sType;
+        void *pNext;
+        uint32_t mask;
+    } *t = (void *)layer_chain_find(chain, (VkStructureType)1000584002);
+    for (uint32_t f = 0; t && f < map->shown_count; f++) {
+        if (f != family && (bf_family_same_real(map, f, family) ||
+                            (t->mask & UINT32_C(1) << bf_family_real(map, f))))
+            t->mask |= UINT32_C(1) << f;
+    }
+}
+
 VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties2 *properties)
 {
@@ -82,8 +99,10 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetPhysicalDeviceQueueFamilyProperties2(
     p->vk->vkGetPhysicalDeviceQueueFamilyProperties2(physical, &real, properties);
     for (uint32_t f = p->family_count; f < *count; f++)
         fill_appended(p, f, &properties[f]);
-    for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++)
+    for (uint32_t f = 0; f < *count && f < p->map.shown_count; f++) {
         family_apply_narrowing(p, f, &properties[f].queueFamilyProperties);
+        translate_transfers(&p->map, f, properties[f].pNext);
+    }
 }
 
 static uint32_t real_of(VkPhysicalDevice physical, uint32_t family)
@@ -116,6 +135,38 @@ PRESENTATION_SUPPORT(vkGetPhysicalDeviceXcbPresentationSupportKHR)
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceXlibPresentationSupportKHR)
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceWaylandPresentationSupportKHR)
 PRESENTATION_SUPPORT(vkGetPhysicalDeviceDirectFBPresentationSupportEXT)
+
+/* Queries by the index alone. Not all of them have four further arguments: see above. */
+#define FAMILY_QUERY(command)                                                                      \
+    VKAPI_ATTR VkResult VKAPI_CALL layer_##command(VkPhysicalDevice physical, uint32_t family,     \
+                                                   void *a, void *b, void *c, void *d)             \
+    {                                                                                              \
+        return layer_instance_of(physical)->vk->command(physical, real_of(physical, family), a, b, \
+                                                        c, d);                                     \
+    }
+
+FAMILY_QUERY(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM)
+FAMILY_QUERY(vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM)
+FAMILY_QUERY(vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM)
+FAMILY_QUERY(vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM)
+
+VKAPI_ATTR void VKAPI_CALL
+layer_vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
+    VkPhysicalDevice physical, const void *question, void *out)
+{
+    /* VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM */
+    struct {
+        VkStructureType sType;
+        const void *pNext;
+        uint32_t family;
+        uint32_t engine;
+    } copy;
+    memcpy(&copy, question, sizeof(copy));
+    copy.family = real_of(physical, copy.family);
+    layer_instance_of(physical)
+        ->vk->vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(physical, &copy,
+                                                                                   out);
+}
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(

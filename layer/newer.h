@@ -16,6 +16,33 @@ typedef VkBool32(VKAPI_PTR *PFN_layer_presentation_support)(VkPhysicalDevice, ui
 #define PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR  PFN_layer_presentation_support
 #define PFN_vkGetPhysicalDeviceDirectFBPresentationSupportEXT PFN_layer_presentation_support
 
+/* Queries by a family's index: they have at most four further arguments. */
+typedef VkResult(VKAPI_PTR *PFN_layer_family_query)(VkPhysicalDevice, uint32_t, void *, void *,
+                                                    void *, void *);
+typedef void(VKAPI_PTR *PFN_layer_family_engine_query)(VkPhysicalDevice, const void *, void *);
+#define PFN_vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM                     \
+    PFN_layer_family_query
+#define PFN_vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM PFN_layer_family_query
+#define PFN_vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM                    \
+    PFN_layer_family_query
+#define PFN_vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM PFN_layer_family_query
+#define PFN_vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM                   \
+    PFN_layer_family_engine_query
+
+typedef void(VKAPI_PTR *PFN_layer_notify_queue)(VkQueue, const void *);
+typedef void(VKAPI_PTR *PFN_layer_notify_queue_type)(VkQueue, uint32_t);
+typedef VkResult(VKAPI_PTR *PFN_layer_hint_queue)(VkQueue, const void *);
+typedef VkResult(VKAPI_PTR *PFN_layer_latency_sleep)(VkDevice, VkSwapchainKHR, const void *);
+typedef VkResult(VKAPI_PTR *PFN_layer_latency_sleep_value)(VkDevice, VkSemaphore, uint64_t);
+typedef VkResult(VKAPI_PTR *PFN_layer_create_external_queue)(VkDevice, const void *,
+                                                             const VkAllocationCallbacks *, void *);
+#define PFN_vkQueueNotifyOutOfBandNV       PFN_layer_notify_queue
+#define PFN_vkQueueNotifyOutOfBandLegacyNV PFN_layer_notify_queue_type
+#define PFN_vkQueueSetPerfHintQCOM         PFN_layer_hint_queue
+#define PFN_vkLatencySleepNV               PFN_layer_latency_sleep
+#define PFN_vkLatencySleepLegacyNV         PFN_layer_latency_sleep_value
+#define PFN_vkCreateExternalComputeQueueNV PFN_layer_create_external_queue
+
 typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);
 #define PFN_vkGetDeviceImageSubresourceLayout PFN_layer_image_subresource_layout
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+#include "scheduler/engine.h"
 #include "scheduler/label.h"
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
@@ -178,6 +180,105 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
         return d->vk.vkQueueSetPerformanceConfigurationINTEL(queue, configuration);
     struct performance p = {d, configuration};
     return bf_queue_call(layer_queue(queue), set_performance, &p);
+}
+
+/*
+ * Commands that say something of a whole VkQueue, and that nothing depends on. The driver isn't told
+ * where several queues share the VkQueue, since they would be meant too.
+ */
+struct notice {
+    const struct bf_queue *queue;
+    const char *command;
+    PFN_vkVoidFunction function;
+    const void *info;
+    uint32_t type; /* in place of 'info' */
+};
+
+static bool is_alone(const struct notice *n)
+{
+    if (!atomic_load(&n->queue->engine->shared))
+        return true;
+    bf_message(BF_MESSAGE_INFO, "%s: queue %u:%u shares its VkQueue: the driver isn't told",
+               n->command, n->queue->family, n->queue->index);
+    return false;
+}
+
+static VkResult notify(VkQueue handle, void *context)
+{
+    const struct notice *n = context;
+    if (is_alone(n))
+        ((PFN_layer_notify_queue)n->function)(handle, n->info);
+    return VK_SUCCESS;
+}
+
+static VkResult notify_type(VkQueue handle, void *context)
+{
+    const struct notice *n = context;
+    if (is_alone(n))
+        ((PFN_layer_notify_queue_type)n->function)(handle, n->type);
+    return VK_SUCCESS;
+}
+
+static VkResult hint(VkQueue handle, void *context)
+{
+    const struct notice *n = context;
+    return is_alone(n) ? ((PFN_layer_hint_queue)n->function)(handle, n->info) : VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkQueueNotifyOutOfBandNV(VkQueue queue, const void *info)
+{
+    struct layer_device *d = layer_device_of(queue);
+    struct notice n = {.command = "vkQueueNotifyOutOfBandNV",
+                       .function = (PFN_vkVoidFunction)d->more.vkQueueNotifyOutOfBandNV,
+                       .info = info};
+    if (!d->runtime) {
+        d->more.vkQueueNotifyOutOfBandNV(queue, info);
+        return;
+    }
+    n.queue = layer_queue(queue);
+    bf_queue_call(layer_queue(queue), notify, &n);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkQueueNotifyOutOfBandLegacyNV(VkQueue queue, uint32_t type)
+{
+    struct layer_device *d = layer_device_of(queue);
+    struct notice n = {.command = "vkQueueNotifyOutOfBandLegacyNV",
+                       .function = (PFN_vkVoidFunction)d->more.vkQueueNotifyOutOfBandLegacyNV,
+                       .type = type};
+    if (!d->runtime) {
+        d->more.vkQueueNotifyOutOfBandLegacyNV(queue, type);
+        return;
+    }
+    n.queue = layer_queue(queue);
+    bf_queue_call(layer_queue(queue), notify_type, &n);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerfHintQCOM(VkQueue queue, const void *info)
+{
+    struct layer_device *d = layer_device_of(queue);
+    struct notice n = {.command = "vkQueueSetPerfHintQCOM",
+                       .function = (PFN_vkVoidFunction)d->more.vkQueueSetPerfHintQCOM,
+                       .info = info};
+    if (!d->runtime)
+        return d->more.vkQueueSetPerfHintQCOM(queue, info);
+    n.queue = layer_queue(queue);
+    return bf_queue_call(layer_queue(queue), hint, &n);
+}
+
+/* VkExternalComputeQueueCreateInfoNV names the queue beside which outside work runs best. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateExternalComputeQueueNV(
+    VkDevice device, const void *info, const VkAllocationCallbacks *allocator, void *external)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct {
+        VkStructureType sType;
+        const void *pNext;
+        VkQueue preferred;
+    } copy;
+    memcpy(&copy, info, sizeof(copy));
+    if (d->runtime && copy.preferred)
+        copy.preferred = bf_queue_handle(layer_queue(copy.preferred));
+    return d->more.vkCreateExternalComputeQueueNV(device, &copy, allocator, external);
 }
 
 /* The driver's handle of a queue that a program passes as an integer: for names and tags. */

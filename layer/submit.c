@@ -8,7 +8,7 @@
 
 #include "layer/chain.h"
 #include "base/message.h"
-#include "scheduler/frame_boundary.h"
+#include "scheduler/chained.h"
 #include "scheduler/packet.h"
 
 /* The size of a converted vkQueueSubmit that needs no allocation. */
@@ -20,6 +20,7 @@ struct chained {
     const VkDeviceGroupSubmitInfo *group;
     const VkProtectedSubmitInfo *protected_submit;
     const VkPerformanceQuerySubmitInfoKHR *performance;
+    const struct bf_submission_present_id *present_id;
     const struct bf_frame_boundary *boundary;
     VkStructureType unknown; /* the type of one that it can't express; 0: none */
 };
@@ -40,6 +41,9 @@ static struct chained read_chain(const VkSubmitInfo *info)
             break;
         case VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR:
             c.performance = (const void *)s;
+            break;
+        case BF_STRUCTURE_TYPE_SUBMISSION_PRESENT_ID:
+            c.present_id = (const void *)s;
             break;
         case BF_STRUCTURE_TYPE_FRAME_BOUNDARY:
             c.boundary = (const void *)s;
@@ -76,7 +80,8 @@ static size_t converted_size(uint32_t count, const VkSubmitInfo *infos)
         size += (infos[i].waitSemaphoreCount + infos[i].signalSemaphoreCount) *
                     sizeof(VkSemaphoreSubmitInfo) +
                 infos[i].commandBufferCount * sizeof(VkCommandBufferSubmitInfo) + 48 +
-                sizeof(VkPerformanceQuerySubmitInfoKHR) + sizeof(struct bf_frame_boundary) + 32;
+                sizeof(VkPerformanceQuerySubmitInfoKHR) + sizeof(struct bf_frame_boundary) +
+                sizeof(struct bf_submission_present_id) + 48;
     return size;
 }
 
@@ -132,6 +137,12 @@ static void submit_convert(struct arena *arena, const VkSubmitInfo *from, const 
         boundary->pNext = NULL;
         to->pNext = boundary;
     }
+    if (c->present_id) {
+        struct bf_submission_present_id *id = arena_take(arena, sizeof(*id));
+        *id = *c->present_id;
+        id->pNext = to->pNext;
+        to->pNext = id;
+    }
     if (c->performance) {
         VkPerformanceQuerySubmitInfoKHR *performance = arena_take(arena, sizeof(*performance));
         *performance = *c->performance;
@@ -148,6 +159,7 @@ static VkStructureType chain_unknown_type(const void *chain)
         case VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO:
         case VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO:
         case VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR:
+        case BF_STRUCTURE_TYPE_SUBMISSION_PRESENT_ID:
         case BF_STRUCTURE_TYPE_FRAME_BOUNDARY:
             break;
         default:

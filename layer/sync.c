@@ -3,6 +3,8 @@
  * driver's. */
 #include "layer/layer.h"
 
+#include <string.h>
+
 #include "layer/chain.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
@@ -50,6 +52,33 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
     if (result == VK_SUCCESS && d->runtime)
         bf_semaphore_host_signal(d->scheduler, info->semaphore, info->value);
     return result;
+}
+
+/* The driver signals the semaphore, when it wants the program's next frame to begin: neither a call
+ * nor a submission of the program's does. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkLatencySleepNV(VkDevice device, VkSwapchainKHR swapchain,
+                                                      const void *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct {
+        VkStructureType sType;
+        const void *pNext;
+        VkSemaphore semaphore;
+        uint64_t value;
+    } sleep; /* VkLatencySleepInfoNV */
+    memcpy(&sleep, info, sizeof(sleep));
+    if (d->runtime)
+        bf_semaphore_set_external(d->scheduler, sleep.semaphore);
+    return d->more.vkLatencySleepNV(device, swapchain, info);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkLatencySleepLegacyNV(VkDevice device, VkSemaphore semaphore,
+                                                            uint64_t value)
+{
+    struct layer_device *d = layer_device_of(device);
+    if (d->runtime)
+        bf_semaphore_set_external(d->scheduler, semaphore);
+    return d->more.vkLatencySleepLegacyNV(device, semaphore, value);
 }
 
 /* A wait on the host for a value that nothing submitted signals is legal, so the driver does it. On

@@ -20,6 +20,7 @@
     X(vkCreateDebugReportCallbackEXT) \
     X(vkCreateDebugUtilsMessengerEXT) \
     X(vkCreateDevice) \
+    X(vkCreateExternalComputeQueueNV) \
     X(vkCreateFence) \
     X(vkCreateImage) \
     X(vkCreateInstance) \
@@ -43,6 +44,7 @@
     X(vkEnumerateDeviceLayerProperties) \
     X(vkEnumerateInstanceExtensionProperties) \
     X(vkEnumerateInstanceLayerProperties) \
+    X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR) \
     X(vkFreeCommandBuffers) \
     X(vkGetDeviceBufferMemoryRequirements) \
@@ -56,6 +58,10 @@
     X(vkGetFenceStatus) \
     X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT) \
     X(vkGetPhysicalDeviceImageFormatProperties2) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM) \
     X(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR) \
     X(vkGetPhysicalDeviceQueueFamilyProperties) \
     X(vkGetPhysicalDeviceQueueFamilyProperties2) \
@@ -72,11 +78,16 @@
     X(vkGetSemaphoreFdKHR) \
     X(vkImportFenceFdKHR) \
     X(vkImportSemaphoreFdKHR) \
+    X(vkLatencySleepLegacyNV) \
+    X(vkLatencySleepNV) \
     X(vkQueueBeginDebugUtilsLabelEXT) \
     X(vkQueueBindSparse) \
     X(vkQueueEndDebugUtilsLabelEXT) \
     X(vkQueueInsertDebugUtilsLabelEXT) \
+    X(vkQueueNotifyOutOfBandLegacyNV) \
+    X(vkQueueNotifyOutOfBandNV) \
     X(vkQueuePresentKHR) \
+    X(vkQueueSetPerfHintQCOM) \
     X(vkQueueSetPerformanceConfigurationINTEL) \
     X(vkQueueSubmit) \
     X(vkQueueSubmit2) \
@@ -278,6 +289,7 @@
     X(vkDestroyDebugUtilsMessengerEXT, NULL, VK_API_VERSION_1_0) \
     X(vkDestroyInstance, NULL, VK_API_VERSION_1_0) \
     X(vkEnumerateDeviceExtensionProperties, NULL, VK_API_VERSION_1_0) \
+    X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM, NULL, VK_API_VERSION_1_0) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceFeatures2, "vkGetPhysicalDeviceFeatures2KHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
@@ -285,6 +297,10 @@
     X(vkGetPhysicalDeviceMemoryProperties, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceProperties, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceProperties2, "vkGetPhysicalDeviceProperties2KHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM, NULL, VK_API_VERSION_1_0) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM, NULL, VK_API_VERSION_1_0) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM, NULL, VK_API_VERSION_1_0) \
+    X(vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceQueueFamilyProperties, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceQueueFamilyProperties2, "vkGetPhysicalDeviceQueueFamilyProperties2KHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
@@ -307,12 +323,18 @@
     X(vkCmdPushDescriptorSetWithTemplate, "vkCmdPushDescriptorSetWithTemplateKHR", VK_MAKE_API_VERSION(0, 1, 4, 0)) \
     X(vkCmdPushDescriptorSetWithTemplate2, "vkCmdPushDescriptorSetWithTemplate2KHR", VK_MAKE_API_VERSION(0, 1, 4, 0)) \
     X(vkCmdUpdatePipelineIndirectBufferNV, NULL, VK_API_VERSION_1_0) \
+    X(vkCreateExternalComputeQueueNV, NULL, VK_API_VERSION_1_0) \
     X(vkCreateIndirectExecutionSetEXT, NULL, VK_API_VERSION_1_0) \
     X(vkGetDeviceImageSubresourceLayout, "vkGetDeviceImageSubresourceLayoutKHR", VK_MAKE_API_VERSION(0, 1, 4, 0)) \
     X(vkGetPipelineIndirectDeviceAddressNV, NULL, VK_API_VERSION_1_0) \
+    X(vkLatencySleepLegacyNV, NULL, VK_API_VERSION_1_0) \
+    X(vkLatencySleepNV, NULL, VK_API_VERSION_1_0) \
     X(vkQueueBeginDebugUtilsLabelEXT, NULL, VK_API_VERSION_1_0) \
     X(vkQueueEndDebugUtilsLabelEXT, NULL, VK_API_VERSION_1_0) \
     X(vkQueueInsertDebugUtilsLabelEXT, NULL, VK_API_VERSION_1_0) \
+    X(vkQueueNotifyOutOfBandLegacyNV, NULL, VK_API_VERSION_1_0) \
+    X(vkQueueNotifyOutOfBandNV, NULL, VK_API_VERSION_1_0) \
+    X(vkQueueSetPerfHintQCOM, NULL, VK_API_VERSION_1_0) \
     X(vkSetDebugUtilsObjectNameEXT, NULL, VK_API_VERSION_1_0) \
     X(vkSetDebugUtilsObjectTagEXT, NULL, VK_API_VERSION_1_0) \
     X(vkUpdateIndirectExecutionSetPipelineEXT, NULL, VK_API_VERSION_1_0)

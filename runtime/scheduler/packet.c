@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu/write.h"
-#include "scheduler/frame_boundary.h"
+#include "scheduler/chained.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/scheduler.h"
@@ -69,12 +69,30 @@ static const void *submit_chain_find(const void *chain, VkStructureType type)
     return NULL;
 }
 
-/* The structs that may be chained to a batch and have a meaning on Linux. */
+/* The structs that may be chained to a batch and have a meaning on Linux: those without arrays, and
+ * the frame boundary. */
+static const struct {
+    VkStructureType type;
+    size_t size;
+} flat[] = {
+    {VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR, sizeof(VkPerformanceQuerySubmitInfoKHR)},
+    {BF_STRUCTURE_TYPE_SUBMISSION_PRESENT_ID, sizeof(struct bf_submission_present_id)},
+};
+#define FLAT_COUNT (sizeof(flat) / sizeof(flat[0]))
+
+static bool can_chain(VkStructureType type)
+{
+    for (size_t i = 0; i < FLAT_COUNT; i++) {
+        if (flat[i].type == type)
+            return true;
+    }
+    return type == BF_STRUCTURE_TYPE_FRAME_BOUNDARY;
+}
+
 bool bf_packet_can_copy_submit(const VkSubmitInfo2 *info)
 {
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
-        if (s->sType != VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR &&
-            s->sType != BF_STRUCTURE_TYPE_FRAME_BOUNDARY)
+        if (!can_chain(s->sType))
             return false;
     }
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
@@ -138,6 +156,20 @@ static struct bf_frame_boundary *layout_copy_frame_boundary(struct packet_layout
     return boundary;
 }
 
+/* The flat structs of a chain, in front of 'behind'. */
+static const void *layout_copy_flat(struct packet_layout *l, const void *chain, const void *behind)
+{
+    for (size_t i = 0; i < FLAT_COUNT; i++) {
+        const void *from = submit_chain_find(chain, flat[i].type);
+        VkBaseInStructure *own = from ? layout_copy(l, from, 1, flat[i].size) : NULL;
+        if (!own)
+            continue;
+        own->pNext = behind;
+        behind = own;
+    }
+    return behind;
+}
+
 static struct bf_packet *packet_fill_submit(struct packet_layout *l, struct bf_scheduler *scheduler,
                                             const void *source)
 {
@@ -145,11 +177,8 @@ static struct bf_packet *packet_fill_submit(struct packet_layout *l, struct bf_s
     uint32_t waits = info->waitSemaphoreInfoCount, signals = info->signalSemaphoreInfoCount;
     uint32_t buffers = info->commandBufferInfoCount;
     struct bf_packet *p = layout_place(l, 1, sizeof(*p));
-    const void *query =
-        submit_chain_find(info->pNext, VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR);
-    VkPerformanceQuerySubmitInfoKHR *performance =
-        query ? layout_copy(l, query, 1, sizeof(*performance)) : NULL;
-    struct bf_frame_boundary *boundary = layout_copy_frame_boundary(l, info->pNext);
+    const void *chain =
+        layout_copy_flat(l, info->pNext, layout_copy_frame_boundary(l, info->pNext));
     VkSemaphoreSubmitInfo *wait_infos =
         layout_copy(l, info->pWaitSemaphoreInfos, waits, sizeof(*wait_infos));
     /* Room for the epoch behind the program's signals, and for stamps around its buffers. */
@@ -164,8 +193,6 @@ static struct bf_packet *packet_fill_submit(struct packet_layout *l, struct bf_s
         memcpy(signal_infos, info->pSignalSemaphoreInfos, signals * sizeof(*signal_infos));
     if (buffers)
         memcpy(buffer_infos + 1, info->pCommandBufferInfos, buffers * sizeof(*buffer_infos));
-    if (performance)
-        performance->pNext = boundary;
     *p = (struct bf_packet){
         .kind = BF_PACKET_EXECUTE,
         .submit = *info,
@@ -176,7 +203,7 @@ static struct bf_packet *packet_fill_submit(struct packet_layout *l, struct bf_s
         .signals = signal_syncs,
         .stamp = UINT32_MAX,
     };
-    p->submit.pNext = performance ? (const void *)performance : boundary;
+    p->submit.pNext = chain;
     p->submit.pWaitSemaphoreInfos = wait_infos;
     p->submit.pCommandBufferInfos = buffer_infos + 1;
     p->submit.pSignalSemaphoreInfos = signal_infos;

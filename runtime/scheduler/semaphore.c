@@ -82,6 +82,7 @@ void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handl
         return;
     atomic_store(&sem->external, true);
     atomic_store(&scheduler->seen_outside, true);
+    bf_engines_pump(scheduler, bf_semaphore_look_again(sem)); /* who waits for it is to watch it */
 }
 
 void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)

@@ -124,7 +124,7 @@ uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore
  * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
 VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
 
-/* From now on others may change the payload. */
+/* From now on others may change the payload. No lock is held. */
 void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* Another payload has been imported, for which the old values mean nothing. No operation of the

@@ -167,9 +167,9 @@ static const struct {
     {"vkGetQueueCheckpointDataNV", false},
     {"vkGetQueueCheckpointData2NV", false},
     {"vkQueueSetPerformanceConfigurationINTEL", false},
-    {"vkQueueNotifyOutOfBandNV", true},
-    {"vkQueueNotifyOutOfBandLegacyNV", true},
-    {"vkQueueSetPerfHintQCOM", true},
+    {"vkQueueNotifyOutOfBandNV", false},
+    {"vkQueueNotifyOutOfBandLegacyNV", false},
+    {"vkQueueSetPerfHintQCOM", false},
     {"vkQueueSignalReleaseImageANDROID", true},
     {"vkQueueSignalReleaseImageOHOS", true},
 };
@@ -362,7 +362,7 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
             assert_string_equal(list[0].extensionName, "VK_KHR_swapchain");
     }
     for (uint32_t i = 0; i < n; i++)
-        assert_true(!capable || strcmp(list[i].extensionName, "VK_NV_low_latency2") != 0);
+        assert_true(!capable || strcmp(list[i].extensionName, "VK_EXT_metal_objects") != 0);
     n = 9;
     assert_success(enumerate(fake.physical, "VK_LAYER_BELFRY_multi_engine", &n, list));
     assert_int_equal(n, 0);
@@ -373,8 +373,8 @@ static void device_extensions(bool native, bool capable, uint32_t expected)
 
 TEST(test_device_extensions)
 {
-    device_extensions(false, true, 2); /* appended families: also hides those with family indices */
-    device_extensions(true, true, 4);
+    device_extensions(false, true, 5); /* appended families: also hides those with family indices */
+    device_extensions(true, true, 6);
     device_extensions(false, false, 7); /* passed through: everything is the driver's own */
 }
 
@@ -624,6 +624,71 @@ static void call_what_is_absent(void)
 #undef CALL
     devices_lack = false;
     fake_close();
+}
+
+/* What is said of a whole VkQueue reaches the driver with its own handle, unless queues share it. */
+static VkQueue noticed;
+static const void *noticed_info;
+static uint32_t notices;
+
+static VkResult VKAPI_CALL notice(VkQueue queue, const void *info)
+{
+    notices++;
+    noticed = queue;
+    noticed_info = info;
+    return VK_NOT_READY;
+}
+
+/* VkExternalComputeQueueCreateInfoNV */
+struct external_queue {
+    VkStructureType sType;
+    const void *pNext;
+    VkQueue preferred;
+};
+
+static VkResult VKAPI_CALL external(VkDevice device, const void *info,
+                                    const VkAllocationCallbacks *allocator, void *out)
+{
+    (void)device, (void)allocator, (void)out;
+    notices++;
+    noticed = ((const struct external_queue *)info)->preferred;
+    return VK_NOT_READY;
+}
+
+TEST(test_whole_queues)
+{
+    static const char *const names[] = {"vkQueueNotifyOutOfBandNV",
+                                        "vkQueueNotifyOutOfBandLegacyNV", "vkQueueSetPerfHintQCOM"};
+    for (uint32_t count = 1; count <= 2; count++) {
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", "2", 1);
+        fake_start(NULL);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY");
+        for (size_t i = 0; i < 3; i++)
+            fake_override(names[i], (PFN_vkVoidFunction)notice);
+        fake_override("vkCreateExternalComputeQueueNV", (PFN_vkVoidFunction)external);
+        fake_open_device((const uint32_t[]){count, 0});
+        VkQueue queue;
+        FAKE_CALL(vkGetDeviceQueue, fake.device, 0, count - 1, &queue);
+        for (size_t i = 0; i < 3; i++) {
+            notices = 0;
+            VkResult result = ((VkResult(VKAPI_PTR *)(VkQueue, const void *))fake_command(
+                names[i]))(queue, (const void *)(uintptr_t)7);
+            assert_int_equal(notices, count == 1);
+            if (i == 2)
+                assert_int_equal(result, count == 1 ? VK_NOT_READY : VK_SUCCESS);
+            if (count == 2)
+                continue;
+            assert_ptr_equal(noticed, fake_queue(0, 0, 0));
+            assert_int_equal((uintptr_t)noticed_info, 7);
+        }
+        const struct external_queue info = {.preferred = queue};
+        VkResult(VKAPI_PTR * create)(VkDevice, const void *, const void *, void *) =
+            (VkResult(VKAPI_PTR *)(VkDevice, const void *, const void *, void *))fake_command(
+                "vkCreateExternalComputeQueueNV");
+        assert_int_equal(create(fake.device, &info, NULL, &queue), VK_NOT_READY);
+        assert_ptr_equal(noticed, fake_queue(0, 0, 0));
+        fake_close();
+    }
 }
 
 /* A layer above may have found by the instance what a device doesn't have. */

@@ -5,6 +5,7 @@
  */
 #include "fake.h"
 
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +33,18 @@ struct frame_boundary {
     const void *pTag;
 };
 
+/* VkLatencySubmissionPresentIdNV, likewise. */
+#define PRESENT_ID ((VkStructureType)1000505005)
+struct present_id {
+    VkStructureType sType;
+    const void *pNext;
+    uint64_t id;
+};
+
 /* The chains of one call as they came, all infos together; arrays are copied. */
 static struct {
-    uint32_t boundaries, performances, others;
+    uint32_t boundaries, performances, present_ids, others;
+    uint64_t present_id;
     struct frame_boundary boundary; /* the last */
     VkImage images[4];
     VkBuffer buffers[4];
@@ -58,6 +68,9 @@ static void see_chain(const void *chain)
         } else if (s->sType == VK_STRUCTURE_TYPE_PERFORMANCE_QUERY_SUBMIT_INFO_KHR) {
             chains.performances++;
             performance = *(const VkPerformanceQuerySubmitInfoKHR *)s;
+        } else if (s->sType == PRESENT_ID) {
+            chains.present_ids++;
+            chains.present_id = ((const struct present_id *)s)->id;
         } else if (s->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO) {
             chains.others++;
         }
@@ -234,6 +247,7 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
         VkBuffer buffers[1];
         char tag[5];
         VkPerformanceQuerySubmitInfoKHR pass;
+        struct present_id id;
         VkTimelineSemaphoreSubmitInfo values;
         VkSemaphoreSubmitInfo wait;
         VkSubmitInfo old;
@@ -264,7 +278,8 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
                                                 .counterPassIndex = 3};
     m->values = (VkTimelineSemaphoreSubmitInfo){
         VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, NULL, 1, &m->value, 0, NULL};
-    /* 0: alone, 1: the query behind it, 2: before it */
+    m->id = (struct present_id){PRESENT_ID, &m->boundary, UINT64_C(7) << 33};
+    /* 0: alone, 1: the query behind it, 2: before it, 3: a submission's id before it */
     const void *chain = &m->boundary;
     if (beside == 1)
         m->boundary.pNext = &m->pass;
@@ -272,6 +287,8 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
         m->pass.pNext = &m->boundary;
         chain = &m->pass;
     }
+    if (beside == 3)
+        chain = &m->id;
     m->values.pNext = chain;
     m->old = (VkSubmitInfo){VK_TYPE(SUBMIT_INFO), .pNext = &m->values, .waitSemaphoreCount = 1,
                             .pWaitSemaphores = &m->t, .pWaitDstStageMask = &m->stage};
@@ -292,12 +309,12 @@ static VkResult submit_boundary(VkQueue queue, enum command command, VkSemaphore
 
 TEST(test_frame_boundary)
 {
-    for (uint32_t i = 0; i < COMMANDS * 2 * 2 * 3; i++) {
+    for (uint32_t i = 0; i < COMMANDS * 2 * 2 * 4; i++) {
         enum command command = (enum command)(i % COMMANDS);
         bool held = i / COMMANDS % 2, empty = i / COMMANDS / 2 % 2;
         uint32_t beside = i / COMMANDS / 4;
         if (command == BIND && beside)
-            continue; /* a bind counts no performance */
+            continue; /* a bind counts no performance, and has no id */
         VkQueue queue = open_queue();
         VkSemaphore t = make(held ? 0 : 5, true);
         assert_success(submit_boundary(queue, command, t, empty, beside));
@@ -309,9 +326,11 @@ TEST(test_frame_boundary)
         }
         assert_int_equal(calls, 1);
         assert_int_equal(chains.boundaries, 1);
-        assert_int_equal(chains.performances, beside != 0);
+        assert_int_equal(chains.performances, beside == 1 || beside == 2);
+        assert_int_equal(chains.present_ids, beside == 3);
+        assert_true(chains.present_id == (beside == 3 ? UINT64_C(7) << 33 : 0));
         assert_int_equal(chains.others, 0);
-        if (beside)
+        if (chains.performances)
             assert_int_equal(performance.counterPassIndex, 3);
         const struct frame_boundary *b = &chains.boundary;
         assert_int_equal(b->flags, 1);
@@ -327,6 +346,79 @@ TEST(test_frame_boundary)
         }
         fake_close();
     }
+}
+
+/* vkLatencySleepNV: the driver itself signals the semaphore, so a queue that waits for it goes on
+ * though no submission signals it. */
+static _Atomic uint64_t slept_until;
+static sem_t submitted;
+
+static VkResult VKAPI_CALL drv_sleep(VkDevice device, VkSwapchainKHR swapchain, const void *info)
+{
+    (void)device, (void)swapchain;
+    struct {
+        VkStructureType sType;
+        const void *pNext;
+        VkSemaphore semaphore;
+        uint64_t value;
+    } sleep;
+    memcpy(&sleep, info, sizeof(sleep));
+    slept_until = sleep.value;
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL drv_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
+{
+    (void)device, (void)semaphore;
+    *value = slept_until;
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL drv_submit2_post(VkQueue queue, uint32_t count,
+                                            const VkSubmitInfo2 *infos, VkFence fence)
+{
+    VkResult result = drv_submit2(queue, count, infos, fence);
+    sem_post(&submitted);
+    return result;
+}
+
+TEST(test_latency_sleep)
+{
+    sem_init(&submitted, 0, 0);
+    for (uint32_t early = 0; early < 2; early++) {
+        slept_until = 0;
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", "2", 1);
+        fake_start(NULL);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY");
+        FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2_post);
+        FAKE_OVERRIDE(vkCreateSemaphore, drv_create_semaphore);
+        FAKE_OVERRIDE(vkGetSemaphoreCounterValue, drv_counter);
+        fake_override("vkLatencySleepNV", (PFN_vkVoidFunction)drv_sleep);
+        fake_open_device((const uint32_t[]){2, 0});
+        VkQueue queue = VK_NULL_HANDLE;
+        FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
+        VkSemaphore t = make(0, true);
+        calls = 0;
+        const struct {
+            VkStructureType sType;
+            const void *pNext;
+            VkSemaphore semaphore;
+            uint64_t value;
+        } sleep = {(VkStructureType)1000505001, NULL, t, 5};
+        VkResult(VKAPI_PTR * latency_sleep)(VkDevice, VkSwapchainKHR, const void *) = (VkResult(
+            VKAPI_PTR *)(VkDevice, VkSwapchainKHR, const void *))fake_command("vkLatencySleepNV");
+        if (early)
+            assert_success(latency_sleep(fake.device, VK_NULL_HANDLE, &sleep));
+        assert_success(submit_boundary(queue, SUBMIT2, t, true, 0));
+        if (!early) {
+            assert_int_equal(calls, 0);
+            assert_success(latency_sleep(fake.device, VK_NULL_HANDLE, &sleep));
+        }
+        assert_int_equal(sem_wait(&submitted), 0);
+        assert_int_equal(calls, 1);
+        fake_close();
+    }
+    sem_destroy(&submitted);
 }
 
 /* Beside one that Belfry knows, a stranger is found, and named. */

@@ -162,6 +162,8 @@ static void fill_families2(VkPhysicalDevice physical, uint32_t *count,
         for (VkBaseOutStructure *s = properties[i].pNext; s; s = s->pNext) {
             if (s->sType == VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR)
                 ((VkQueueFamilyGlobalPriorityPropertiesKHR *)s)->priorityCount = i + 1;
+            if (s->sType == FAKE_TRANSFERS) /* from family 1 to family 0 nothing is transferred */
+                ((struct fake_transfers *)s)->mask = i == 1;
             if (s->sType == VK_STRUCTURE_TYPE_QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV)
                 ((VkQueueFamilyCheckpointPropertiesNV *)s)->checkpointExecutionStageMask = 10 + i;
         }

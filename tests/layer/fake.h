@@ -38,6 +38,14 @@ struct fake_driver {
     VkResult instance_result;
 };
 
+/* VkQueueFamilyOwnershipTransferPropertiesKHR, newer than the oldest headers. */
+#define FAKE_TRANSFERS ((VkStructureType)1000584002)
+struct fake_transfers {
+    VkStructureType sType;
+    void *pNext;
+    uint32_t mask;
+};
+
 struct fake_queue_request {
     const void *next;                         /* where it was: what isn't the program's is gone */
     VkQueueGlobalPriorityKHR global_priority; /* 0: none */

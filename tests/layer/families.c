@@ -496,6 +496,60 @@ static void VKAPI_CALL passes(VkPhysicalDevice physical,
     *count = 2;
 }
 
+static void *seen_arguments[4];
+
+static VkResult VKAPI_CALL family_query(VkPhysicalDevice physical, uint32_t family, void *a,
+                                        void *b, void *c, void *d)
+{
+    (void)physical;
+    seen_family = family;
+    memcpy(seen_arguments, (void *[]){a, b, c, d}, sizeof(seen_arguments));
+    return VK_INCOMPLETE;
+}
+
+/* VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM */
+struct engine_question {
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t family, engine;
+};
+
+static void VKAPI_CALL engine_query(VkPhysicalDevice physical, const void *question, void *out)
+{
+    (void)physical;
+    seen_family = ((const struct engine_question *)question)->family;
+    assert_int_equal(((const struct engine_question *)question)->engine, 6);
+    assert_ptr_equal(out, &fake);
+}
+
+static const char *const family_queries[] = {
+    "vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM",
+    "vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM",
+    "vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM",
+    "vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM"};
+
+/* What the oldest headers don't have. */
+static void ask_newer(uint32_t shown, uint32_t real)
+{
+    for (size_t k = 0; k < 4; k++) {
+        seen_family = UINT32_MAX;
+        void *arguments[4] = {&fake, &seen_family, arguments, &real};
+        VkResult(VKAPI_PTR * ask)(VkPhysicalDevice, uint32_t, void *, void *, void *, void *) =
+            (VkResult(VKAPI_PTR *)(VkPhysicalDevice, uint32_t, void *, void *, void *,
+                                   void *))fake.gipa(fake.instance, family_queries[k]);
+        assert_int_equal(
+            ask(fake.physical, shown, arguments[0], arguments[1], arguments[2], arguments[3]),
+            VK_INCOMPLETE);
+        assert_int_equal(seen_family, real);
+        assert_memory_equal(seen_arguments, arguments, sizeof(arguments));
+    }
+    const struct engine_question question = {.family = shown, .engine = 6};
+    ((void(VKAPI_PTR *)(VkPhysicalDevice, const void *, void *))fake.gipa(
+        fake.instance, "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM"))(
+        fake.physical, &question, &fake);
+    assert_int_equal(seen_family, real);
+}
+
 TEST(test_physical_device_commands)
 {
     static const char *const systems[] = {"vkGetPhysicalDeviceXcbPresentationSupportKHR",
@@ -506,11 +560,16 @@ TEST(test_physical_device_commands)
     FAKE_OVERRIDE(vkGetPhysicalDeviceSurfaceSupportKHR, surface_support);
     for (size_t s = 0; s < 4; s++)
         fake_override(systems[s], (PFN_vkVoidFunction)presentation_support);
+    for (size_t k = 0; k < 4; k++)
+        fake_override(family_queries[k], (PFN_vkVoidFunction)family_query);
+    fake_override("vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",
+                  (PFN_vkVoidFunction)engine_query);
     FAKE_OVERRIDE(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR, counters);
     FAKE_OVERRIDE(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR, passes);
     assert_success(fake_instance(VK_API_VERSION_1_3, 0, NULL));
     for (size_t i = 0; i < 5; i++) {
         uint32_t shown = real_of[i][0], real = real_of[i][1], n = 0;
+        ask_newer(shown, real);
         VkBool32 supported = VK_FALSE;
         assert_success(((PFN_vkGetPhysicalDeviceSurfaceSupportKHR)fake.gipa(
             fake.instance, "vkGetPhysicalDeviceSurfaceSupportKHR"))(fake.physical, shown,
@@ -584,10 +643,12 @@ TEST(test_properties)
             VkQueueFamilyProperties2 list2[8];
             VkQueueFamilyGlobalPriorityPropertiesKHR priorities[8];
             VkQueueFamilyCheckpointPropertiesNV checkpoints[8];
+            struct fake_transfers transfers[8];
             memset(list2, 0xee, sizeof(list2));
             for (uint32_t i = 0; i < room; i++) {
+                transfers[i] = (struct fake_transfers){.sType = FAKE_TRANSFERS};
                 checkpoints[i] = (VkQueueFamilyCheckpointPropertiesNV){
-                    VK_TYPE(QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV)};
+                    VK_TYPE(QUEUE_FAMILY_CHECKPOINT_PROPERTIES_NV), .pNext = &transfers[i]};
                 priorities[i] = (VkQueueFamilyGlobalPriorityPropertiesKHR){
                     VK_TYPE(QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR), .pNext = &checkpoints[i]};
                 list2[i].sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
@@ -605,6 +666,9 @@ TEST(test_properties)
                 assert_int_equal(priorities[i].priorityCount, real_of[i][1] + 1);
                 assert_ptr_equal(priorities[i].pNext, &checkpoints[i]);
                 assert_int_equal(checkpoints[i].checkpointExecutionStageMask, 10 + real_of[i][1]);
+                /* Between families on one real family nothing is transferred either. */
+                static const uint32_t masks[] = {0x18, 0x19, 0, 0x11, 0x09};
+                assert_int_equal(transfers[i].mask, masks[i]);
             }
             assert_int_equal(list2[expected].queueFamilyProperties.queueCount, 0xeeeeeeee);
         }
