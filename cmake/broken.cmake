@@ -69,7 +69,7 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 # Deliberately broken ones, for the tests that must catch them. Under sanitizers they would fail
 # of themselves.
 if(NOT BELFRY_SANITIZE)
-  foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed unwatched
+  foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
       accepted released)
     belfry_copy(${name} ${name})
   endforeach()

@@ -222,7 +222,8 @@ static VkResult find_capabilities(struct layer_physical *p)
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
                        has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     p->driver_properties =
-        p->vk->vkGetPhysicalDeviceProperties2 && p->api_version >= VK_API_VERSION_1_1 &&
+        p->vk->vkGetPhysicalDeviceProperties2 &&
+        (p->api_version >= VK_API_VERSION_1_1 || i->properties2) &&
         (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
     bool semaphore_fd = p->api_version >= VK_API_VERSION_1_1 &&
                         has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
@@ -274,11 +275,11 @@ static VkResult find_capabilities(struct layer_physical *p)
     return VK_SUCCESS;
 }
 
-/* llvmpipe, the driver also called lavapipe, compares every access with the bound range. */
-static bool checks_bounds(const struct layer_physical *p)
+/* 0: not known. */
+static VkDriverId find_driver(const struct layer_physical *p)
 {
-    if (!p->vk->vkGetPhysicalDeviceProperties2 || p->api_version < VK_API_VERSION_1_2)
-        return false;
+    if (!p->driver_properties)
+        return (VkDriverId)0;
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
     };
@@ -287,7 +288,7 @@ static bool checks_bounds(const struct layer_physical *p)
         .pNext = &driver,
     };
     p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties);
-    return driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    return driver.driverID;
 }
 
 static struct layer_physical *make_physical(struct layer_instance *i, VkPhysicalDevice handle)
@@ -304,7 +305,6 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->vk = layer_instance_calls_of(i, p->api_version);
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
-    p->checks_bounds = checks_bounds(p);
     p->timestamp_period = properties.limits.timestampPeriod;
 
     i->vk->vkGetPhysicalDeviceMemoryProperties(handle, &p->memory);
@@ -314,6 +314,9 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
         free_physical(p, NULL);
         return NULL;
     }
+    p->driver = find_driver(p);
+    /* llvmpipe, the driver also called lavapipe, compares every access with the bound range. */
+    p->checks_bounds = p->driver == VK_DRIVER_ID_MESA_LLVMPIPE;
     i->vk->vkGetPhysicalDeviceQueueFamilyProperties(handle, &p->family_count, p->families);
     if (!p->capable)
         bf_message(

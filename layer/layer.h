@@ -70,6 +70,7 @@ struct layer_physical {
     const struct layer_instance_calls *vk; /* the instance's calls for that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
+    VkDriverId driver;      /* 0: not known */
     bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
     bool checks_bounds;     /* shaders never access memory beyond a bound range */
     float timestamp_period;

@@ -13,14 +13,17 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
                                                        VkSemaphore *semaphore)
 {
     struct layer_device *d = layer_device_of(device);
-    VkResult result = d->vk.vkCreateSemaphore(device, info, allocator, semaphore);
-    if (result != VK_SUCCESS || !d->runtime)
-        return result;
+    if (!d->runtime)
+        return d->vk.vkCreateSemaphore(device, info, allocator, semaphore);
     const VkSemaphoreTypeCreateInfo *type =
         layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     const VkExportSemaphoreCreateInfo *exported =
         layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO);
     bool timeline = type && type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+    allocator = bf_semaphore_allocator(d->scheduler, timeline, allocator);
+    VkResult result = d->vk.vkCreateSemaphore(device, info, allocator, semaphore);
+    if (result != VK_SUCCESS)
+        return result;
     result =
         bf_semaphore_register(d->scheduler, *semaphore, timeline, exported && exported->handleTypes,
                               timeline ? type->initialValue : 0);
@@ -35,9 +38,10 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore
                                                     const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
-    if (d->runtime && semaphore && !bf_semaphore_forget(d->scheduler, semaphore, allocator))
-        return; /* a stuck call of a lost device has it */
-    d->vk.vkDestroySemaphore(device, semaphore, allocator);
+    if (d->runtime && semaphore)
+        bf_semaphore_destroy(d->scheduler, semaphore, allocator);
+    else
+        d->vk.vkDestroySemaphore(device, semaphore, allocator);
 }
 
 /* The driver is called first: a packet that the signal releases may be handed over at once, and its

@@ -20,6 +20,7 @@ struct attachment {
     struct bf_queue_info *queues;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
+    VkDriverId driver; /* 0: not known */
     struct bf_sharing sharing;
 };
 
@@ -38,11 +39,20 @@ static VkResult attachment_ask_instance(const BfAttachInfo *info, struct attachm
     GET(get_properties, vkGetPhysicalDeviceProperties);
     GET(get_families, vkGetPhysicalDeviceQueueFamilyProperties);
     GET(get_memory, vkGetPhysicalDeviceMemoryProperties);
+    GET(get_properties2, vkGetPhysicalDeviceProperties2); /* NULL: an instance of version 1.0 */
 #undef GET
     if (!get_properties || !get_families || !get_memory)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     get_memory(info->physicalDevice, &a->memory);
     get_properties(info->physicalDevice, &a->properties);
+    if (get_properties2 && a->properties.apiVersion >= VK_API_VERSION_1_2) {
+        VkPhysicalDeviceDriverProperties driver = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+        get_properties2(info->physicalDevice, &properties);
+        a->driver = driver.driverID;
+    }
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
                        &a->sharing);
@@ -163,6 +173,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                             .handle = info->device,
                             .get_proc_addr = info->pfnGetDeviceProcAddr,
                             .trace = trace,
+                            .driver = a.driver,
+                            .driver_version = a.properties.driverVersion,
                             .timestamp_period_ns = a.properties.limits.timestampPeriod,
                             .host_query_reset = info->hostQueryReset,
                             .calibrated_timestamps = info->calibratedTimestamps,

@@ -225,7 +225,7 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
         fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
     if (known && --known->fence_count == 0) {
         bf_semaphore_reference(known);
-        bf_semaphore_forget(scheduler, fence->registered, true);
+        bf_semaphore_forget(scheduler, fence->registered);
         if (device_stays && atomic_load(&known->waiter_count))
             bf_watcher_start(scheduler, known);
         bf_semaphore_release(known);

@@ -56,8 +56,7 @@ void bf_peer_timelines_sweep(struct bf_scheduler *scheduler)
                 bf_peer_memory_unclaim(&peer_timelines->memory, i);
             if (!c->sem)
                 continue;
-            scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, c->sem->handle, NULL);
-            bf_semaphore_release(c->sem);
+            bf_retired_add(scheduler, c->sem, UINT64_MAX);
         }
         bf_peer_memory_leave(&peer_timelines->memory);
         if (peer_timelines->far != -1)

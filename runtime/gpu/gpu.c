@@ -3,6 +3,7 @@
 #include "gpu/gpu.h"
 
 #include "gpu/dispatch.h"
+#include "gpu/driver_bug.h"
 
 static VkResult gpu_load_functions(struct bf_gpu *gpu, PFN_vkGetDeviceProcAddr get_proc_addr)
 {
@@ -18,6 +19,7 @@ VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info)
 {
     gpu->handle = info->handle;
     gpu->trace = info->trace;
+    gpu->driver_bugs = bf_driver_bugs_of(info->driver, info->driver_version);
     VkResult result = gpu_load_functions(gpu, info->get_proc_addr);
     if (result != VK_SUCCESS)
         return result;

@@ -44,6 +44,8 @@ struct bf_gpu {
     bool attached;        /* bfAttachDevice made it, not the layer */
     uint32_t api_version; /* what the program may use; 0 where it is attached */
 
+    uint32_t driver_bugs; /* enum bf_driver_bug */
+
     double timestamp_period_ns;
     bool host_query_reset;
     VkPhysicalDeviceMemoryProperties memory;
@@ -75,6 +77,8 @@ struct bf_gpu_info {
     VkResult (*set_loader_data)(VkDevice device, void *object);
     uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
+    VkDriverId driver; /* 0: not known */
+    uint32_t driver_version;
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;
     VkPhysicalDeviceMemoryProperties memory;

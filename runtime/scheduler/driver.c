@@ -22,6 +22,10 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
                           VkFence fence)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
+    for (uint32_t i = 0; bf_retired_notes(engine) && i < count; i++) {
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
+            bf_retired_note_wait(engine, infos[i].pWaitSemaphoreInfos[k].semaphore);
+    }
     submit_enter(scheduler);
     VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
     submit_leave(scheduler);
@@ -32,6 +36,8 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
                                VkFence fence)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
+    for (uint32_t i = 0; bf_retired_notes(engine) && i < info->waitSemaphoreCount; i++)
+        bf_retired_note_wait(engine, info->pWaitSemaphores[i]);
     submit_enter(scheduler);
     VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
     submit_leave(scheduler);
@@ -45,7 +51,11 @@ VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *inf
 
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)
 {
-    return engine->scheduler->gpu.vk.vkQueueWaitIdle(engine->base.handle);
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_semaphore *retired = bf_retired_take(scheduler);
+    VkResult result = scheduler->gpu.vk.vkQueueWaitIdle(engine->base.handle);
+    bf_retired_drained(scheduler, retired, result == VK_SUCCESS ? bf_engine_bit(engine) : 0);
+    return result;
 }
 
 VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_submit *raw)
@@ -53,6 +63,10 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
     struct bf_scheduler *scheduler = engine->scheduler;
     VkQueue handle = engine->base.handle;
     VkResult result = VK_ERROR_UNKNOWN;
+    for (uint32_t i = 0; bf_retired_notes(engine) && i < raw->wait_count; i++) {
+        if (raw->waits[i].sem)
+            bf_retired_note_wait(engine, raw->waits[i].sem->handle);
+    }
     submit_enter(scheduler);
     switch (raw->command) {
     case BF_RAW_SUBMIT:
@@ -71,5 +85,8 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
 
 VkResult bf_driver_device_wait_idle(struct bf_scheduler *scheduler)
 {
-    return scheduler->gpu.vk.vkDeviceWaitIdle(scheduler->gpu.handle);
+    struct bf_semaphore *retired = bf_retired_take(scheduler);
+    VkResult result = scheduler->gpu.vk.vkDeviceWaitIdle(scheduler->gpu.handle);
+    bf_retired_drained(scheduler, retired, result == VK_SUCCESS ? UINT64_MAX : 0);
+    return result;
 }

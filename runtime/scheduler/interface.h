@@ -48,9 +48,13 @@
     F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
     F(VkResult, bf_semaphore_flush, (struct bf_scheduler * scheduler, VkSemaphore handle),         \
       (scheduler, handle))                                                                         \
-    F(bool, bf_semaphore_forget,                                                                   \
-      (struct bf_scheduler * scheduler, VkSemaphore handle, bool own_callbacks),                   \
-      (scheduler, handle, own_callbacks))                                                          \
+    F(const VkAllocationCallbacks *, bf_semaphore_allocator,                                       \
+      (struct bf_scheduler * scheduler, bool timeline, const VkAllocationCallbacks *allocator),    \
+      (scheduler, timeline, allocator))                                                            \
+    F(void, bf_semaphore_destroy,                                                                  \
+      (struct bf_scheduler * scheduler, VkSemaphore handle,                                        \
+       const VkAllocationCallbacks *allocator),                                                    \
+      (scheduler, handle, allocator))                                                              \
     F(void, bf_semaphore_host_signal,                                                              \
       (struct bf_scheduler * scheduler, VkSemaphore handle, uint64_t value),                       \
       (scheduler, handle, value))                                                                  \

@@ -15,7 +15,9 @@
  *
  *  I-1  When a queue's completion signal is reached, everything that the queue has handed over is
  *       complete, and its fences are signalled: the last submission's is waited for, and those of
- *       earlier calls come before any later call's signals.
+ *       earlier calls come before any later call's signals. It promises nothing of the queues beside
+ *       it; nor, where the driver itself isn't asked, that the driver has let go of what was waited
+ *       for (scheduler/retired.h).
  *  I-2  The program may reset or destroy an object of a completion signal as soon as it has seen it
  *       signalled, even while another thread waits for the queue. The waits for the program's
  *       objects are made in slices under this struct's lock, and resetting or destroying an object

@@ -246,6 +246,7 @@ static void scheduler_destroy_kept(struct bf_scheduler *scheduler)
 
 void bf_scheduler_finish(struct bf_scheduler *scheduler)
 {
+    bf_retired_finish(scheduler); /* engines' epochs are the driver's to look at late, too */
     scheduler_destroy_kept(scheduler);
     bf_command_queues_finish(scheduler);
     bf_pending_finish(&scheduler->pending);

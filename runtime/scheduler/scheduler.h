@@ -30,6 +30,7 @@
 #include "scheduler/label.h"
 #include "scheduler/pending.h"
 #include "scheduler/queue.h"
+#include "scheduler/retired.h"
 
 struct bf_execute_observer;
 struct bf_fence_extension;
@@ -55,6 +56,7 @@ struct bf_scheduler {
     _Atomic bool shared;     /* some engine has several queues */
 
     struct bf_map semaphores, vkfences;
+    struct bf_retired retired;
     _Atomic bool external_fences;     /* there has been one */
     _Atomic uint32_t deferred_fences; /* VkFences of held packets */
     struct bf_signpost

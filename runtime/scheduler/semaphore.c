@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
+#include "gpu/driver_bug.h"
 #include "scheduler/acceptance.h"
+#include "scheduler/retired.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watcher.h"
 
@@ -42,20 +44,46 @@ struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle)
     return sem;
 }
 
-bool bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle, bool own_callbacks)
+/* Returns it with the map's reference, or NULL. */
+static struct bf_semaphore *semaphore_remove(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
     struct bf_semaphore *sem = bf_map_remove(&scheduler->semaphores, (uint64_t)handle);
     if (!sem)
-        return true;
+        return NULL;
     bf_watcher_stop(scheduler, sem);
     bf_last_submission_drop_semaphore(scheduler, handle);
     atomic_store(&sem->forgotten, true);
     bf_trace_name_semaphore(scheduler->gpu.trace, (uint64_t)handle, NULL);
-    bool stays = atomic_load(&scheduler->stuck) && atomic_load(&sem->references) > 1;
+    return sem;
+}
+
+void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle)
+{
+    bf_semaphore_release(semaphore_remove(scheduler, handle));
+}
+
+void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
+                          const VkAllocationCallbacks *allocator)
+{
+    struct bf_semaphore *sem = semaphore_remove(scheduler, handle);
+    allocator = bf_semaphore_allocator(scheduler, sem && sem->timeline, allocator);
+    if (sem && atomic_load(&scheduler->stuck) && atomic_load(&sem->references) > 1) {
+        bf_scheduler_keep(scheduler, handle, VK_NULL_HANDLE, allocator);
+    } else if (sem && sem->timeline && atomic_load(&sem->waited_on)) {
+        bf_retired_add(scheduler, sem, atomic_load(&sem->waited_on));
+        bf_retired_drain_if_many(scheduler);
+        return;
+    } else {
+        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, handle, allocator);
+    }
     bf_semaphore_release(sem);
-    if (stays)
-        bf_scheduler_keep(scheduler, handle, VK_NULL_HANDLE, own_callbacks);
-    return !stays;
+}
+
+const VkAllocationCallbacks *bf_semaphore_allocator(struct bf_scheduler *scheduler, bool timeline,
+                                                    const VkAllocationCallbacks *allocator)
+{
+    bool outlives = scheduler->gpu.driver_bugs & BF_DRIVER_BUG_LATE_WAIT_POINTS;
+    return timeline && outlives ? NULL : allocator;
 }
 
 void bf_semaphore_reference(struct bf_semaphore *sem)

@@ -66,6 +66,10 @@ struct bf_semaphore {
     _Atomic uint32_t waiter_count;
     struct bf_lock lock; /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
+
+    _Atomic uint64_t waited_on; /* shared engines that were given a wait (scheduler/retired.h) */
+    uint64_t kept_by;           /* once it is retired: of these, those not yet drained */
+    struct bf_semaphore *next_retired;
 };
 
 /* A packet's operation on a semaphore; sem is NULL for one that isn't registered, whose operations
@@ -82,9 +86,16 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
 /* A timeline semaphore of Belfry's own: it can't be found by its handle, isn't logged, and is freed
  * with its last reference; NULL: out of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
-/* The program destroys it, and says whether it does so with allocation callbacks. False: a stuck
- * call of a lost device has been given it, so that it has to stay (L-3); that is seen to. */
-bool bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle, bool own_callbacks);
+void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
+/* vkDestroySemaphore: forgets it, and hands it to the driver, at once or later: when a stuck call of a
+ * lost device has been given it (L-3), and when the driver may look at it late (scheduler/retired.h).
+ * The caller holds no lock. */
+void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
+                          const VkAllocationCallbacks *allocator);
+/* The program's allocator, or NULL: the driver is to create the semaphore without, since it may be
+ * destroyed when the allocator has gone. */
+const VkAllocationCallbacks *bf_semaphore_allocator(struct bf_scheduler *scheduler, bool timeline,
+                                                    const VkAllocationCallbacks *allocator);
 struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* S-3. Both accept NULL. */

@@ -268,6 +268,12 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->dispatch_us =
         config->free_submit ? 0 : device_number("BELFRY_ICD_DISPATCH_US", ordinal, 60000000, 0);
     config->processes = number_read("BELFRY_ICD_PROCESSES", 1, 0) && !config->free_submit;
+    struct variable bug = variable_read("BELFRY_ICD_BUG", ordinal);
+    bool late = bug.text && !strcmp(bug.text, "late_wait_points");
+    config->late_wait_points = late && !config->free_submit;
+    if (bug.text && !late)
+        fprintf(stderr, "belfry test driver: %s=%s is not late_wait_points; ignored\n", bug.name,
+                bug.text);
     config->lose_at_submit = number_read("BELFRY_ICD_LOSE_AT_SUBMIT", INT32_MAX, 0);
     config->oom_at = number_read("BELFRY_ICD_OOM_AT", INT32_MAX, 0);
     config->oom_at_submit = number_read("BELFRY_ICD_OOM_AT_SUBMIT", INT32_MAX, 0);

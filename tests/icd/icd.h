@@ -187,6 +187,7 @@ struct icd_config {
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
     bool generated;        /* extensions of device-generated commands are there */
     bool protected_memory; /* the feature, families and a memory type for it */
+    bool late_wait_points; /* BELFRY_ICD_BUG */
     bool processes;        /* timeline semaphores can be exported to others */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
@@ -437,6 +438,7 @@ struct icd_payload {
     _Atomic uint64_t consumed;   /* binary: waits executed */
     /* locked from here */
     uint32_t pending; /* uses by packets that haven't finished */
+    uint32_t late;    /* waits by finished packets that queues haven't let go of (BELFRY_ICD_BUG) */
     uint32_t host_waiters;
     struct icd_queue *blocked; /* queues whose first packet waits for a value */
     int fd;                    /* exported memfd, -1 for none */
@@ -539,6 +541,8 @@ bool icd_packet_execute_free(struct icd_packet *packet, struct icd_queue *queue)
 
 /* Queues: queue.c --------------------------------------------------------------------------- */
 
+#define ICD_LATE 64
+
 struct icd_queue {
     struct icd_object object;
     uint32_t family;
@@ -580,7 +584,13 @@ struct icd_queue {
     struct icd_packet *ending, **ending_tail; /* their work isn't over */
 
     uint64_t works_until; /* the worker's: when all work that it has started is over */
+
+    uint32_t n_late; /* BELFRY_ICD_BUG=late_wait_points: what finished packets waited for */
+    struct icd_payload *late[ICD_LATE];
 };
+
+/* Locked: lets go of what finished packets waited for. */
+void icd_queue_let_go(struct icd_queue *queue);
 
 void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t family,
                     uint32_t index, VkDeviceQueueCreateFlags flags);

@@ -137,12 +137,34 @@ static void recording_done(struct icd_recording *recording)
         recording->state = ICD_RECORDING_INVALID;
 }
 
-static void packet_release(struct icd_packet *packet, struct icd_queue *queue)
+void icd_queue_let_go(struct icd_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->n_late; i++) {
+        queue->late[i]->late--;
+        icd_payload_unref(queue->late[i]);
+    }
+    queue->n_late = 0;
+}
+
+/* The packet's waits are over. With the bug, its timelines stay in use until icd_queue_let_go. */
+static void waits_release(struct icd_packet *packet, struct icd_queue *queue)
 {
     for (uint32_t i = 0; i < packet->n_waits; i++) {
-        packet->waits[i].payload->pending--;
-        icd_payload_unref(packet->waits[i].payload);
+        struct icd_payload *payload = packet->waits[i].payload;
+        payload->pending--;
+        if (queue->object.device->config->late_wait_points && !queue->object.device->lost &&
+            payload->timeline && queue->n_late < ICD_LATE) {
+            payload->late++;
+            queue->late[queue->n_late++] = payload;
+        } else {
+            icd_payload_unref(payload);
+        }
     }
+}
+
+static void packet_release(struct icd_packet *packet, struct icd_queue *queue)
+{
+    waits_release(packet, queue);
     for (uint32_t i = 0; i < packet->n_signals; i++) {
         packet->signals[i].payload->pending--;
         icd_payload_unref(packet->signals[i].payload);

@@ -12,6 +12,7 @@
 /* Ours alone: not a number that a vendor has. */
 #define VENDOR_ID      0x1be1f
 #define DRIVER_VERSION 1
+#define LATE_VERSION   VK_MAKE_VERSION(22, 3, 6) /* of the driver that has the bug */
 
 static const uint8_t device_uuid[VK_UUID_SIZE] = "belfry-test-dev"; /* the last byte: the ordinal */
 static const uint8_t driver_uuid[VK_UUID_SIZE] = "belfry-test-drv";
@@ -260,7 +261,7 @@ static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
     const struct icd_config *config = &PHYSICAL(physicalDevice)->config;
     *pProperties = (VkPhysicalDeviceProperties){
         .apiVersion = VK_MAKE_API_VERSION(0, 1, config->minor, VK_HEADER_VERSION),
-        .driverVersion = DRIVER_VERSION,
+        .driverVersion = config->late_wait_points ? LATE_VERSION : DRIVER_VERSION,
         .vendorID = VENDOR_ID,
         .deviceID = 1 + config->ordinal,
         .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
@@ -303,8 +304,9 @@ static void vulkan12_fill(const struct icd_config *config, VkPhysicalDeviceVulka
     *p = (VkPhysicalDeviceVulkan12Properties){
         .sType = type,
         .pNext = next,
-        /* No registered driver id is ours; programs that switch on ids then know nothing. */
-        .driverID = (VkDriverId)0,
+        /* No registered driver id is ours; programs that switch on ids then know nothing. With a
+         * bug, it is that of the driver which has it. */
+        .driverID = config->late_wait_points ? VK_DRIVER_ID_MESA_LLVMPIPE : (VkDriverId)0,
         .driverName = "Belfry test driver",
         .driverInfo = "a test driver: it runs transfers and synchronisation, and draws nothing",
         .conformanceVersion = {0, 0, 0, 0},

@@ -283,6 +283,7 @@ static void *queue_main(void *argument)
         if (!queue_wait(queue, packet))
             continue;
         queue->step = false;
+        icd_queue_let_go(queue);
         icd_unlock();
         icd_packet_execute(packet, queue);
         icd_lock();
@@ -334,6 +335,7 @@ void icd_queue_finish(struct icd_queue *queue)
     if (started)
         pthread_join(queue->thread, NULL);
     icd_lock();
+    icd_queue_let_go(queue);
     while (queue->head) { /* free mode */
         icd_packet_drop(queue_pop(queue), queue);
         icd_world.watchers--;
@@ -348,6 +350,7 @@ void icd_device_lose(struct icd_device *device)
     for (uint32_t i = 0; i < device->n_queues; i++) {
         struct icd_queue *queue = &device->queues[i];
         blocked_remove(queue);
+        icd_queue_let_go(queue);
         if (device->config->free_submit) {
             while (queue->head) {
                 icd_packet_drop(queue_pop(queue), queue);

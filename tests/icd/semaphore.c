@@ -218,6 +218,9 @@ static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
                       "a semaphore is destroyed while %u pending "
                       "submissions use it",
                       semaphore->payload->pending);
+    if (semaphore->payload->late)
+        icd_violation(BELFRY_ICD_LATE_WAIT, "a timeline is destroyed that %u finished waits use",
+                      semaphore->payload->late);
     icd_payload_unref(semaphore->payload);
     icd_payload_unref(semaphore->temporary);
     icd_unlock();

@@ -574,6 +574,7 @@ static VkResult queue_wait_finished(struct icd_queue *queue)
     while (!queue->object.device->lost && queue->finished < target)
         icd_host_sleep(UINT64_MAX);
     queue->host_waiters--;
+    icd_queue_let_go(queue);
     return queue->object.device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 

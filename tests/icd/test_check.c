@@ -264,3 +264,29 @@ TEST(test_abort)
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
+
+/* The bug: what a batch waited for is in use until the next one begins, or an idle wait. */
+FIXTURE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points")
+{
+    enum { FENCE, NEXT, IDLE, DEVICE_IDLE };
+    for (int way = FENCE; way <= DEVICE_IDLE; way++) {
+        VkSemaphore timeline = vulkan_timeline(f->device, 1);
+        struct vulkan_batch batch = {
+            .wait = timeline, .wait_value = 1, .fence = vulkan_fence(f->device, false)};
+        assert_success(vulkan_submit(f->queues[0][0], batch));
+        assert_success(vkWaitForFences(f->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f->device, 1, &batch.fence));
+        if (way == NEXT) {
+            assert_success(
+                vulkan_submit(f->queues[0][0], (struct vulkan_batch){.fence = batch.fence}));
+            assert_success(vkWaitForFences(f->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
+        }
+        if (way == IDLE)
+            assert_success(vkQueueWaitIdle(f->queues[0][0]));
+        if (way == DEVICE_IDLE)
+            assert_success(vkDeviceWaitIdle(f->device));
+        vkDestroySemaphore(f->device, timeline, NULL);
+        vulkan_expect(&f->icd, BELFRY_ICD_LATE_WAIT, way == FENCE);
+        vkDestroyFence(f->device, batch.fence, NULL);
+    }
+}

@@ -122,7 +122,7 @@ static struct bf_semaphore *make(struct world *w, bool timeline, bool external, 
 
 static void finish(struct world *w)
 {
-    bf_semaphore_forget(&w->scheduler, HANDLE, false);
+    bf_semaphore_forget(&w->scheduler, HANDLE);
     assert_null(bf_semaphore_find(&w->scheduler, HANDLE));
     bf_map_finish(&w->scheduler.semaphores, NULL, NULL);
 }
