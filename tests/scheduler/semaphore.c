@@ -41,6 +41,18 @@ void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, Vk
     (void)own_callbacks;
 }
 
+void bf_retired_add(struct bf_scheduler *scheduler, struct bf_semaphore *sem, uint64_t engines)
+{
+    (void)scheduler;
+    (void)sem;
+    (void)engines;
+}
+
+void bf_retired_drain_if_many(struct bf_scheduler *scheduler)
+{
+    (void)scheduler;
+}
+
 void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     (void)scheduler;
