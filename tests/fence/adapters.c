@@ -24,13 +24,6 @@ static bool is_native(BfFence fence)
     return bfGetNativeFenceMapping(fence, &mapping) == VK_SUCCESS;
 }
 
-static const volatile uint64_t *word_of(BfFence fence)
-{
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    return mapping.pCurrentValue;
-}
-
 static uint64_t value_of(const volatile uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -182,8 +175,7 @@ TEST(the_word_follows_without_a_call)
 /* The monitored value as the adapter's GPU sees it. */
 static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
 {
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
+    const BfNativeFenceMapping mapping = mapping_of(fence);
     VkCommandBuffer commands = commands_begin(f, queue);
     const VkBufferCopy copy = {.srcOffset = mapping.monitoredValueOffset, .size = 8};
     vkCmdCopyBuffer(commands, mapping.monitoredValueBuffer, f->buffer, 1, &copy);

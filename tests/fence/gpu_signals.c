@@ -96,46 +96,40 @@ TEST(behaviour_22_as_17_two_events_on_one_value_are_both_set)
 }
 
 /* Nobody asks the fence or waits for the queue: the event comes by itself. */
-FIXTURE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
+TYPE_TEST(behaviour_22_an_event_is_set_with_nobody_asking)
 {
-    for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
-        BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
-        BfEvent event = make_event(f);
-        for (uint64_t v = 1; v <= 20; v++) {
-            bool before = v % 2, held = v % 3 == 0;
-            if (before)
-                set_event_on(fence, v, event);
-            if (held)
-                queue_wait(queue, gate, v);
-            execute(queue, write_word(f, queue, 1, (uint32_t)v));
-            queue_signal(queue, fence, v);
-            if (!before)
-                set_event_on(fence, v, event);
-            if (held)
-                cpu_signal(gate, v);
-            await_event(event);
-            assert_value(fence, v);
-            assert_int_equal(read_word(f, 1), v);
-            assert_false(take_event(event));
-        }
+    BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    for (uint64_t v = 1; v <= 20; v++) {
+        bool before = v % 2, held = v % 3 == 0;
+        if (before)
+            set_event_on(fence, v, event);
+        if (held)
+            queue_wait(queue, gate, v);
+        execute(queue, write_word(f, queue, 1, (uint32_t)v));
+        queue_signal(queue, fence, v);
+        if (!before)
+            set_event_on(fence, v, event);
+        if (held)
+            cpu_signal(gate, v);
+        await_event(event);
+        assert_value(fence, v);
+        assert_int_equal(read_word(f, 1), v);
+        assert_false(take_event(event));
     }
 }
 
 /* -------------------------------------------------------------------------- 23 to 27: values -- */
 
-FIXTURE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
+TYPE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 {
-    for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
-        BfFence fence = make_fence(f, 0);
-        static const uint64_t values[] = {10, 0, BIG, 0, 7, 6};
-        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
-            execute(queue, write_word(f, queue, 0, 1));
-            queue_signal(queue, fence, values[k]);
-            await_idle(queue);
-            assert_value(fence, values[k]);
-        }
+    BfFence fence = make_fence(f, 0);
+    static const uint64_t values[] = {10, 0, BIG, 0, 7, 6};
+    for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
+        execute(queue, write_word(f, queue, 0, 1));
+        queue_signal(queue, fence, values[k]);
+        await_idle(queue);
+        assert_value(fence, values[k]);
     }
 }
 
@@ -160,74 +154,65 @@ FIXTURE_TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
     assert_false(take_event(event));
 }
 
-FIXTURE_TEST(behaviour_24_great_queue_signals_and_zero_read_back)
+TYPE_TEST(behaviour_24_great_queue_signals_and_zero_read_back)
 {
-    for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
-        BfFence fence = make_fence(f, 0);
-        static const uint64_t values[] = {BIG, BIG << 1, 0};
-        for (size_t k = 0; k < 3; k++) {
-            queue_signal(queue, fence, values[k]);
-            await_idle(queue);
-            assert_value(fence, values[k]);
-        }
-    }
-}
-
-FIXTURE_TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
-{
-    for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
-        BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
-        BfEvent event = make_event(f);
-        for (uint64_t k = 0; k < 200; k++) {
-            execute(queue, write_word(f, queue, 0, (uint32_t)k));
-            queue_signal(queue, fence, BIG + k);
-            queue_signal(queue, drain, k + 1);
-            switch (k % 3) {
-            case 0:
-                set_event_on(drain, k + 1, event);
-                await_event(event);
-                break;
-            case 1:
-                await_fence(drain, k + 1);
-                break;
-            default:
-                await_idle(queue);
-            }
-            assert_value(fence, BIG + k);
-            assert_int_equal(read_word(f, 0), k);
-        }
-    }
-}
-
-FIXTURE_TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
-{
-    for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
-        BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
-        for (uint64_t v = 1; v <= 100; v++) {
-            queue_signal(queue, fence, v);
-            await_signals(queue);
-            assert_value(fence, v);
-        }
-        queue_wait(queue, fence, 100); /* reached: the queue is as idle as before */
-        queue_signal(queue, other, 5);
-        await_signals(queue);
-        assert_value(other, 5);
-        /* Idle again after work, whoever has found that out. */
-        execute(queue, write_word(f, queue, 0, 1));
+    BfFence fence = make_fence(f, 0);
+    static const uint64_t values[] = {BIG, BIG << 1, 0};
+    for (size_t k = 0; k < 3; k++) {
+        queue_signal(queue, fence, values[k]);
         await_idle(queue);
-        queue_signal(queue, fence, 200);
-        await_signals(queue);
-        assert_value(fence, 200);
-        execute(queue, write_word(f, queue, 0, 2));
-        queue_signal(queue, other, 6);
-        await_fence(other, 6);
-        queue_signal(queue, fence, 201);
-        await_signals(queue);
-        assert_value(fence, 201);
+        assert_value(fence, values[k]);
     }
+}
+
+TYPE_TEST(behaviour_25_two_hundred_queue_signals_read_back_after_idle)
+{
+    BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    for (uint64_t k = 0; k < 200; k++) {
+        execute(queue, write_word(f, queue, 0, (uint32_t)k));
+        queue_signal(queue, fence, BIG + k);
+        queue_signal(queue, drain, k + 1);
+        switch (k % 3) {
+        case 0:
+            set_event_on(drain, k + 1, event);
+            await_event(event);
+            break;
+        case 1:
+            await_fence(drain, k + 1);
+            break;
+        default:
+            await_idle(queue);
+        }
+        assert_value(fence, BIG + k);
+        assert_int_equal(read_word(f, 0), k);
+    }
+}
+
+TYPE_TEST(behaviour_26_a_signal_on_an_idle_queue_reads_at_once)
+{
+    BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
+    for (uint64_t v = 1; v <= 100; v++) {
+        queue_signal(queue, fence, v);
+        await_signals(queue);
+        assert_value(fence, v);
+    }
+    queue_wait(queue, fence, 100); /* reached: the queue is as idle as before */
+    queue_signal(queue, other, 5);
+    await_signals(queue);
+    assert_value(other, 5);
+    /* Idle again after work, whoever has found that out. */
+    execute(queue, write_word(f, queue, 0, 1));
+    await_idle(queue);
+    queue_signal(queue, fence, 200);
+    await_signals(queue);
+    assert_value(fence, 200);
+    execute(queue, write_word(f, queue, 0, 2));
+    queue_signal(queue, other, 6);
+    await_fence(other, 6);
+    queue_signal(queue, fence, 201);
+    await_signals(queue);
+    assert_value(fence, 201);
 }
 
 /* The work is through, but nobody has asked: the signal itself has to find out. */

@@ -27,11 +27,9 @@ static BfFence make_written(struct fixture *f)
     return f->made_fences[f->fence_count++] = fence;
 }
 
-static _Atomic uint64_t *word_of(BfFence fence)
+static _Atomic uint64_t *atomic_word_of(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    return (_Atomic uint64_t *)(uintptr_t)mapping.pCurrentValue;
+    return (_Atomic uint64_t *)(uintptr_t)word_of(fence);
 }
 
 static void open_hooks(struct fixture *f)
@@ -70,9 +68,9 @@ HOOKS_TEST(notified_by_array_or_none_or_queue)
         set_event_on(b, 7, on_b);
         assert_int_equal(*monitored_of(a), 4);
         assert_int_equal(*monitored_of(b), 6);
-        assert_false(gpu_signals(word_of(a), monitored_of(a), 4));
-        assert_true(gpu_signals(word_of(a), monitored_of(a), 5));
-        assert_true(gpu_signals(word_of(b), monitored_of(b), 8));
+        assert_false(gpu_signals(atomic_word_of(a), monitored_of(a), 4));
+        assert_true(gpu_signals(atomic_word_of(a), monitored_of(a), 5));
+        assert_true(gpu_signals(atomic_word_of(b), monitored_of(b), 8));
         assert_false(take_event(on_a)); /* nobody has looked */
         notify(f, form == 0, form == 0 ? &a : NULL, form == 2 ? queue : NULL);
         assert_true(take_event(on_a));
@@ -96,7 +94,7 @@ HOOKS_TEST(a_queue_stands_for_what_its_log_names_and_no_more)
     for (uint64_t n = 1; n <= 3; n++) {
         set_event_on(written, n, on_written);
         set_event_on(native, n, on_native);
-        assert_true(gpu_signals(word_of(written), monitored_of(written), n));
+        assert_true(gpu_signals(atomic_word_of(written), monitored_of(written), n));
         queue_signal(queue, native, n);
         fixture_settle(f);
         notify(f, 0, NULL, queue);
@@ -118,7 +116,7 @@ HOOKS_TEST(queues_wait_for_what_the_program_writes)
     assert_int_equal(*monitored_of(go), 2);
     fixture_settle(f);
     assert_value(done, 0);
-    assert_true(gpu_signals(word_of(go), monitored_of(go), 3));
+    assert_true(gpu_signals(atomic_word_of(go), monitored_of(go), 3));
     notify(f, 0, NULL, NULL);
     await_fence(done, 1);
     assert_bad_input(bfQueueSignal(queue, go, 9));
@@ -190,7 +188,7 @@ HOOKS_TEST(a_signal_between_monitored_value_and_look_is_seen)
     BfEvent event = make_event(f);
     *hook = signal_in_between;
     for (uint64_t i = 1; i <= 1000; i++) {
-        gpu.word = word_of(fence);
+        gpu.word = atomic_word_of(fence);
         gpu.monitored = monitored_of(fence);
         gpu.value = i;
         set_event_on(fence, i, event);
@@ -205,7 +203,7 @@ HOOKS_TEST(a_signal_before_the_monitored_value_is_seen)
     BfFence fence = make_written(f);
     BfEvent event = make_event(f);
     for (uint64_t i = 1; i <= 1000; i++) {
-        assert_false(gpu_signals(word_of(fence), monitored_of(fence), i)); /* nobody waits */
+        assert_false(gpu_signals(atomic_word_of(fence), monitored_of(fence), i)); /* nobody waits */
         set_event_on(fence, i, event);
         assert_true(take_event(event));
     }
@@ -225,7 +223,7 @@ static void signal_all(void *argument)
     struct signaller *s = argument;
     _Atomic uint64_t *words[FENCES], *monitored[FENCES];
     for (int i = 0; i < FENCES; i++) {
-        words[i] = word_of(s->fences[i]);
+        words[i] = atomic_word_of(s->fences[i]);
         monitored[i] = monitored_of(s->fences[i]);
     }
     for (uint64_t n = 1; n <= s->signals / FENCES; n++) {

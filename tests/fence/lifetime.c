@@ -147,50 +147,24 @@ FIXTURE_TEST(behaviour_55_destruction_sets_the_events_registered)
     assert_false(take_event(any));
 }
 
-struct blocked {
-    BfFence fence;
-    BfEvent event;
-    BfQueue queue;
-    VkResult result;
-};
-
-static void block_on_fence(void *argument)
-{
-    struct blocked *b = argument;
-    const uint64_t value = UINT64_MAX;
-    b->result = bfWaitFences(1, &b->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);
-}
-
-static void block_on_event(void *argument)
-{
-    struct blocked *b = argument;
-    b->result = bfWaitForEvents(1, &b->event, VK_FALSE, UINT64_MAX, NULL);
-}
-
-static void block_on_queue(void *argument)
-{
-    struct blocked *b = argument;
-    b->result = bfQueueWaitIdle(b->queue);
-}
-
 FIXTURE_TEST(behaviour_55_destruction_releases_blocked_threads)
 {
-    static void (*const ways[3])(void *argument) = {block_on_fence, block_on_event, block_on_queue};
-    struct blocked blocked = {.fence = make_fence(f, 0),
-                              .event = make_event(f),
-                              .queue = make_queue(f, BF_QUEUE_TYPE_DIRECT)};
-    struct blocked b[3] = {blocked, blocked, blocked};
-    set_event_on(blocked.fence, UINT64_MAX, blocked.event);
-    queue_wait(blocked.queue, blocked.fence, UINT64_MAX);
-    execute(blocked.queue, write_word(f, blocked.queue, 0, 6));
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    struct blocked b[3] = {
+        {.fence = fence, .value = UINT64_MAX}, {.event = event}, {.queue = queue}};
+    set_event_on(fence, UINT64_MAX, event);
+    queue_wait(queue, fence, UINT64_MAX);
+    execute(queue, write_word(f, queue, 0, 6));
     struct thread threads[3];
     for (int i = 0; i < 3; i++) {
         b[i].result = VK_RESULT_MAX_ENUM;
-        thread_start(&threads[i], ways[i], &b[i]);
+        thread_start(&threads[i], block_on, &b[i]);
         thread_await_sleep(&threads[i]); /* or it would use the handle when it is gone */
         assert_false(threads[i].finished);
     }
-    drop_fence(f, blocked.fence);
+    drop_fence(f, fence);
     for (int i = 0; i < 3; i++) {
         thread_join(&threads[i]);
         assert_success(b[i].result);

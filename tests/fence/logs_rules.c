@@ -140,65 +140,59 @@ FIXTURE_TEST(dumps_are_what_belfry_log_reads)
 
 /* ------------------------------------------------------------------------------------ Losing -- */
 
-FIXTURE_TEST(what_is_overwritten_is_counted_exactly)
+TYPE_TEST(what_is_overwritten_is_counted_exactly)
 {
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 0);
-        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
-        struct records r;
-        for (uint64_t i = 1; i <= 101; i++) {
-            queue_signal(queue, fence, i);
-            await_fence(fence, i);
-        }
-        BfFenceLogBuffer *log = dump(reader, NULL);
-        assert_int_equal(log->header.numberOfEntries, 4);
-        assert_int_equal(log->header.position.firstFreeEntryIndex, 1);
-        assert_int_equal(log->header.position.wraparoundCount, 25);
-        free(log);
-        read_all(reader, &r);
-        assert_int_equal(r.count, 3); /* a fourth might be being overwritten */
-        assert_int_equal(r.lost, 98);
-        assert_int_equal(r.at[0].lostBefore, 98);
-        for (uint32_t i = 0; i < 3; i++) {
-            assert_int_equal(r.at[i].sequence, 98 + i);
-            assert_int_equal(r.at[i].entry.fenceValue, 99 + i);
-        }
-        read_all(reader, &r);
-        assert_int_equal(r.count, 0);
-        assert_int_equal(r.lost, 0);
-        bfDestroyFenceLogReader(reader);
+    BfFence fence = make_native_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 4);
+    struct records r;
+    for (uint64_t i = 1; i <= 101; i++) {
+        queue_signal(queue, fence, i);
+        await_fence(fence, i);
     }
+    BfFenceLogBuffer *log = dump(reader, NULL);
+    assert_int_equal(log->header.numberOfEntries, 4);
+    assert_int_equal(log->header.position.firstFreeEntryIndex, 1);
+    assert_int_equal(log->header.position.wraparoundCount, 25);
+    free(log);
+    read_all(reader, &r);
+    assert_int_equal(r.count, 3); /* a fourth might be being overwritten */
+    assert_int_equal(r.lost, 98);
+    assert_int_equal(r.at[0].lostBefore, 98);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(r.at[i].sequence, 98 + i);
+        assert_int_equal(r.at[i].entry.fenceValue, 99 + i);
+    }
+    read_all(reader, &r);
+    assert_int_equal(r.count, 0);
+    assert_int_equal(r.lost, 0);
+    bfDestroyFenceLogReader(reader);
 }
 
 /* The GPU stands still: nobody waits for slots, the rest isn't logged, and all is signalled. */
-FIXTURE_TEST(what_finds_no_slot_is_counted_as_lost)
+TYPE_TEST(what_finds_no_slot_is_counted_as_lost)
 {
     if (!fixture_is_icd())
         return;
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 0);
-        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
-        struct records r;
-        f->icd.pause();
-        for (uint64_t i = 1; i <= 30; i++)
-            queue_signal(queue, fence, i);
-        f->icd.resume();
-        await_fence(fence, 30);
-        read_all(reader, &r);
-        assert_int_equal(r.count + r.lost, 30);
-        assert_int_equal(r.count, 1);
-        assert_int_equal(r.at[0].sequence, 7); /* four slots for each of two entries */
-        queue_signal(queue, fence, 50);        /* they are free again */
-        await_fence(fence, 50);
-        read_all(reader, &r);
-        assert_int_equal(r.count, 1);
-        assert_int_equal(r.lost, 0);
-        assert_int_equal(r.at[0].entry.fenceValue, 50);
-        assert_int_equal(r.at[0].sequence, 8);
-        bfDestroyFenceLogReader(reader);
-    }
+    BfFence fence = make_native_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2);
+    struct records r;
+    f->icd.pause();
+    for (uint64_t i = 1; i <= 30; i++)
+        queue_signal(queue, fence, i);
+    f->icd.resume();
+    await_fence(fence, 30);
+    read_all(reader, &r);
+    assert_int_equal(r.count + r.lost, 30);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.at[0].sequence, 7); /* four slots for each of two entries */
+    queue_signal(queue, fence, 50);        /* they are free again */
+    await_fence(fence, 50);
+    read_all(reader, &r);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.lost, 0);
+    assert_int_equal(r.at[0].entry.fenceValue, 50);
+    assert_int_equal(r.at[0].sequence, 8);
+    bfDestroyFenceLogReader(reader);
 }
 
 /* Where the host fills times in, it may find that the GPU has been given the next entry for the same
@@ -287,58 +281,55 @@ FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
 
 /* ------------------------------------------------------------------------------- Re-creation -- */
 
-FIXTURE_TEST(a_log_is_replaced_while_work_is_queued)
+TYPE_TEST(a_log_is_replaced_while_work_is_queued)
 {
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
-        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
-        struct records r;
-        uint64_t value = 0, seen = 0;
-        for (uint32_t round = 1; round <= 6; round++) {
-            /* Some with the driver, some held, when the buffers are exchanged; twice in between. */
-            for (int i = 0; i < 5; i++)
-                queue_signal(queue, fence, ++value);
-            queue_wait(queue, gate, round);
-            for (int i = 0; i < 5; i++)
-                queue_signal(queue, fence, ++value);
-            assert_success(bfSetFenceLogEntries(reader, 60 + round));
-            if (round % 2)
-                assert_success(bfSetFenceLogEntries(reader, 90 + round));
-            cpu_signal(gate, round);
-            if (round % 3)
-                continue;
-            await_fence(fence, value);
-            read_all(reader, &r);
-            assert_int_equal(r.lost, 0);
-            for (uint32_t i = 0; i < r.count; i++) {
-                assert_int_equal(r.at[i].sequence, seen++);
-                assert_int_equal(r.at[i].entry.fenceValue, seen);
-                assert_int_equal(r.at[i].lostBefore, 0);
-            }
-            assert_int_equal(seen, value);
-        }
-        /* Who comes later counts as the queue does. */
-        BfFenceLogReader late = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
-        queue_signal(queue, fence, ++value);
-        await_fence(fence, value);
-        read_all(late, &r);
-        assert_int_equal(r.count, 1);
-        assert_int_equal(r.at[0].sequence, seen);
-        bfDestroyFenceLogReader(late);
-        assert_bad_input(bfSetFenceLogEntries(reader, 0));
-        assert_bad_input(bfSetFenceLogEntries(reader, 1));
-        assert_bad_input(bfSetFenceLogEntries(reader, 65537));
-        bfDestroyFenceLogReader(reader);
-        /* One is too few to be asked for, and no error: at least so many. */
-        reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 1);
-        queue_signal(queue, fence, ++value);
+    BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
+    BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 100);
+    struct records r;
+    uint64_t value = 0, seen = 0;
+    for (uint32_t round = 1; round <= 6; round++) {
+        /* Some with the driver, some held, when the buffers are exchanged; twice in between. */
+        for (int i = 0; i < 5; i++)
+            queue_signal(queue, fence, ++value);
+        queue_wait(queue, gate, round);
+        for (int i = 0; i < 5; i++)
+            queue_signal(queue, fence, ++value);
+        assert_success(bfSetFenceLogEntries(reader, 60 + round));
+        if (round % 2)
+            assert_success(bfSetFenceLogEntries(reader, 90 + round));
+        cpu_signal(gate, round);
+        if (round % 3)
+            continue;
         await_fence(fence, value);
         read_all(reader, &r);
-        assert_int_equal(r.count, 1);
-        assert_int_equal(r.at[0].sequence, seen + 1);
-        bfDestroyFenceLogReader(reader);
+        assert_int_equal(r.lost, 0);
+        for (uint32_t i = 0; i < r.count; i++) {
+            assert_int_equal(r.at[i].sequence, seen++);
+            assert_int_equal(r.at[i].entry.fenceValue, seen);
+            assert_int_equal(r.at[i].lostBefore, 0);
+        }
+        assert_int_equal(seen, value);
     }
+    /* Who comes later counts as the queue does. */
+    BfFenceLogReader late = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
+    queue_signal(queue, fence, ++value);
+    await_fence(fence, value);
+    read_all(late, &r);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.at[0].sequence, seen);
+    bfDestroyFenceLogReader(late);
+    assert_bad_input(bfSetFenceLogEntries(reader, 0));
+    assert_bad_input(bfSetFenceLogEntries(reader, 1));
+    assert_bad_input(bfSetFenceLogEntries(reader, 65537));
+    bfDestroyFenceLogReader(reader);
+    /* One is too few to be asked for, and no error: at least so many. */
+    reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 1);
+    queue_signal(queue, fence, ++value);
+    await_fence(fence, value);
+    read_all(reader, &r);
+    assert_int_equal(r.count, 1);
+    assert_int_equal(r.at[0].sequence, seen + 1);
+    bfDestroyFenceLogReader(reader);
 }
 
 /* ------------------------------------------------------------------------------------- Times -- */

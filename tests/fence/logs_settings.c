@@ -154,8 +154,7 @@ TEST(a_log_without_times_is_written_when_it_is_read)
         BfFence fence = make_native_fence(&f, 1), passed = make_fence(&f, 5);
         BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
-        BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-        assert_success(bfGetNativeFenceMapping(fence, &mapping));
+        const BfNativeFenceMapping mapping = mapping_of(fence);
         queue_signal(queue, fence, 8);
         await_fence(fence, 8);
         f.icd.hold_before_signals(true);

@@ -245,7 +245,7 @@ FIXTURE_TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
 }
 
 /* Blocked threads, by either rule. */
-struct blocked {
+struct waiter {
     const BfFence *fences;
     const uint64_t *values;
     BfFenceWaitFlags flags;
@@ -254,7 +254,7 @@ struct blocked {
 
 static void block(void *argument)
 {
-    struct blocked *b = argument;
+    struct waiter *b = argument;
     b->result = bfWaitFences(3, b->fences, b->values, b->flags, UINT64_MAX);
 }
 
@@ -264,7 +264,7 @@ FIXTURE_TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_f
     for (int round = 0; round < 10; round++) {
         BfFence fences[3] = {make_fence(f, 0), make_fence(f, 0), make_fence(f, 0)};
         static const uint64_t values[3] = {1, 2, 3};
-        struct blocked b[2] = {
+        struct waiter b[2] = {
             {fences, values, BF_FENCE_WAIT_ALL, VK_RESULT_MAX_ENUM},
             {fences, values, BF_FENCE_WAIT_ANY_BIT, VK_RESULT_MAX_ENUM},
         };

@@ -6,20 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static BfNativeFenceMapping mapping_of(BfFence fence)
-{
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    return mapping;
-}
-
-static const volatile uint64_t *word_of(BfFence fence)
-{
-    BfNativeFenceMapping mapping = mapping_of(fence);
-    assert_non_null(mapping.pCurrentValue);
-    return mapping.pCurrentValue;
-}
-
 static uint64_t load(const volatile uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -61,19 +47,16 @@ FIXTURE_TEST(initial_values_are_in_memory)
     }
 }
 
-FIXTURE_TEST(a_queues_signal_is_stored_by_the_gpu)
+TYPE_TEST(a_queues_signal_is_stored_by_the_gpu)
 {
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 7);
-        const volatile uint64_t *word = word_of(fence);
-        for (uint64_t i = 1; i < 100; i++) {
-            queue_signal(queue, fence, BIG + i);
-            while (load(word) != BIG + i) /* no call of Belfry's: the GPU alone */
-                ;
-        }
-        await_fence(fence, BIG + 99);
+    BfFence fence = make_native_fence(f, 7);
+    const volatile uint64_t *word = word_of(fence);
+    for (uint64_t i = 1; i < 100; i++) {
+        queue_signal(queue, fence, BIG + i);
+        while (load(word) != BIG + i) /* no call of Belfry's: the GPU alone */
+            ;
     }
+    await_fence(fence, BIG + 99);
 }
 
 FIXTURE_TEST(any_64_bits_follow_any_others)
@@ -104,33 +87,30 @@ FIXTURE_TEST(any_64_bits_follow_any_others)
 }
 
 /* The moment between a packet's work and the signal of its end, held. */
-FIXTURE_TEST(the_word_leads_the_value)
+TYPE_TEST(the_word_leads_the_value)
 {
     if (!fixture_is_icd())
         return;
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 1);
-        BfEvent event = make_event(f);
-        const volatile uint64_t *word = word_of(fence);
-        set_event_on(fence, 9, event);
-        f->icd.hold_before_signals(true);
-        execute(queue, write_word(f, queue, 3, 33));
-        queue_signal(queue, fence, 9);
+    BfFence fence = make_native_fence(f, 1);
+    BfEvent event = make_event(f);
+    const volatile uint64_t *word = word_of(fence);
+    set_event_on(fence, 9, event);
+    f->icd.hold_before_signals(true);
+    execute(queue, write_word(f, queue, 3, 33));
+    queue_signal(queue, fence, 9);
+    f->icd.quiesce();
+    while (load(word) != 9) { /* the execution is a batch of its own */
+        assert_int_equal(load(word), 1);
+        for (uint32_t family = 0; family < f->family_count; family++)
+            f->icd.step(family, 0), f->icd.step(family, 1);
         f->icd.quiesce();
-        while (load(word) != 9) { /* the execution is a batch of its own */
-            assert_int_equal(load(word), 1);
-            for (uint32_t family = 0; family < f->family_count; family++)
-                f->icd.step(family, 0), f->icd.step(family, 1);
-            f->icd.quiesce();
-        }
-        assert_int_equal(read_word(f, 3), 33); /* its data is there, too */
-        assert_value(fence, 1);
-        assert_false(take_event(event));
-        f->icd.hold_before_signals(false);
-        await_event(event);
-        assert_value(fence, 9);
     }
+    assert_int_equal(read_word(f, 3), 33); /* its data is there, too */
+    assert_value(fence, 1);
+    assert_false(take_event(event));
+    f->icd.hold_before_signals(false);
+    await_event(event);
+    assert_value(fence, 9);
 }
 
 /* Who has read a value in memory may use what the work before its signal wrote, several cache lines,
@@ -182,23 +162,20 @@ static void poll_word(void *argument)
     }
 }
 
-FIXTURE_TEST(nobody_sees_half_a_value)
+TYPE_TEST(nobody_sees_half_a_value)
 {
-    for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence fence = make_native_fence(f, 0);
-        struct poller poller = {.word = word_of(fence)};
-        struct thread thread;
-        thread_start(&thread, poll_word, &poller);
-        for (int i = 0; i < TIMES(2000); i++)
-            queue_signal(queue, fence, i % 2 ? 0 : UINT64_MAX);
-        await_idle(queue);
-        while (!poller.seen[0] && !poller.seen[1])
-            ;
-        poller.stop = true;
-        thread_join(&thread);
-        assert_int_equal(poller.torn, 0);
-    }
+    BfFence fence = make_native_fence(f, 0);
+    struct poller poller = {.word = word_of(fence)};
+    struct thread thread;
+    thread_start(&thread, poll_word, &poller);
+    for (int i = 0; i < TIMES(2000); i++)
+        queue_signal(queue, fence, i % 2 ? 0 : UINT64_MAX);
+    await_idle(queue);
+    while (!poller.seen[0] && !poller.seen[1])
+        ;
+    poller.stop = true;
+    thread_join(&thread);
+    assert_int_equal(poller.torn, 0);
 }
 
 /* ----------------------------------------------------------------------------------- Mapping -- */

@@ -24,14 +24,6 @@ static BfFence make_flagged(struct fixture *f, BfFenceFlags flags, uint64_t valu
     return f->made_fences[f->fence_count++] = fence;
 }
 
-static BfNativeFenceMapping mapping_of(BfFence fence)
-{
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    assert_non_null(mapping.pCurrentValue);
-    return mapping;
-}
-
 static uint64_t word(BfFence fence)
 {
     return __atomic_load_n(mapping_of(fence).pCurrentValue, __ATOMIC_ACQUIRE);
@@ -54,13 +46,6 @@ static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
     execute(queue, commands);
     await_idle(queue);
     return (uint64_t)read_word(f, 17) << 32 | read_word(f, 16);
-}
-
-static BfDeviceCounters counters(struct fixture *f)
-{
-    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(f->bf, &c));
-    return c;
 }
 
 static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t entries)
@@ -86,10 +71,10 @@ FIXTURE_TEST(the_example_of_41_and_42)
     set_event_on(fence, 42, on_42);
     assert_int_equal(monitored_of(f, queue, fence), 41);
     fixture_settle(f);
-    uint64_t before = counters(f).sleeperWakeups;
+    uint64_t before = counters_of(f).sleeperWakeups;
     queue_signal(queue, fence, 41);
     await_word(fence, 41);
-    assert_int_equal(counters(f).sleeperWakeups, before);
+    assert_int_equal(counters_of(f).sleeperWakeups, before);
     assert_int_equal(monitored_of(f, queue, fence), 41);
     assert_false(take_event(on_42));
     queue_signal(queue, fence, 42);
@@ -109,19 +94,19 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
     for (uint32_t i = 0; i < 3; i++) {
         BfFence fence = make_flagged(f, flags[i], 0);
         VkCommandBuffer first = write_word(f, a, 3, i + 1), second = copy_word(f, b, 3, 4);
-        uint64_t before = counters(f).submissions;
+        uint64_t before = counters_of(f).submissions;
         f->icd.pause();
         execute(a, first);
         queue_signal(a, fence, 10);
         queue_wait(b, fence, 10);
         execute(b, second);
-        assert_int_equal(counters(f).submissions, before + 3);
+        assert_int_equal(counters_of(f).submissions, before + 3);
         assert_value(fence, 0);
         f->icd.resume();
         await_idle(b);
         assert_int_equal(read_word(f, 4), i + 1);
     }
-    assert_int_equal(counters(f).blockedWaits, 0);
+    assert_int_equal(counters_of(f).blockedWaits, 0);
 }
 
 /* ----------------------------------------------------------------------------------- Storage -- */

@@ -24,11 +24,9 @@ static uint64_t oom_points(struct fixture *f)
     return counters.oom_points;
 }
 
-static uint64_t word_of(BfFence fence)
+static uint64_t value_in_memory(BfFence fence)
 {
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    return __atomic_load_n(mapping.pCurrentValue, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(word_of(fence), __ATOMIC_ACQUIRE);
 }
 
 /* What is there by now, in all; the last entry may need a batch, which is only now submitted. */
@@ -101,11 +99,11 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
     RETRY(bfSignalFence(there, 5));
     *last = oom_points(&f);
     assert_value(there, 5);
-    assert_int_equal(word_of(there), 5);
+    assert_int_equal(value_in_memory(there), 5);
     assert_value(back, BIG + STEPS);
-    assert_int_equal(word_of(back), BIG + STEPS);
+    assert_int_equal(value_in_memory(back), BIG + STEPS);
     assert_value(progress, STEPS);
-    assert_int_equal(word_of(progress), STEPS);
+    assert_int_equal(value_in_memory(progress), STEPS);
     for (uint32_t i = 0; i < STEPS; i++)
         assert_int_equal(read_word(&f, STEPS + i), i + 1);
     while (oom_points(&f) < fail_at) /* this run has made fewer: not in fixture_close */

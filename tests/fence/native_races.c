@@ -8,14 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const volatile uint64_t *word_of(BfFence fence)
-{
-    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
-    assert_success(bfGetNativeFenceMapping(fence, &mapping));
-    assert_non_null(mapping.pCurrentValue);
-    return mapping.pCurrentValue;
-}
-
 static uint64_t load(const volatile uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -26,13 +18,6 @@ static void await_word(const volatile uint64_t *word, uint64_t value)
 {
     while (load(word) != value)
         sched_yield();
-}
-
-static BfDeviceCounters counters(struct fixture *f)
-{
-    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(f->bf, &c));
-    return c;
 }
 
 static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
@@ -46,27 +31,21 @@ static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
 }
 
 /* The CPU's signal between a store and the end of its batch: the ledger has the queue's last. */
-TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
+TYPE_TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
 {
     if (!fixture_is_icd())
         return;
-    for (int t = 0; t < 3; t++) {
-        struct fixture f;
-        fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, queue_types[t]);
-        BfFence fence = make_native_fence(&f, 0);
-        const volatile uint64_t *word = word_of(fence);
-        f.icd.hold_before_signals(true);
-        queue_signal(queue, fence, 5);
-        f.icd.quiesce();
-        assert_int_equal(load(word), 5);
-        cpu_signal(fence, 2);
-        assert_value(fence, 2);
-        f.icd.hold_before_signals(false);
-        await_word(word, 5);
-        assert_value(fence, 5);
-        fixture_close(&f);
-    }
+    BfFence fence = make_native_fence(f, 0);
+    const volatile uint64_t *word = word_of(fence);
+    f->icd.hold_before_signals(true);
+    queue_signal(queue, fence, 5);
+    f->icd.quiesce();
+    assert_int_equal(load(word), 5);
+    cpu_signal(fence, 2);
+    assert_value(fence, 2);
+    f->icd.hold_before_signals(false);
+    await_word(word, 5);
+    assert_value(fence, 5);
 }
 
 static void step(struct fixture *f, uint32_t family)
@@ -157,7 +136,7 @@ FIXTURE_TEST(signals_in_order_wake_nobody)
     await_word(word, 25);
     while (bfGetFenceValue(fence) != 25) /* it may lag behind the word */
         sched_yield();
-    assert_int_equal(counters(f).sleeperWakeups, 0);
+    assert_int_equal(counters_of(f).sleeperWakeups, 0);
 }
 
 TEST(software_queues_store_by_the_cpu)

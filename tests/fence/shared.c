@@ -74,24 +74,12 @@ FIXTURE_TEST(a_wait_on_one_object_is_satisfied_by_another)
     await_idle(signals);
 }
 
-struct blocked {
-    BfFence fence;
-    uint64_t value;
-    VkResult result;
-};
-
-static void block(void *argument)
-{
-    struct blocked *b = argument;
-    b->result = bfWaitFences(1, &b->fence, &b->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
-}
-
 FIXTURE_TEST(a_blocked_thread_is_released_by_another_object)
 {
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
     struct blocked b = {.fence = two, .value = 2};
     struct thread thread;
-    thread_start(&thread, block, &b);
+    thread_start(&thread, block_on, &b);
     thread_await_sleep(&thread);
     cpu_signal(one, 1);
     assert_false(thread.finished);
@@ -337,13 +325,6 @@ FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
 
 /* ------------------------------------------------------------------------------------- Costs -- */
 
-static BfDeviceCounters counters(struct fixture *f)
-{
-    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(f->bf, &c));
-    return c;
-}
-
 FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
 {
     enum { SIGNALS = TIMES(10000) };
@@ -354,14 +335,14 @@ FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
     set_event_on(two, BIG, event);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, i);
-    assert_int_equal(counters(f).sharedWakeups, 0);
+    assert_int_equal(counters_of(f).sharedWakeups, 0);
     cpu_signal(one, BIG);
     await_event(event);
     cpu_signal(one, 0);
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, 2 * BIG + i);
-    assert_in_range(counters(f).sharedWakeups, 0, 1); /* 0: it had not fallen asleep yet */
-    assert_int_equal(counters(f).eventsSet, 1);
+    assert_in_range(counters_of(f).sharedWakeups, 0, 1); /* 0: it had not fallen asleep yet */
+    assert_int_equal(counters_of(f).eventsSet, 1);
 }
 
 TEST(opening_and_closing_leaves_nothing_behind)
@@ -390,7 +371,7 @@ TEST(opening_and_closing_leaves_nothing_behind)
     assert_int_equal(open_descriptors(), descriptors);
     assert_int_equal(mapped_pages(), pages);
     if (!getenv("BELFRY_TEST_OLD_KERNEL")) /* there each fence takes a thread of its own */
-        assert_in_range(counters(&f).sleeperThreads, 0, 64);
+        assert_in_range(counters_of(&f).sleeperThreads, 0, 64);
     cpu_signal(last, BIG);
     assert_true(take_event(event));
     fixture_close(&f);

@@ -13,7 +13,7 @@
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE
 
-struct blocked {
+struct waiter {
     BfFence fences[2];
     uint64_t values[2];
     uint32_t count;
@@ -23,7 +23,7 @@ struct blocked {
 
 static void block(void *argument)
 {
-    struct blocked *b = argument;
+    struct waiter *b = argument;
     b->result = bfWaitFences(b->count, b->fences, b->values, b->flags, UINT64_MAX);
 }
 
@@ -67,7 +67,7 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
     int fd = export_fence(fence);
     const BfFence both[2] = {fence, plain};
     const uint64_t values[2] = {9, 1};
-    struct blocked one = {.fences = {fence}, .values = {9}, .count = 1},
+    struct waiter one = {.fences = {fence}, .values = {9}, .count = 1},
                    either = {.fences = {plain, fence},
                              .values = {9, 9},
                              .count = 2,
@@ -159,7 +159,7 @@ FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
                 after = make_fence(f, 0);
         BfEvent event = make_event(f);
         int fd = export_fence(fence);
-        struct blocked b = {.fences = {fence}, .values = {UINT64_MAX}, .count = 1};
+        struct waiter b = {.fences = {fence}, .values = {UINT64_MAX}, .count = 1};
         struct thread thread;
         set_event_on(fence, UINT64_MAX, event);
         queue_wait(queue, fence, UINT64_MAX);

@@ -251,9 +251,7 @@ void open_trusting(struct fixture *f)
 
 uint64_t native_waits(struct fixture *f)
 {
-    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(f->bf, &counters));
-    return counters.peerWaits;
+    return counters_of(f).peerWaits;
 }
 
 void await_native_waits(struct fixture *f, uint64_t count)
@@ -413,13 +411,6 @@ static void scribble(void *page, uint64_t seed)
     }
 }
 
-static BfDeviceCounters counters_of(struct me *me)
-{
-    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(me->f.bf, &counters));
-    return counters;
-}
-
 static void lose(struct me *me)
 {
     VkCommandBuffer commands = write_word(&me->f, me->queue, 0, 1);
@@ -505,10 +496,10 @@ static struct answer obey(struct me *me, struct order order, int fd)
         answer.result = me->scribbled ? VK_SUCCESS : VK_ERROR_UNKNOWN;
         break;
     case PEER_WAKEUPS:
-        answer.value = counters_of(me).sharedWakeups;
+        answer.value = counters_of(&me->f).sharedWakeups;
         break;
     case PEER_NATIVE_WAITS:
-        answer.value = counters_of(me).peerWaits;
+        answer.value = counters_of(&me->f).peerWaits;
         break;
     case PEER_LOSE:
         lose(me);

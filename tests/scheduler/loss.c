@@ -11,32 +11,6 @@
 
 enum { THREADS = 7 };
 
-struct blocked {
-    BfFence fence;
-    BfQueue queue;
-    BfEvent event;
-    VkResult result;
-};
-
-static void block_on_fence(void *argument)
-{
-    struct blocked *b = argument;
-    const uint64_t value = UINT64_MAX - 1;
-    b->result = bfWaitFences(1, &b->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);
-}
-
-static void block_on_queue(void *argument)
-{
-    struct blocked *b = argument;
-    b->result = bfQueueWaitIdle(b->queue);
-}
-
-static void block_on_event(void *argument)
-{
-    struct blocked *b = argument;
-    b->result = bfWaitForEvents(1, &b->event, VK_FALSE, UINT64_MAX, NULL);
-}
-
 /* One queue runs, one is held by the CPU, one waits for the first, one for a semaphore. */
 struct scene {
     struct fixture f;
@@ -155,11 +129,8 @@ SCENE_TEST(blocked_threads_return_and_tell_of_the_loss)
     struct thread threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
         b[i].result = VK_RESULT_MAX_ENUM;
-        thread_start(&threads[i],
-                     b[i].fence   ? block_on_fence
-                     : b[i].queue ? block_on_queue
-                                  : block_on_event,
-                     &b[i]);
+        b[i].value = UINT64_MAX - 1;
+        thread_start(&threads[i], block_on, &b[i]);
         thread_await_sleep(&threads[i]);
         assert_false(threads[i].finished);
     }

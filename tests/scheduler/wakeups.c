@@ -8,13 +8,6 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-static BfDeviceCounters counters(struct fixture *f)
-{
-    BfDeviceCounters c = {BF_TYPE(DEVICE_COUNTERS)};
-    assert_success(bfGetDeviceCounters(f->bf, &c));
-    return c;
-}
-
 /* Times that threads of this process went to sleep of their own accord: each a wake-up later. */
 static long sleeps(void)
 {
@@ -40,7 +33,7 @@ FIXTURE_TEST(signals_that_nobody_waits_for_wake_nobody)
     }
     if (f->icd.library)
         fixture_settle(f); /* elsewhere it waits itself */
-    BfDeviceCounters c = counters(f);
+    BfDeviceCounters c = counters_of(f);
     assert_int_equal(c.sleeperWakeups, 0);
     assert_int_equal(c.sleeperThreads, 0);
     assert_int_equal(c.eventsSet, 0);
@@ -52,14 +45,14 @@ FIXTURE_TEST(signals_that_nobody_waits_for_wake_nobody)
  * can apply at once, and nobody waits for any. */
 static void signal_unwatched(struct fixture *f, BfQueue queue, BfFence fence, uint64_t signals)
 {
-    uint64_t before = counters(f).sleeperWakeups;
+    uint64_t before = counters_of(f).sleeperWakeups;
     VkEvent stall = stall_begin(f, queue);
     for (uint64_t i = 1; i <= signals; i++)
         queue_signal(queue, fence, i);
     stall_end(f, stall);
     while (bfGetFenceValue(fence) < signals)
         sched_yield();
-    assert_int_equal(counters(f).sleeperWakeups, before);
+    assert_int_equal(counters_of(f).sleeperWakeups, before);
 }
 
 /* Below the value that is waited for anybody may signal, and it costs no submission either. */
@@ -76,16 +69,16 @@ FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
         else
             queue_signal(i % 4 ? queue : other, fence, i);
     }
-    assert_int_equal(counters(f).submissions, 0);
+    assert_int_equal(counters_of(f).submissions, 0);
     signal_unwatched(f, queue, fence, SIGNALS / 10);
-    BfDeviceCounters c = counters(f);
+    BfDeviceCounters c = counters_of(f);
     assert_int_equal(c.sleeperWakeups, 0);
     assert_int_equal(c.submissions, 1); /* the work before them */
     assert_int_equal(c.eventsSet, 0);
     assert_false(take_event(event));
     cpu_signal(fence, BIG);
     assert_true(take_event(event));
-    c = counters(f);
+    c = counters_of(f);
     assert_int_equal(c.sleeperWakeups, 0); /* it was the CPU itself */
     assert_int_equal(c.eventsSet, 1);
     await_idle(queue);
@@ -108,7 +101,7 @@ FIXTURE_TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
     await_event(event);
     assert_value(fence, SIGNALS);
     assert_int_equal(read_word(f, 0), SIGNALS);
-    BfDeviceCounters c = counters(f);
+    BfDeviceCounters c = counters_of(f);
     assert_in_range(c.sleeperWakeups, 0, 1); /* 0: the last signal found its work done */
     assert_int_equal(c.eventsSet, 1);
 }
@@ -127,14 +120,14 @@ FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
         queue_signal(queue, fence, i + 1);
     }
     for (uint64_t i = 0; i < SIGNALS; i++) {
-        assert_int_equal(counters(f).sleeperWakeups, 0);
+        assert_int_equal(counters_of(f).sleeperWakeups, 0);
         assert_false(take_event(event));
         stall_end(f, stalls[i]);
         while (bfGetFenceValue(fence) <= i)
             sched_yield();
     }
     await_event(event);
-    assert_in_range(counters(f).sleeperWakeups, 0, 1); /* 0: this thread was quicker */
+    assert_in_range(counters_of(f).sleeperWakeups, 0, 1); /* 0: this thread was quicker */
 }
 
 /* A thousand registrations on as many values, all of which come behind one piece of work. */
@@ -151,12 +144,12 @@ FIXTURE_TEST(many_waiters_behind_one_work_wake_once)
     VkEvent stall = stall_begin(f, queue);
     for (uint64_t i = 1; i <= WAITERS; i++)
         queue_signal(queue, fence, i);
-    assert_int_equal(counters(f).eventsSet, 0);
+    assert_int_equal(counters_of(f).eventsSet, 0);
     stall_end(f, stall);
     for (int i = 0; i < 16; i++)
         await_event(events[i]);
     await_fence(fence, WAITERS);
-    BfDeviceCounters c = counters(f);
+    BfDeviceCounters c = counters_of(f);
     assert_in_range(c.sleeperWakeups, 0, 1);
     assert_int_equal(c.eventsSet, WAITERS); /* a fence that is there has set all it had to */
 }
@@ -176,21 +169,9 @@ FIXTURE_TEST(waiters_for_every_value_wake_at_most_once_each)
     }
     cpu_signal(gate, 1);
     await_fence(fence, WAITERS);
-    BfDeviceCounters c = counters(f);
+    BfDeviceCounters c = counters_of(f);
     assert_in_range(c.sleeperWakeups, 0, WAITERS);
     assert_int_equal(c.eventsSet, WAITERS);
-}
-
-struct blocked {
-    BfFence fence;
-    VkResult result;
-};
-
-static void block(void *argument)
-{
-    struct blocked *b = argument;
-    const uint64_t value = 7;
-    b->result = bfWaitFences(1, &b->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);
 }
 
 /* A thousand threads in bfWaitFences are woken by one signal, each once or hardly more often: what
@@ -205,8 +186,8 @@ static void wake_blocked_threads(BfQueue (*make)(struct fixture *f))
     BfFence fence = make_fence(&f, 0);
     BfQueue queue = make ? make(&f) : NULL;
     for (int i = 0; i < THREADS; i++) {
-        b[i] = (struct blocked){fence, VK_RESULT_MAX_ENUM};
-        thread_start(&threads[i], block, &b[i]);
+        b[i] = (struct blocked){.fence = fence, .value = 7, .result = VK_RESULT_MAX_ENUM};
+        thread_start(&threads[i], block_on, &b[i]);
     }
     for (int i = 0; i < THREADS; i++)
         thread_await_sleep(&threads[i]);
@@ -224,7 +205,7 @@ static void wake_blocked_threads(BfQueue (*make)(struct fixture *f))
         assert_success(b[i].result);
     }
     long during = sleeps() - before;
-    assert_in_range(counters(&f).sleeperWakeups, 0, queue ? 1 : 0);
+    assert_in_range(counters_of(&f).sleeperWakeups, 0, queue ? 1 : 0);
     print_message("%ld sleeps of %d threads\n", during, THREADS);
     /* One to join each thread, one more for each to run into another's lock on its way out. */
     assert_in_range(during, 0, 3 * THREADS + 200);

@@ -124,6 +124,11 @@ void await_idle(BfQueue queue);
  * fences on an idle queue that is so when they return. */
 void await_signals(BfQueue queue);
 
+BfDeviceCounters counters_of(struct fixture *f);
+/* A native fence's memory, and its current value there, which the program can map. */
+BfNativeFenceMapping mapping_of(BfFence fence);
+const volatile uint64_t *word_of(BfFence fence);
+
 /* Calls that have to succeed. */
 void queue_signal(BfQueue queue, BfFence fence, uint64_t value);
 void queue_wait(BfQueue queue, BfFence fence, uint64_t value);
@@ -172,6 +177,17 @@ void thread_start(struct thread *t, void (*run)(void *argument), void *argument)
 /* Returns when it sleeps in a wait (and not at a lock on its way there), or has finished. */
 void thread_await_sleep(struct thread *t);
 void thread_join(struct thread *t);
+
+/* What a thread blocks in, by block_on(&b): a wait for the fence's value, for the event or for the queue,
+ * whichever there is. */
+struct blocked {
+    BfFence fence;
+    uint64_t value;
+    BfEvent event;
+    BfQueue queue;
+    VkResult result;
+};
+void block_on(void *blocked);
 
 /* Returns when as many threads have called it; again and again. Zeroed at first. */
 struct start_line {

@@ -331,3 +331,34 @@ void start_line_cross(struct start_line *line, uint32_t threads)
     while (line->waiting / threads == number / threads)
         sched_yield();
 }
+
+void block_on(void *blocked)
+{
+    struct blocked *b = blocked;
+    b->result = b->fence   ? bfWaitFences(1, &b->fence, &b->value, BF_FENCE_WAIT_ALL, UINT64_MAX)
+                : b->event ? bfWaitForEvents(1, &b->event, VK_FALSE, UINT64_MAX, NULL)
+                           : bfQueueWaitIdle(b->queue);
+}
+
+/* ------------------------------------------------------------------------------- What there is -- */
+
+BfDeviceCounters counters_of(struct fixture *f)
+{
+    BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS)};
+    assert_success(bfGetDeviceCounters(f->bf, &counters));
+    return counters;
+}
+
+BfNativeFenceMapping mapping_of(BfFence fence)
+{
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
+    assert_success(bfGetNativeFenceMapping(fence, &mapping));
+    return mapping;
+}
+
+const volatile uint64_t *word_of(BfFence fence)
+{
+    const BfNativeFenceMapping mapping = mapping_of(fence);
+    assert_non_null(mapping.pCurrentValue);
+    return mapping.pCurrentValue;
+}
