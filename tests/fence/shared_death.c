@@ -68,11 +68,11 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
     const BfFence both[2] = {fence, plain};
     const uint64_t values[2] = {9, 1};
     struct waiter one = {.fences = {fence}, .values = {9}, .count = 1},
-                   either = {.fences = {plain, fence},
-                             .values = {9, 9},
-                             .count = 2,
-                             .flags = BF_FENCE_WAIT_ANY_BIT},
-                   two = {.fences = {fence, plain}, .values = {9, 1}, .count = 2};
+                  either = {.fences = {plain, fence},
+                            .values = {9, 9},
+                            .count = 2,
+                            .flags = BF_FENCE_WAIT_ANY_BIT},
+                  two = {.fences = {fence, plain}, .values = {9, 1}, .count = 2};
     struct thread threads[3];
     set_event_on(fence, 9, event);
     assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
