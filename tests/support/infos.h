@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "support/test.h"
+
 #include <volk.h>
 
 /* Its entry point is main. */
@@ -12,12 +14,9 @@ static inline VkPipelineShaderStageCreateInfo info_stage(VkShaderStageFlagBits s
                                                          VkShaderModule module,
                                                          const VkSpecializationInfo *specialization)
 {
-    return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = stage,
-        .module = module,
-        .pName = "main",
-        .pSpecializationInfo = specialization};
+    return (VkPipelineShaderStageCreateInfo){VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO),
+                                             .stage = stage, .module = module, .pName = "main",
+                                             .pSpecializationInfo = specialization};
 }
 
 static inline VkComputePipelineCreateInfo info_compute(VkShaderModule module,
@@ -25,9 +24,8 @@ static inline VkComputePipelineCreateInfo info_compute(VkShaderModule module,
                                                        const VkSpecializationInfo *specialization)
 {
     return (VkComputePipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, module, specialization),
-        .layout = layout,
+        VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+        .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, module, specialization), .layout = layout,
         .basePipelineIndex = -1};
 }
 
@@ -60,40 +58,27 @@ static inline void info_graphics(struct info_graphics *g, uint32_t side, VkShade
     *g = (struct info_graphics){
         .stages = {info_stage(VK_SHADER_STAGE_VERTEX_BIT, vertex, NULL),
                    info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment, NULL)},
-        .vertices = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO},
-        .assembly = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .vertices = {VK_TYPE(PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO)},
+        .assembly = {VK_TYPE(PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO),
                      .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
         .viewport = {0, 0, (float)side, (float)side, 0, 1},
         .scissor = {.extent = {side, side}},
-        .viewports = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-                      .viewportCount = 1,
-                      .pViewports = &g->viewport,
-                      .scissorCount = 1,
-                      .pScissors = &g->scissor},
-        .raster = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                   .lineWidth = 1},
-        .samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .viewports = {VK_TYPE(PIPELINE_VIEWPORT_STATE_CREATE_INFO), .viewportCount = 1,
+                      .pViewports = &g->viewport, .scissorCount = 1, .pScissors = &g->scissor},
+        .raster = {VK_TYPE(PIPELINE_RASTERIZATION_STATE_CREATE_INFO), .lineWidth = 1},
+        .samples = {VK_TYPE(PIPELINE_MULTISAMPLE_STATE_CREATE_INFO),
                     .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT},
-        .depth = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO},
-        .blend = {.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-                  .attachmentCount = color_count,
+        .depth = {VK_TYPE(PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO)},
+        .blend = {VK_TYPE(PIPELINE_COLOR_BLEND_STATE_CREATE_INFO), .attachmentCount = color_count,
                   .pAttachments = g->blends},
-        .dynamic = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO},
-        .rendering = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-                      .colorAttachmentCount = color_count,
+        .dynamic = {VK_TYPE(PIPELINE_DYNAMIC_STATE_CREATE_INFO)},
+        .rendering = {VK_TYPE(PIPELINE_RENDERING_CREATE_INFO), .colorAttachmentCount = color_count,
                       .pColorAttachmentFormats = g->formats},
-        .info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                 .pNext = pass ? NULL : &g->rendering,
-                 .stageCount = 2,
-                 .pStages = g->stages,
-                 .pVertexInputState = &g->vertices,
-                 .pInputAssemblyState = &g->assembly,
-                 .pViewportState = &g->viewports,
-                 .pRasterizationState = &g->raster,
-                 .pMultisampleState = &g->samples,
-                 .pColorBlendState = &g->blend,
-                 .layout = layout,
-                 .renderPass = pass,
+        .info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO), .pNext = pass ? NULL : &g->rendering,
+                 .stageCount = 2, .pStages = g->stages, .pVertexInputState = &g->vertices,
+                 .pInputAssemblyState = &g->assembly, .pViewportState = &g->viewports,
+                 .pRasterizationState = &g->raster, .pMultisampleState = &g->samples,
+                 .pColorBlendState = &g->blend, .layout = layout, .renderPass = pass,
                  .basePipelineIndex = -1},
     };
     for (uint32_t i = 0; i < color_count; i++) {
@@ -107,20 +92,18 @@ info_pass(uint32_t attachment_count, const VkAttachmentDescription *attachments,
           uint32_t subpass_count, const VkSubpassDescription *subpasses, uint32_t dependency_count,
           const VkSubpassDependency *dependencies)
 {
-    return (VkRenderPassCreateInfo){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
-                                    .attachmentCount = attachment_count,
-                                    .pAttachments = attachments,
-                                    .subpassCount = subpass_count,
-                                    .pSubpasses = subpasses,
-                                    .dependencyCount = dependency_count,
-                                    .pDependencies = dependencies};
+    return (VkRenderPassCreateInfo){
+        VK_TYPE(RENDER_PASS_CREATE_INFO), .attachmentCount = attachment_count,
+        .pAttachments = attachments,      .subpassCount = subpass_count,
+        .pSubpasses = subpasses,          .dependencyCount = dependency_count,
+        .pDependencies = dependencies};
 }
 
 /* A square. */
 static inline VkFramebufferCreateInfo info_framebuffer(VkRenderPass pass, uint32_t count,
                                                        const VkImageView *views, uint32_t side)
 {
-    return (VkFramebufferCreateInfo){.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+    return (VkFramebufferCreateInfo){VK_TYPE(FRAMEBUFFER_CREATE_INFO),
                                      .renderPass = pass,
                                      .attachmentCount = count,
                                      .pAttachments = views,
@@ -133,12 +116,10 @@ static inline VkRenderPassBeginInfo info_pass_begin(VkRenderPass pass, VkFramebu
                                                     uint32_t side, uint32_t clear_count,
                                                     const VkClearValue *clears)
 {
-    return (VkRenderPassBeginInfo){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-                                   .renderPass = pass,
-                                   .framebuffer = framebuffer,
-                                   .renderArea = {.extent = {side, side}},
-                                   .clearValueCount = clear_count,
-                                   .pClearValues = clears};
+    return (VkRenderPassBeginInfo){
+        VK_TYPE(RENDER_PASS_BEGIN_INFO), .renderPass = pass,
+        .framebuffer = framebuffer,      .renderArea = {.extent = {side, side}},
+        .clearValueCount = clear_count,  .pClearValues = clears};
 }
 
 /* One descriptor; NULL for what isn't of its type. */
@@ -147,32 +128,27 @@ static inline VkWriteDescriptorSet info_write(VkDescriptorSet set, uint32_t bind
                                               const VkDescriptorImageInfo *image,
                                               const VkDescriptorBufferInfo *buffer)
 {
-    return (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                  .dstSet = set,
-                                  .dstBinding = binding,
-                                  .descriptorCount = 1,
-                                  .descriptorType = type,
-                                  .pImageInfo = image,
+    return (VkWriteDescriptorSet){VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = set,
+                                  .dstBinding = binding,         .descriptorCount = 1,
+                                  .descriptorType = type,        .pImageInfo = image,
                                   .pBufferInfo = buffer};
 }
 
 static inline VkCommandBufferBeginInfo info_begin(VkCommandBufferUsageFlags flags)
 {
-    return (VkCommandBufferBeginInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                      .flags = flags};
+    return (VkCommandBufferBeginInfo){VK_TYPE(COMMAND_BUFFER_BEGIN_INFO), .flags = flags};
 }
 
 static inline VkMemoryBarrier info_barrier(VkAccessFlags before, VkAccessFlags after)
 {
-    return (VkMemoryBarrier){
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = before, .dstAccessMask = after};
+    return (VkMemoryBarrier){VK_TYPE(MEMORY_BARRIER), .srcAccessMask = before,
+                             .dstAccessMask = after};
 }
 
 /* One command buffer. */
 static inline VkSubmitInfo info_submit(const VkCommandBuffer *commands)
 {
-    return (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                          .commandBufferCount = 1,
+    return (VkSubmitInfo){VK_TYPE(SUBMIT_INFO), .commandBufferCount = 1,
                           .pCommandBuffers = commands};
 }
 

@@ -44,7 +44,6 @@ uint32_t look(const struct bf_archive *archive, uint32_t key);
 #define BARRED UINT32_MAX
 
 void assert_verdict(const struct bf_verdict *verdict, const struct bf_verdict *expected);
-#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 
 /* The file's content, malloc'ed. */
 uint8_t *file_read(const char *path, size_t *size);

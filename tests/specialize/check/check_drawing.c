@@ -79,29 +79,26 @@ VkAttachmentReference2 drawing_input(uint32_t n)
 VkAttachmentDescription2 drawing_attachment(VkFormat format, VkSampleCountFlagBits samples)
 {
     bool color = bf_format_aspects(format) == VK_IMAGE_ASPECT_COLOR_BIT;
-    return (VkAttachmentDescription2){
-        .sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-        .format = format,
-        .samples = samples,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
-        .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
-        .finalLayout = color ? VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL
-                             : VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
-    };
+    return (VkAttachmentDescription2){VK_TYPE(ATTACHMENT_DESCRIPTION_2),
+                                      .format = format,
+                                      .samples = samples,
+                                      .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                      .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+                                      .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                      .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+                                      .finalLayout =
+                                          color ? VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL
+                                                : VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL};
 }
 
 VkSubpassDescription2 drawing_subpass(uint32_t input_count, const VkAttachmentReference2 *inputs,
                                       uint32_t color_count, const VkAttachmentReference2 *colors,
                                       const VkAttachmentReference2 *depth)
 {
-    return (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                   .inputAttachmentCount = input_count,
-                                   .pInputAttachments = inputs,
-                                   .colorAttachmentCount = color_count,
-                                   .pColorAttachments = colors,
-                                   .pDepthStencilAttachment = depth};
+    return (VkSubpassDescription2){
+        VK_TYPE(SUBPASS_DESCRIPTION_2), .inputAttachmentCount = input_count,
+        .pInputAttachments = inputs,    .colorAttachmentCount = color_count,
+        .pColorAttachments = colors,    .pDepthStencilAttachment = depth};
 }
 
 VkRenderPassCreateInfo2 drawing_pass(uint32_t attachment_count,
@@ -109,7 +106,7 @@ VkRenderPassCreateInfo2 drawing_pass(uint32_t attachment_count,
                                      uint32_t subpass_count, const VkSubpassDescription2 *subpasses,
                                      const VkSubpassDependency2 *dependency)
 {
-    return (VkRenderPassCreateInfo2){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+    return (VkRenderPassCreateInfo2){VK_TYPE(RENDER_PASS_CREATE_INFO_2),
                                      .attachmentCount = attachment_count,
                                      .pAttachments = attachments,
                                      .subpassCount = subpass_count,

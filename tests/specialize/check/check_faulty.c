@@ -37,8 +37,7 @@ static void init_drawing(struct faulty *f)
     const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_D32_SFLOAT_S8_UINT};
     for (uint32_t i = 0; i < 2; i++)
         f->attachments[i] =
-            (VkAttachmentDescription2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-                                       .format = formats[i],
+            (VkAttachmentDescription2){VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = formats[i],
                                        .samples = VK_SAMPLE_COUNT_4_BIT};
     f->color = drawing_color(0);
     f->depth = drawing_reference(1, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL, 0);
@@ -46,10 +45,8 @@ static void init_drawing(struct faulty *f)
     f->subpass = drawing_subpass(1, &f->input, 1, &f->color, &f->depth);
     f->pass = drawing_pass(2, f->attachments, 1, &f->subpass, NULL);
     f->vertices = (VkPipelineVertexInputStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = 1,
-        .pVertexBindingDescriptions = &vertex_binding,
-        .vertexAttributeDescriptionCount = 1,
+        VK_TYPE(PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO), .vertexBindingDescriptionCount = 1,
+        .pVertexBindingDescriptions = &vertex_binding, .vertexAttributeDescriptionCount = 1,
         .pVertexAttributeDescriptions = &attribute};
 }
 
@@ -62,13 +59,12 @@ static VkPipeline make_graphics(struct world *w, struct faulty *f)
         info_stage(VK_SHADER_STAGE_VERTEX_BIT, drawing_module(w, 0), NULL),
         info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, drawing_module(w, 1), NULL),
     };
-    f->graphics =
-        (VkGraphicsPipelineCreateInfo){.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                       .stageCount = 2,
-                                       .pStages = stages,
-                                       .pVertexInputState = &f->vertices,
-                                       .layout = w->s.layout.handle,
-                                       .renderPass = pass};
+    f->graphics = (VkGraphicsPipelineCreateInfo){VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
+                                                 .stageCount = 2,
+                                                 .pStages = stages,
+                                                 .pVertexInputState = &f->vertices,
+                                                 .layout = w->s.layout.handle,
+                                                 .renderPass = pass};
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
     assert_success(
         vkCreateGraphicsPipelines(w->f.device, VK_NULL_HANDLE, 1, &f->graphics, NULL, made));

@@ -20,19 +20,17 @@ static void open_device(struct fixture *f)
         f->queue_counts[i] =
             (f->families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) != 0;
     uint32_t n = device_queue_infos(&f->base, queues);
-    VkPhysicalDeviceVulkan13Features v13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
-    VkPhysicalDeviceVulkan12Features v12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &v13};
-    VkPhysicalDeviceVulkan11Features v11 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &v12};
-    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = &v11};
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES)};
+    VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
+                                            .pNext = &v13};
+    VkPhysicalDeviceVulkan11Features v11 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_1_FEATURES),
+                                            .pNext = &v12};
+    VkPhysicalDeviceFeatures2 all = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &v11};
     vkGetPhysicalDeviceFeatures2(f->physical, &all);
     f->addresses = v12.bufferDeviceAddress;
     f->int64 = all.features.shaderInt64;
     const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
                                      .pNext = &all,
                                      .queueCreateInfoCount = n,
                                      .pQueueCreateInfos = queues,
@@ -147,11 +145,8 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
                               : VK_SHADER_STAGE_ALL,
         };
     const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .flags = set->flags,
-        .bindingCount = set->binding_count,
-        .pBindings = bindings,
-    };
+        VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .flags = set->flags,
+        .bindingCount = set->binding_count, .pBindings = bindings};
     assert_true(w->set_layout_count < WORLD_OBJECTS);
     VkDescriptorSetLayout *made = &w->set_layouts[w->set_layout_count++];
     assert_success(vkCreateDescriptorSetLayout(w->f.device, &info, NULL, made));
@@ -169,12 +164,8 @@ void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set
         s->sets[i].handle = handles[i] = make_set_layout(w, &sets[i]);
     }
     const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = set_count,
-        .pSetLayouts = handles,
-        .pushConstantRangeCount = push_bytes ? 1 : 0,
-        .pPushConstantRanges = &s->range,
-    };
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = set_count, .pSetLayouts = handles,
+        .pushConstantRangeCount = push_bytes ? 1 : 0, .pPushConstantRanges = &s->range};
     assert_true(w->layout_count < WORLD_OBJECTS);
     VkPipelineLayout *made = &w->layouts[w->layout_count++];
     assert_success(vkCreatePipelineLayout(w->f.device, &info, NULL, made));

@@ -323,10 +323,9 @@ TEST(images_and_texel_buffers_are_read_and_written)
 
 TEST(formats_and_samplers_are_those_last_seen)
 {
-    const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                         .magFilter = VK_FILTER_LINEAR,
-                                         .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
-                                         .maxLod = 2};
+    const VkSamplerCreateInfo sampler = {
+        VK_TYPE(SAMPLER_CREATE_INFO), .magFilter = VK_FILTER_LINEAR,
+        .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER, .maxLod = 2};
     static const VkFormat formats[] = {
         VK_FORMAT_R8_UNORM,
         VK_FORMAT_B8G8R8A8_SRGB,
@@ -359,19 +358,18 @@ TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)
     subject_init(w, 1, &out_set, 8);
     VkBuffer buffer;
     VkDeviceMemory memory;
-    const VkBufferCreateInfo buffer_info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                            .size = 256,
+    const VkBufferCreateInfo buffer_info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 256,
                                             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
                                                      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+    const VkMemoryAllocateFlagsInfo flags = {VK_TYPE(MEMORY_ALLOCATE_FLAGS_INFO),
                                              .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-    const VkMemoryAllocateInfo memory_info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = 4096};
+    const VkMemoryAllocateInfo memory_info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .pNext = &flags,
+                                              .allocationSize = 4096};
     assert_success(vkCreateBuffer(w->f.device, &buffer_info, NULL, &buffer));
     assert_success(vkAllocateMemory(w->f.device, &memory_info, NULL, &memory));
     assert_success(vkBindBufferMemory(w->f.device, buffer, memory, 0));
-    const VkBufferDeviceAddressInfo address_info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer};
+    const VkBufferDeviceAddressInfo address_info = {VK_TYPE(BUFFER_DEVICE_ADDRESS_INFO),
+                                                    .buffer = buffer};
     uint64_t address = vkGetBufferDeviceAddress(w->f.device, &address_info);
     trial_init(w, COMPUTE(w, check_fickle_comp, 0));
     memcpy(w->t.push, &address, sizeof(address));

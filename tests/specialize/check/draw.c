@@ -150,21 +150,15 @@ TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders)
 TEST(a_subpass_of_a_render_pass_is_drawn_to)
 {
     const VkAttachmentDescription2 attachments[] = {
-        {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-         .format = VK_FORMAT_R8G8B8A8_UNORM,
-         .samples = VK_SAMPLE_COUNT_1_BIT,
-         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_R8G8B8A8_UNORM,
+         .samples = VK_SAMPLE_COUNT_1_BIT, .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
          .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
          .finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
-        {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-         .format = VK_FORMAT_R32G32B32A32_SFLOAT,
-         .samples = VK_SAMPLE_COUNT_1_BIT,
-         .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+        {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+         .samples = VK_SAMPLE_COUNT_1_BIT, .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
          .finalLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-        {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-         .format = VK_FORMAT_D32_SFLOAT,
-         .samples = VK_SAMPLE_COUNT_1_BIT,
-         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_D32_SFLOAT,
+         .samples = VK_SAMPLE_COUNT_1_BIT, .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
          .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
          .finalLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL},
     };
@@ -176,12 +170,10 @@ TEST(a_subpass_of_a_render_pass_is_drawn_to)
     const VkSubpassDescription2 subpasses[] = {
         drawing_subpass(0, NULL, 1, &first, NULL),
         drawing_subpass(1, &input, 1, &second, &depth),
-        {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2},
+        {VK_TYPE(SUBPASS_DESCRIPTION_2)},
     };
     const VkSubpassDependency2 dependencies[] = {
-        {.sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
-         .srcSubpass = 0,
-         .dstSubpass = 1,
+        {VK_TYPE(SUBPASS_DEPENDENCY_2), .srcSubpass = 0, .dstSubpass = 1,
          .srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
          .dstStageMask = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
          .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,

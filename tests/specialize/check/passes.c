@@ -168,17 +168,14 @@ TEST(samples_that_are_resolved_are_compared)
                                      3, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
                                      VK_IMAGE_ASPECT_DEPTH_BIT);
     const VkSubpassDescriptionDepthStencilResolve resolves = {
-        .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
+        VK_TYPE(SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE),
         .depthResolveMode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
-        .pDepthStencilResolveAttachment = &depth_resolve,
-    };
+        .pDepthStencilResolveAttachment = &depth_resolve};
     for (int depths = 0; depths < 2; depths++) {
-        const VkSubpassDescription2 subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                               .pNext = depths ? &resolves : NULL,
-                                               .colorAttachmentCount = 1,
-                                               .pColorAttachments = &color,
-                                               .pResolveAttachments = &resolve,
-                                               .pDepthStencilAttachment = depths ? &depth : NULL};
+        const VkSubpassDescription2 subpass = {
+            VK_TYPE(SUBPASS_DESCRIPTION_2),  .pNext = depths ? &resolves : NULL,
+            .colorAttachmentCount = 1,       .pColorAttachments = &color,
+            .pResolveAttachments = &resolve, .pDepthStencilAttachment = depths ? &depth : NULL};
         const VkRenderPassCreateInfo2 pass = drawing_pass(4, attachments, 1, &subpass, NULL);
         struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
         use_samples(d);
@@ -206,7 +203,7 @@ TEST(samples_may_be_near)
 /* ------------------------------------------------------------------------- Input attachments -- */
 
 static const VkSubpassDependency2 written_then_read = {
-    .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
+    VK_TYPE(SUBPASS_DEPENDENCY_2),
     .srcSubpass = 0,
     .dstSubpass = 1,
     .srcStageMask =
@@ -219,8 +216,7 @@ static const VkSubpassDependency2 written_then_read = {
     .dstAccessMask = VK_ACCESS_INPUT_ATTACHMENT_READ_BIT |
                      VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
                      VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-    .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
-};
+    .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT};
 
 #define INPUT(binding_, count_, index_)                                                            \
     {                                                                                              \
@@ -312,14 +308,13 @@ TEST(what_is_read_may_be_written)
     const VkAttachmentReference2 reference =
         drawing_reference(0, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_ASPECT_COLOR_BIT);
     const VkSubpassDescription2 subpass = drawing_subpass(1, &reference, 1, &reference, NULL);
-    const VkSubpassDependency2 dependency = {
-        .sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
-        .srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
-        .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_INPUT_ATTACHMENT_READ_BIT,
-        .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT,
-    };
+    const VkSubpassDependency2 dependency = {VK_TYPE(SUBPASS_DEPENDENCY_2),
+                                             .srcStageMask =
+                                                 VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                             .dstStageMask = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+                                             .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                                             .dstAccessMask = VK_ACCESS_INPUT_ATTACHMENT_READ_BIT,
+                                             .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT};
     const VkRenderPassCreateInfo2 pass = drawing_pass(1, &only, 1, &subpass, &dependency);
     struct drawing *d = drawing_open(&set, 1, &wide, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_feeds_frag);

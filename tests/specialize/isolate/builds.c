@@ -31,10 +31,9 @@ TEST(everything)
 {
     struct bf_isolate_info info = info_of(NULL);
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE};
-    const VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &timeline};
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
+    const VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2),
+                                                .pNext = &timeline};
     info.api_version = VK_API_VERSION_1_2;
     info.features = &features;
     info.instance_extension_count = 2;
@@ -46,23 +45,16 @@ TEST(everything)
     assert_success(bf_isolate_create(&info, &isolate));
 
     const VkDescriptorSetLayoutBindingFlagsCreateInfo flags = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
-        .bindingCount = 1,
+        VK_TYPE(DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO), .bindingCount = 1,
         .pBindingFlags = &none};
-    const VkDescriptorSetLayoutCreateInfo buffers = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &buffer};
-    const VkDescriptorSetLayoutCreateInfo images = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .pNext = &flags,
-        .bindingCount = 1,
-        .pBindings = &image};
+    const VkDescriptorSetLayoutCreateInfo buffers = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                     .bindingCount = 1, .pBindings = &buffer};
+    const VkDescriptorSetLayoutCreateInfo images = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                    .pNext = &flags, .bindingCount = 1,
+                                                    .pBindings = &image};
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
-    const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .setLayoutCount = 2,
-                                               .pushConstantRangeCount = 1,
+    const VkPipelineLayoutCreateInfo layout = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
+                                               .setLayoutCount = 2, .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &range};
     const VkSpecializationMapEntry entries[] = {{3, 8, 4}, {7, 0, 4}, {8, 4, 4}};
     const struct {
@@ -72,7 +64,7 @@ TEST(everything)
     } values = {1, 0.5f, 64};
     const VkSpecializationInfo specialization = {3, entries, sizeof(values), &values};
     const VkComputePipelineCreateInfo compute = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
         .flags = VK_PIPELINE_CREATE_DERIVATIVE_BIT | VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT,
         .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &specialization)};
     const struct bf_build_code code = {isolate_comp, sizeof(isolate_comp)};
@@ -108,8 +100,7 @@ TEST(pictures)
     for (uint32_t i = 0; i < 2; i++) {
         struct bf_isolate_info info = info_of(NULL);
         const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES,
-            .dynamicRendering = VK_TRUE};
+            VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .dynamicRendering = VK_TRUE};
         if (i == 0) {
             info.api_version = VK_API_VERSION_1_3;
             info.features = &dynamic;

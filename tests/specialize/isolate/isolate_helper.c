@@ -34,9 +34,9 @@ static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_U
     static VkPhysicalDeviceIDProperties id;
     static bool known;
     if (!known) {
-        const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                                .apiVersion = VK_API_VERSION_1_1};
-        const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                            .pApplicationInfo = &application};
         static VkInstance instance; /* to the end: lavapipe leaks a little where it ends */
         VkPhysicalDevice physical;
@@ -47,8 +47,8 @@ static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_U
         if (vkEnumeratePhysicalDevices(instance, &count, &physical) < 0 || !count)
             leave("no device");
         id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
-        VkPhysicalDeviceProperties2 properties = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+        VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
+                                                  .pNext = &id};
         vkGetPhysicalDeviceProperties2(physical, &properties);
         known = true;
     }
@@ -104,9 +104,8 @@ const struct bf_build_request *empty(struct made *made, const char *entry)
     made->code = (struct bf_build_code){made->words, n * 4};
     made->layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     made->compute = (VkComputePipelineCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+        VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+        .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO), .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .pName = entry}};
     made->request = (struct bf_build_request){
         .compute = &made->compute, .code = &made->code, .layout = &made->layout};

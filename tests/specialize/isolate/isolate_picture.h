@@ -78,38 +78,31 @@ picture(struct picture *p, bool pass, struct bf_build_code vertex, struct bf_bui
 
     for (uint32_t i = 0; i < 3; i++)
         p->attachments[i] = (VkAttachmentDescription2){
-            .sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
-            .format = i == 1 ? VK_FORMAT_D32_SFLOAT : format,
+            VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = i == 1 ? VK_FORMAT_D32_SFLOAT : format,
             .samples = i == 2 ? VK_SAMPLE_COUNT_1_BIT : VK_SAMPLE_COUNT_4_BIT,
             .finalLayout = VK_IMAGE_LAYOUT_GENERAL};
-    const VkAttachmentReference2 reference = {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
+    const VkAttachmentReference2 reference = {VK_TYPE(ATTACHMENT_REFERENCE_2),
                                               .layout = VK_IMAGE_LAYOUT_GENERAL};
     p->color = p->resolve = p->depth_to = reference;
     p->depth_to.attachment = 1;
     p->resolve.attachment = 2;
     p->preserved = 1;
-    p->subpasses[0] = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                              .preserveAttachmentCount = 1,
-                                              .pPreserveAttachments = &p->preserved};
-    p->subpasses[1] = (VkSubpassDescription2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
-                                              .colorAttachmentCount = 1,
-                                              .pColorAttachments = &p->color,
-                                              .pResolveAttachments = &p->resolve,
-                                              .pDepthStencilAttachment = &p->depth_to};
-    p->dependency = (VkSubpassDependency2){.sType = VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2,
-                                           .dstSubpass = 1,
+    p->subpasses[0] =
+        (VkSubpassDescription2){VK_TYPE(SUBPASS_DESCRIPTION_2), .preserveAttachmentCount = 1,
+                                .pPreserveAttachments = &p->preserved};
+    p->subpasses[1] = (VkSubpassDescription2){
+        VK_TYPE(SUBPASS_DESCRIPTION_2), .colorAttachmentCount = 1, .pColorAttachments = &p->color,
+        .pResolveAttachments = &p->resolve, .pDepthStencilAttachment = &p->depth_to};
+    p->dependency = (VkSubpassDependency2){VK_TYPE(SUBPASS_DEPENDENCY_2), .dstSubpass = 1,
                                            .srcStageMask = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                            .dstStageMask = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
-    p->pass = (VkRenderPassCreateInfo2){.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
-                                        .attachmentCount = 3,
-                                        .pAttachments = p->attachments,
-                                        .subpassCount = 2,
-                                        .pSubpasses = p->subpasses,
-                                        .dependencyCount = 1,
+    p->pass = (VkRenderPassCreateInfo2){VK_TYPE(RENDER_PASS_CREATE_INFO_2), .attachmentCount = 3,
+                                        .pAttachments = p->attachments,     .subpassCount = 2,
+                                        .pSubpasses = p->subpasses,         .dependencyCount = 1,
                                         .pDependencies = &p->dependency};
-    p->layout = (VkPipelineLayoutCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                             .pushConstantRangeCount = 1,
-                                             .pPushConstantRanges = &p->range};
+    p->layout =
+        (VkPipelineLayoutCreateInfo){VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
+                                     .pushConstantRangeCount = 1, .pPushConstantRanges = &p->range};
     p->request = (struct bf_build_request){.graphics = &g->info,
                                            .pass = pass ? &p->pass : NULL,
                                            .code = p->code,

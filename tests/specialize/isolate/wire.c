@@ -20,13 +20,12 @@ void bf_message(enum bf_message_level level, const char *format, ...)
 /* ----------------------------------------------------------------------------------------- A device */
 
 static const VkPhysicalDeviceFeatures all = {.robustBufferAccess = 1, .inheritedQueries = 1};
-static VkPhysicalDeviceVulkan12Features twelve = {
-    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-    .samplerMirrorClampToEdge = 1,
-    .subgroupBroadcastDynamicId = 1};
-static VkDeviceGroupDeviceCreateInfo group = {
-    .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO, .physicalDeviceCount = 1};
-static VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+static VkPhysicalDeviceVulkan12Features twelve = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
+                                                  .samplerMirrorClampToEdge = 1,
+                                                  .subgroupBroadcastDynamicId = 1};
+static VkDeviceGroupDeviceCreateInfo group = {VK_TYPE(DEVICE_GROUP_DEVICE_CREATE_INFO),
+                                              .physicalDeviceCount = 1};
+static VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2)};
 
 static struct bf_isolate_info device_info(void)
 {
@@ -81,7 +80,7 @@ TEST(devices_are_read)
 
 TEST(devices_that_can_not_be_said)
 {
-    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    VkBaseInStructure unknown = {VK_TYPE(MEMORY_BARRIER)};
     struct bf_isolate_info info = device_info();
     struct bf_wire_out out = {0};
     info.features = &unknown;
@@ -122,8 +121,7 @@ static const uint8_t values[7] = {1, 2, 3, 4, 5, 6, 7};
 static void story_make(struct story *s)
 {
     *s = (struct story){
-        .subgroup = {.sType =
-                         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .subgroup = {VK_TYPE(PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO),
                      .requiredSubgroupSize = 8},
         .entries = {{5, 0, 4}, {9, 3, 4}},
         .code = {words, sizeof(words)},
@@ -131,7 +129,7 @@ static void story_make(struct story *s)
                      {7, VK_DESCRIPTOR_TYPE_SAMPLER, 0, 1, (const VkSampler *)words},
                      {8, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 9, 33, (const VkSampler *)words}},
         .flags = {1, 2, 4},
-        .flags_info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
+        .flags_info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO),
                        .bindingCount = BINDINGS},
         .ranges = {{32, 0, 16}, {1, 16, 112}},
     };
@@ -294,7 +292,7 @@ TEST(pictures_are_read)
 
 TEST(pictures_that_can_not_be_said)
 {
-    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    VkBaseInStructure unknown = {VK_TYPE(MEMORY_BARRIER)};
     const struct bf_build_code code = {words, sizeof(words)};
     for (uint32_t i = 0; i < 15; i++) {
         struct picture p;
@@ -316,7 +314,7 @@ TEST(pictures_that_can_not_be_said)
 
 TEST(builds_that_can_not_be_said)
 {
-    VkBaseInStructure unknown = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    VkBaseInStructure unknown = {VK_TYPE(MEMORY_BARRIER)};
     for (uint32_t i = 0; i < 8; i++) {
         struct story s;
         story_make(&s);

@@ -32,12 +32,10 @@ static void make_buffer(struct program *p)
                                  VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                                      VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
                                  &p->buffer_memory, NULL);
-    const VkBufferViewCreateInfo texels = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
-                                           .buffer = p->buffer,
-                                           .format = VK_FORMAT_R32_UINT,
-                                           .range = 512};
+    const VkBufferViewCreateInfo texels = {VK_TYPE(BUFFER_VIEW_CREATE_INFO), .buffer = p->buffer,
+                                           .format = VK_FORMAT_R32_UINT, .range = 512};
     assert_success(vkCreateBufferView(device, &texels, NULL, &p->texels));
-    const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    const VkSamplerCreateInfo sampler = {VK_TYPE(SAMPLER_CREATE_INFO)};
     assert_success(vkCreateSampler(device, &sampler, NULL, &p->sampler));
 }
 
@@ -58,14 +56,10 @@ static void make_set(struct program *p)
     const VkDescriptorBufferInfo block = {p->buffer, 512, 256};
     VkWriteDescriptorSet writes[BINDINGS];
     for (uint32_t i = 0; i < BINDINGS; i++)
-        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                           .dstSet = p->set,
-                                           .dstBinding = i,
-                                           .descriptorCount = 1,
-                                           .descriptorType = types[i],
-                                           .pImageInfo = &image,
-                                           .pTexelBufferView = &p->texels,
-                                           .pBufferInfo = &block};
+        writes[i] = (VkWriteDescriptorSet){
+            VK_TYPE(WRITE_DESCRIPTOR_SET),  .dstSet = p->set,           .dstBinding = i,
+            .descriptorCount = 1,           .descriptorType = types[i], .pImageInfo = &image,
+            .pTexelBufferView = &p->texels, .pBufferInfo = &block};
     vkUpdateDescriptorSets(device, BINDINGS, writes, 0, NULL);
 }
 
@@ -159,11 +153,8 @@ VkResult program_make(struct program *p, bool draws, const char *name, VkPipelin
     if (result != VK_SUCCESS)
         return result;
     const VkDebugUtilsObjectNameInfoEXT named = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = VK_OBJECT_TYPE_PIPELINE,
-        .objectHandle = (uint64_t)*pipeline,
-        .pObjectName = name,
-    };
+        VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_PIPELINE,
+        .objectHandle = (uint64_t)*pipeline, .pObjectName = name};
     assert_success(vkSetDebugUtilsObjectNameEXT(p->f.device, &named));
     return result;
 }

@@ -131,11 +131,9 @@ TEST_WITH(what_a_command_buffer_has_stays, cache_setup, cache_teardown)
     VkCommandBuffer recorded[FIT * EACH];
     struct program *p = program_open(BIG_ENVIRONMENT, NULL);
     make(p, pipelines, FIT + 1);
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p->pool,
-        .commandBufferCount = FIT * EACH,
-    };
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = p->pool,
+                                              .commandBufferCount = FIT * EACH};
     assert_success(vkAllocateCommandBuffers(p->f.device, &info, recorded));
     for (uint32_t i = 0; i < FIT; i++)
         build(p, pipelines, i);

@@ -133,10 +133,9 @@ static void by_requirements(struct program *p, VkPipeline pipeline,
                             __attribute__((unused)) VkPipeline other)
 {
     const VkGeneratedCommandsMemoryRequirementsInfoNV info = {
-        .sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_MEMORY_REQUIREMENTS_INFO_NV,
-        .pipelineBindPoint = COMPUTE,
+        VK_TYPE(GENERATED_COMMANDS_MEMORY_REQUIREMENTS_INFO_NV), .pipelineBindPoint = COMPUTE,
         .pipeline = pipeline};
-    VkMemoryRequirements2 needs = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
+    VkMemoryRequirements2 needs = {VK_TYPE(MEMORY_REQUIREMENTS_2)};
     COMMAND(PFN_vkGetGeneratedCommandsMemoryRequirementsNV,
             "vkGetGeneratedCommandsMemoryRequirementsNV")
     (p->f.device, &info, &needs);
@@ -345,11 +344,8 @@ TEST_WITH(preprocessing_finds_what_the_program_bound, cache_setup, cache_teardow
     const VkGeneratedCommandsInfoNV info = {.pipelineBindPoint = COMPUTE, .pipeline = named};
     const VkCommandBuffer main = p->commands;
     VkCommandBuffer side;
-    const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p->pool,
-        .commandBufferCount = 1,
-    };
+    const VkCommandBufferAllocateInfo allocate = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                                  .commandPool = p->pool, .commandBufferCount = 1};
     assert_success(vkAllocateCommandBuffers(p->f.device, &allocate, &side));
     begin(p);
     bind(p, unnamed);

@@ -43,11 +43,8 @@ static void program_open(struct program *p)
     gpu_open(&p->gpu, false);
     assert_success(bfGetDevice(p->gpu.device, &p->bf));
     const VkCommandBufferAllocateInfo secondaries = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = p->gpu.pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
-        .commandBufferCount = SECONDARIES,
-    };
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = p->gpu.pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY, .commandBufferCount = SECONDARIES};
     assert_success(p->gpu.vk.vkAllocateCommandBuffers(p->gpu.device, &secondaries, p->secondaries));
     p->fence = vulkan_fence(p->gpu.device, false);
 }
@@ -98,19 +95,13 @@ static void begin(struct program *p, VkCommandBuffer commands, VkCommandBufferUs
 {
     const VkFormat format = VK_FORMAT_R32G32B32A32_UINT;
     const VkCommandBufferInheritanceRenderingInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO,
-        .colorAttachmentCount = 1,
-        .pColorAttachmentFormats = &format,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT,
-    };
+        VK_TYPE(COMMAND_BUFFER_INHERITANCE_RENDERING_INFO), .colorAttachmentCount = 1,
+        .pColorAttachmentFormats = &format, .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
     bool within = flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT;
     const VkCommandBufferInheritanceInfo inheritance = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO,
-        .pNext = within && !p->pass ? &rendering : NULL,
-        .renderPass = within ? p->pass : VK_NULL_HANDLE,
-    };
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                           .flags = flags,
+        VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO), .pNext = within && !p->pass ? &rendering : NULL,
+        .renderPass = within ? p->pass : VK_NULL_HANDLE};
+    const VkCommandBufferBeginInfo info = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO), .flags = flags,
                                            .pInheritanceInfo = &inheritance};
     assert_success(p->gpu.vk.vkBeginCommandBuffer(commands, &info));
 }

@@ -379,8 +379,7 @@ TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
 {
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
     struct program *p = program_open();
-    BfBackgroundProcessingProperties properties = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
+    BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     assert_success(bfGetBackgroundProcessingProperties(p->f.bf, &properties));
     assert_false(properties.backgroundProcessingSupported);
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
@@ -401,8 +400,7 @@ TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
     assert_int_equal(rmdir(cache_folder), 0);
 
     struct program *p = program_open();
-    BfBackgroundProcessingProperties properties = {
-        .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
+    BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     assert_success(bfGetBackgroundProcessingProperties(p->f.bf, &properties));
     assert_true(properties.backgroundProcessingSupported);
     program_close(p);

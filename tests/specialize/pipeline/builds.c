@@ -164,10 +164,8 @@ TEST(a_check_knows_how_much_was_drawn_to)
 {
     static const VkDynamicState dynamic_viewport = VK_DYNAMIC_STATE_VIEWPORT;
     static const VkPipelineDynamicStateCreateInfo dynamic = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-        .dynamicStateCount = 1,
-        .pDynamicStates = &dynamic_viewport,
-    };
+        VK_TYPE(PIPELINE_DYNAMIC_STATE_CREATE_INFO), .dynamicStateCount = 1,
+        .pDynamicStates = &dynamic_viewport};
     struct gpu gpu;
     gpu_open(&gpu, true);
     VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));

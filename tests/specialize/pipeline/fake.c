@@ -301,8 +301,8 @@ void fake_close(void)
 
 VkShaderModule fake_module(const uint32_t *words, size_t bytes)
 {
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
+    const VkShaderModuleCreateInfo info = {VK_TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = bytes,
+                                           .pCode = words};
     VkShaderModule module;
     assert_int_equal(fake.vk.vkCreateShaderModule(VK_NULL_HANDLE, &info, NULL, &module),
                      VK_SUCCESS);
@@ -320,8 +320,7 @@ void fake_destroy_module(VkShaderModule module)
 
 VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator)
 {
-    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                      .mipLodBias = bias};
+    const VkSamplerCreateInfo info = {VK_TYPE(SAMPLER_CREATE_INFO), .mipLodBias = bias};
     VkSampler sampler;
     assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, allocator, &sampler),
                      VK_SUCCESS);
@@ -351,16 +350,11 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
     };
     const VkDescriptorBindingFlags flags[] = {0, VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT, 0};
     const VkDescriptorSetLayoutBindingFlagsCreateInfo chained = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
-        .bindingCount = 3,
-        .pBindingFlags = flags,
-    };
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .pNext = &chained,
-        .bindingCount = 3,
-        .pBindings = bindings,
-    };
+        VK_TYPE(DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO), .bindingCount = 3,
+        .pBindingFlags = flags};
+    const VkDescriptorSetLayoutCreateInfo info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                  .pNext = &chained, .bindingCount = 3,
+                                                  .pBindings = bindings};
     VkDescriptorSetLayout layout;
     assert_int_equal(fake.vk.vkCreateDescriptorSetLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
@@ -374,12 +368,8 @@ VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
 {
     const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, push_bytes};
     const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &sets,
-        .pushConstantRangeCount = push_bytes > 0,
-        .pPushConstantRanges = &range,
-    };
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &sets,
+        .pushConstantRangeCount = push_bytes > 0, .pPushConstantRanges = &range};
     VkPipelineLayout layout;
     assert_int_equal(fake.vk.vkCreatePipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);

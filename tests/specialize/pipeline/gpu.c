@@ -15,13 +15,12 @@ static void make_device(struct gpu *gpu)
     VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu->complaints);
     messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     const char *debug = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                            .apiVersion = VK_API_VERSION_1_3};
-    const VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                           .pNext = is_validated() ? &messenger : NULL,
-                                           .pApplicationInfo = &application,
-                                           .enabledExtensionCount = 1,
-                                           .ppEnabledExtensionNames = &debug};
+    const VkInstanceCreateInfo instance = {
+        VK_TYPE(INSTANCE_CREATE_INFO), .pNext = is_validated() ? &messenger : NULL,
+        .pApplicationInfo = &application, .enabledExtensionCount = 1,
+        .ppEnabledExtensionNames = &debug};
     uint32_t one = 1;
     if (volkInitialize() != VK_SUCCESS ||
         vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
@@ -35,17 +34,14 @@ static void make_device(struct gpu *gpu)
     if (vkEnumeratePhysicalDevices(gpu->instance, &one, &gpu->physical) < 0 || one == 0)
         exit(77);
     const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    VkPhysicalDeviceVulkan13Features features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .dynamicRendering = VK_TRUE,
-        .synchronization2 = VK_TRUE,
-    };
+    VkPhysicalDeviceVulkan13Features features = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                                 .dynamicRendering = VK_TRUE,
+                                                 .synchronization2 = VK_TRUE};
     const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
     gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, push_descriptors);
-    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+    const VkDeviceCreateInfo device = {VK_TYPE(DEVICE_CREATE_INFO),
                                        .pNext = &features,
                                        .queueCreateInfoCount = 1,
                                        .pQueueCreateInfos = &queue,
@@ -63,11 +59,8 @@ static void make_set(struct gpu *gpu)
     const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     gpu->set = vulkan_set(gpu->device, gpu->sets, 1, &type, &gpu->descriptors);
     const VkDescriptorSetAllocateInfo allocate_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = gpu->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &gpu->sets,
-    };
+        VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO), .descriptorPool = gpu->descriptors,
+        .descriptorSetCount = 1, .pSetLayouts = &gpu->sets};
     if (gpu->told)
         bf_descriptor_shapes_sets_made(&gpu->pipelines, &allocate_info, &gpu->set);
     const VkDescriptorBufferInfo buffer = {gpu->buffer, 0, VK_WHOLE_SIZE};
@@ -119,8 +112,8 @@ void gpu_close(struct gpu *gpu)
 
 VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes)
 {
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
+    const VkShaderModuleCreateInfo info = {VK_TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = bytes,
+                                           .pCode = words};
     VkShaderModule module;
     assert_success(gpu->vk.vkCreateShaderModule(gpu->device, &info, NULL, &module));
     if (gpu->told)
@@ -142,11 +135,8 @@ VkDescriptorSetLayout gpu_set_layout(struct gpu *gpu)
         .descriptorCount = 1,
         .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
     };
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 1,
-        .pBindings = &binding,
-    };
+    const VkDescriptorSetLayoutCreateInfo info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                  .bindingCount = 1, .pBindings = &binding};
     VkDescriptorSetLayout layout;
     assert_success(gpu->vk.vkCreateDescriptorSetLayout(gpu->device, &info, NULL, &layout));
     if (gpu->told)
@@ -159,12 +149,8 @@ VkPipelineLayout gpu_layout(struct gpu *gpu, VkDescriptorSetLayout sets)
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
                                        0, sizeof(struct gpu_push)};
     const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = 1,
-        .pSetLayouts = &sets,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &range,
-    };
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &sets,
+        .pushConstantRangeCount = 1, .pPushConstantRanges = &range};
     VkPipelineLayout layout;
     assert_success(gpu->vk.vkCreatePipelineLayout(gpu->device, &info, NULL, &layout));
     if (gpu->told)
@@ -276,7 +262,7 @@ static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags be
                            VkAccessFlags after)
 {
     const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        VK_TYPE(IMAGE_MEMORY_BARRIER),
         .srcAccessMask = before,
         .dstAccessMask = after,
         .oldLayout = from,
@@ -284,8 +270,7 @@ static void change_picture(struct gpu *gpu, VkImageLayout from, VkAccessFlags be
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .image = gpu->picture,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     gpu->vk.vkCmdPipelineBarrier(gpu->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                  VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
                                  &barrier);
@@ -305,13 +290,12 @@ void gpu_begin_picture(struct gpu *gpu, VkRenderPass pass, VkFramebuffer framebu
 {
     const VkClearValue clear = {0};
     const VkRenderPassBeginInfo info = info_pass_begin(pass, framebuffer, GPU_SIDE, 1, &clear);
-    const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-                                             .imageView = gpu->view,
-                                             .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
+    const VkRenderingAttachmentInfo color = {
+        VK_TYPE(RENDERING_ATTACHMENT_INFO), .imageView = gpu->view,
+        .imageLayout = VK_IMAGE_LAYOUT_GENERAL, .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
     const VkRenderingInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        VK_TYPE(RENDERING_INFO),
         .flags = secondaries ? VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT : 0,
         .renderArea = info.renderArea,
         .layerCount = 1,

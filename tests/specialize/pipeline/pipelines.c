@@ -80,13 +80,11 @@ static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipel
                  &r->depth_clip, VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT, VK_TRUE, 3, 0x5555},
         .depth_clip = {VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
                        NULL, 0, VK_TRUE},
-        .raster = {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                   .pNext = &r->line,
-                   .cullMode = VK_CULL_MODE_BACK_BIT,
-                   .lineWidth = 2},
+        .raster = {VK_TYPE(PIPELINE_RASTERIZATION_STATE_CREATE_INFO), .pNext = &r->line,
+                   .cullMode = VK_CULL_MODE_BACK_BIT, .lineWidth = 2},
         .mask = 0xf0f0f0f0,
         .location = {0.25f, 0.75f},
-        .locations = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT,
+        .locations = {VK_TYPE(PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT),
                       .sampleLocationsEnable = VK_TRUE,
                       .sampleLocationsInfo = {VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT,
                                               NULL,
@@ -94,14 +92,10 @@ static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipel
                                               {1, 1},
                                               1,
                                               &r->location}},
-        .samples = {.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-                    .pNext = &r->locations,
-                    .rasterizationSamples = VK_SAMPLE_COUNT_4_BIT,
-                    .minSampleShading = 0.5f,
-                    .pSampleMask = &r->mask,
-                    .alphaToOneEnable = VK_TRUE},
-        .depth = {.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-                  .depthTestEnable = VK_TRUE,
+        .samples = {VK_TYPE(PIPELINE_MULTISAMPLE_STATE_CREATE_INFO), .pNext = &r->locations,
+                    .rasterizationSamples = VK_SAMPLE_COUNT_4_BIT, .minSampleShading = 0.5f,
+                    .pSampleMask = &r->mask, .alphaToOneEnable = VK_TRUE},
+        .depth = {VK_TYPE(PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO), .depthTestEnable = VK_TRUE,
                   .maxDepthBounds = 0.125f},
         .attachment = {.blendEnable = VK_TRUE, .colorWriteMask = 7},
         .write = VK_TRUE,
@@ -117,27 +111,20 @@ static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipel
         .dynamic = {VK_DYNAMIC_STATE_LINE_WIDTH, VK_DYNAMIC_STATE_BLEND_CONSTANTS},
         .dynamics = {VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, NULL, 0, 2, r->dynamic},
         .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .robustness = {.sType = VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT,
+        .robustness = {VK_TYPE(PIPELINE_ROBUSTNESS_CREATE_INFO_EXT),
                        .storageBuffers =
                            VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_EXT},
         .rendering = {VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, &r->robustness, 5, 1,
                       &r->format, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED},
-        .info = {.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                 .pNext = pass ? (const void *)&r->robustness : &r->rendering,
-                 .stageCount = 2,
-                 .pStages = r->stages,
-                 .pVertexInputState = &r->vertex,
+        .info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
+                 .pNext = pass ? (const void *)&r->robustness : &r->rendering, .stageCount = 2,
+                 .pStages = r->stages, .pVertexInputState = &r->vertex,
                  .pInputAssemblyState = &r->assembly,
                  .pTessellationState = (const void *)8, /* ignored */
-                 .pViewportState = &r->viewports,
-                 .pRasterizationState = &r->raster,
-                 .pMultisampleState = &r->samples,
-                 .pDepthStencilState = &r->depth,
-                 .pColorBlendState = &r->blend,
-                 .pDynamicState = &r->dynamics,
-                 .layout = layout,
-                 .renderPass = pass,
-                 .basePipelineIndex = -1},
+                 .pViewportState = &r->viewports, .pRasterizationState = &r->raster,
+                 .pMultisampleState = &r->samples, .pDepthStencilState = &r->depth,
+                 .pColorBlendState = &r->blend, .pDynamicState = &r->dynamics, .layout = layout,
+                 .renderPass = pass, .basePipelineIndex = -1},
     };
     r->stages[0].pNext = &r->subgroup;
     r->stages[0].pSpecializationInfo = &r->constants;
@@ -239,9 +226,7 @@ TEST(a_build_asks_for_nothing_of_the_calls)
     VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     VkPipelineCreationFeedback answer;
     const VkPipelineCreationFeedbackCreateInfo feedback = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO,
-        .pPipelineCreationFeedback = &answer,
-    };
+        VK_TYPE(PIPELINE_CREATION_FEEDBACK_CREATE_INFO), .pPipelineCreationFeedback = &answer};
     struct {
         VkBaseInStructure base;
         uint64_t flags;
@@ -273,9 +258,8 @@ TEST(code_in_a_stage_is_kept)
     uint32_t *words = malloc(sizeof(paint_comp));
     assert_non_null(words);
     memcpy(words, paint_comp, sizeof(paint_comp));
-    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                           .codeSize = sizeof(paint_comp),
-                                           .pCode = words};
+    const VkShaderModuleCreateInfo code = {VK_TYPE(SHADER_MODULE_CREATE_INFO),
+                                           .codeSize = sizeof(paint_comp), .pCode = words};
     VkComputePipelineCreateInfo info = info_compute(VK_NULL_HANDLE, layout, NULL);
     info.stage.pNext = &code;
     VkPipeline pipeline = fake_compute(&info);
@@ -406,9 +390,7 @@ TEST(shaders_say_why_not)
     };
     infos[4].stage.module = VK_NULL_HANDLE; /* an identifier alone */
     const VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifier = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT,
-        .identifierSize = 4,
-    };
+        VK_TYPE(PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT), .identifierSize = 4};
     infos[4].stage.pNext = &identifier;
     const char *reasons[] = {"none",   "no-push-constants", "unparsed",
                              "memory", "no-code",           "memory"};

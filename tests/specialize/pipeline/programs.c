@@ -58,11 +58,8 @@ TEST(what_it_is_made_of_goes_early)
     info.stage.pSpecializationInfo = &specialization;
     VkPipeline pipeline = gpu_compute(&gpu, &info);
     const VkDebugUtilsObjectNameInfoEXT name = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-        .objectType = VK_OBJECT_TYPE_PIPELINE,
-        .objectHandle = (uint64_t)pipeline,
-        .pObjectName = "painter",
-    };
+        VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_PIPELINE,
+        .objectHandle = (uint64_t)pipeline, .pObjectName = "painter"};
     assert_success(vkSetDebugUtilsObjectNameEXT(gpu.device, &name));
     gpu_destroy_module(&gpu, module);
     gpu_destroy(&gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
@@ -128,18 +125,15 @@ TEST(descriptors_come_by_every_way)
         gpu_close(&gpu);
     TEST_NEEDS(gpu.pushes_descriptors, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     const struct VolkDeviceTable *vk = &gpu.vk;
-    const VkSamplerCreateInfo sampler_info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    const VkSamplerCreateInfo sampler_info = {VK_TYPE(SAMPLER_CREATE_INFO)};
     VkSampler sampler;
     assert_success(vk->vkCreateSampler(gpu.device, &sampler_info, NULL, &sampler));
     const VkDescriptorSetLayoutBinding bindings[] = {
         {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
         {3, VK_DESCRIPTOR_TYPE_SAMPLER, 1, VK_SHADER_STAGE_COMPUTE_BIT, &sampler},
     };
-    VkDescriptorSetLayoutCreateInfo sets_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 2,
-        .pBindings = bindings,
-    };
+    VkDescriptorSetLayoutCreateInfo sets_info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
+                                                 .bindingCount = 2, .pBindings = bindings};
     VkDescriptorSetLayout sets[2];
     assert_success(vk->vkCreateDescriptorSetLayout(gpu.device, &sets_info, NULL, &sets[0]));
     sets_info.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
@@ -149,30 +143,21 @@ TEST(descriptors_come_by_every_way)
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 4},
                                           {VK_DESCRIPTOR_TYPE_SAMPLER, 4}};
     const VkDescriptorPoolCreateInfo pool_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
-        .maxSets = 4,
-        .poolSizeCount = 2,
-        .pPoolSizes = sizes,
-    };
+        VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO),
+        .flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT, .maxSets = 4,
+        .poolSizeCount = 2, .pPoolSizes = sizes};
     VkDescriptorPool pool;
     assert_success(vk->vkCreateDescriptorPool(gpu.device, &pool_info, NULL, &pool));
     const VkDescriptorSetLayout two[] = {sets[0], sets[0]};
-    const VkDescriptorSetAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pool,
-        .descriptorSetCount = 2,
-        .pSetLayouts = two,
-    };
+    const VkDescriptorSetAllocateInfo allocate = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                                  .descriptorPool = pool, .descriptorSetCount = 2,
+                                                  .pSetLayouts = two};
     const VkDescriptorUpdateTemplateEntry entry = {0, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                    0, 0};
     VkDescriptorUpdateTemplateCreateInfo template_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO,
-        .descriptorUpdateEntryCount = 1,
-        .pDescriptorUpdateEntries = &entry,
-        .descriptorSetLayout = sets[0],
-        .pipelineBindPoint = VK_PIPELINE_BIND_POINT_COMPUTE,
-    };
+        VK_TYPE(DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO), .descriptorUpdateEntryCount = 1,
+        .pDescriptorUpdateEntries = &entry, .descriptorSetLayout = sets[0],
+        .pipelineBindPoint = VK_PIPELINE_BIND_POINT_COMPUTE};
     VkDescriptorUpdateTemplate templates[2];
     assert_success(
         vk->vkCreateDescriptorUpdateTemplate(gpu.device, &template_info, NULL, &templates[0]));
@@ -186,10 +171,8 @@ TEST(descriptors_come_by_every_way)
         assert_success(vk->vkAllocateDescriptorSets(gpu.device, &allocate, handles));
         VkWriteDescriptorSet write =
             info_write(handles[0], 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &buffer);
-        const VkCopyDescriptorSet copy = {.sType = VK_STRUCTURE_TYPE_COPY_DESCRIPTOR_SET,
-                                          .srcSet = handles[0],
-                                          .dstSet = handles[1],
-                                          .descriptorCount = 1};
+        const VkCopyDescriptorSet copy = {VK_TYPE(COPY_DESCRIPTOR_SET), .srcSet = handles[0],
+                                          .dstSet = handles[1], .descriptorCount = 1};
         if (way < 2)
             vk->vkUpdateDescriptorSets(gpu.device, 1, &write, 0, NULL);
         if (way == 1)
@@ -199,8 +182,7 @@ TEST(descriptors_come_by_every_way)
         const bool pushed = way > 2;
         const VkComputePipelineCreateInfo info = info_compute(module, layouts[pushed], NULL);
         VkPipeline pipeline = gpu_compute(&gpu, &info);
-        const VkCommandBufferBeginInfo begin = {.sType =
-                                                    VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
         memset(gpu.words, 0, GPU_WORDS * sizeof(*gpu.words));
         assert_success(vk->vkBeginCommandBuffer(gpu.commands, &begin));
         vk->vkCmdBindPipeline(gpu.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);

@@ -218,8 +218,7 @@ TEST(unknown_samplers_are_contagious)
 {
     fake_open(false);
     const VkBaseInStructure more = {VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, NULL};
-    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                      .pNext = &more};
+    const VkSamplerCreateInfo info = {VK_TYPE(SAMPLER_CREATE_INFO), .pNext = &more};
     VkSampler sampler;
     assert_int_equal(fake.vk.vkCreateSampler(VK_NULL_HANDLE, &info, NULL, &sampler), VK_SUCCESS);
     bf_retained_sampler_add(&fake.pipelines, sampler, &info, NULL);
@@ -256,13 +255,9 @@ TEST(older_render_passes_are_known)
     const VkSubpassDependency dependency = {0, 1, 2, 3, 4, 5, VK_DEPENDENCY_VIEW_LOCAL_BIT};
     const uint32_t masks[2] = {1, 3};
     const int32_t offset = -1;
-    const VkRenderPassMultiviewCreateInfo views = {
-        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO,
-        .subpassCount = 2,
-        .pViewMasks = masks,
-        .dependencyCount = 1,
-        .pViewOffsets = &offset,
-    };
+    const VkRenderPassMultiviewCreateInfo views = {VK_TYPE(RENDER_PASS_MULTIVIEW_CREATE_INFO),
+                                                   .subpassCount = 2, .pViewMasks = masks,
+                                                   .dependencyCount = 1, .pViewOffsets = &offset};
     const VkRenderPassCreateInfo info = {.pNext = &views,
                                          .attachmentCount = 2,
                                          .pAttachments = attachments,
@@ -303,18 +298,17 @@ TEST(newer_render_passes_are_known)
     };
     const VkAttachmentReference2 references[] = {{.attachment = 0}, {.attachment = 1}};
     const VkSubpassDescriptionDepthStencilResolve resolve = {
-        .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE,
+        VK_TYPE(SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE),
         .depthResolveMode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
         .stencilResolveMode = VK_RESOLVE_MODE_MIN_BIT,
-        .pDepthStencilResolveAttachment = &references[1],
-    };
+        .pDepthStencilResolveAttachment = &references[1]};
     const uint32_t preserve = 1;
     const VkSubpassDescription2 subpass = {.pNext = &resolve,
                                            .viewMask = 3,
                                            .preserveAttachmentCount = 1,
                                            .pPreserveAttachments = &preserve,
                                            .pDepthStencilAttachment = &references[0]};
-    VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+    VkMemoryBarrier2 barrier = {VK_TYPE(MEMORY_BARRIER_2),
                                 .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
     const VkSubpassDependency2 dependencies[] = {
         {.srcSubpass = VK_SUBPASS_EXTERNAL, .viewOffset = 5},

@@ -34,12 +34,10 @@ static bool device_open(void)
         gpu.family++;
     if (gpu.family == gpu.family_count)
         return false;
-    VkPhysicalDeviceVulkan12Features twelve = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceVulkan11Features eleven = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &twelve};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &eleven};
+    VkPhysicalDeviceVulkan12Features twelve = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
+    VkPhysicalDeviceVulkan11Features eleven = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_1_FEATURES),
+                                               .pNext = &twelve};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &eleven};
     vkGetPhysicalDeviceFeatures2(gpu.physical, &features);
     if (!features.features.shaderInt64 || !features.features.shaderFloat64)
         return false;
@@ -47,11 +45,9 @@ static bool device_open(void)
                  eleven.storagePushConstant16 && twelve.storagePushConstant8;
     gpu.queue_counts[gpu.family] = 1;
     VkDeviceQueueCreateInfo queue;
-    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                       .pNext = &features,
-                                       .queueCreateInfoCount =
-                                           device_queue_infos(&gpu.base, &queue),
-                                       .pQueueCreateInfos = &queue};
+    const VkDeviceCreateInfo device = {
+        VK_TYPE(DEVICE_CREATE_INFO), .pNext = &features,
+        .queueCreateInfoCount = device_queue_infos(&gpu.base, &queue), .pQueueCreateInfos = &queue};
     assert_success(device_create(&gpu.base, &device));
     return true;
 }
