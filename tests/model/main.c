@@ -275,73 +275,67 @@ static bool queues_parse(const char *text, uint8_t *queues)
     return true;
 }
 
-static bool int_parse(const char *text, int low, int high, int *value)
-{
-    uint64_t parsed;
-    if (!number_parse(text, (uint64_t)low, (uint64_t)high, &parsed))
-        return false;
-    *value = (int)parsed;
-    return true;
-}
-
 /* 0, or 2 after a line that names the argument; -1: help was wanted. */
 static int options_parse(struct options *options, int argc, char **argv)
 {
     struct explore_options *explore = &options->explore;
+    const struct {
+        const char *name;
+        bool *flag; /* of what follows one is not NULL */
+        uint64_t *number;
+        int *integer;
+        const char **text;
+        uint64_t low, high;
+    } rows[] = {{"--verbose", .flag = &options->verbose},
+                {"--all-names", .flag = &options->all_names},
+                {"--any-reads", .flag = &options->any_reads},
+                {"--destroy", .flag = &options->destroy},
+                {"--orphan", .flag = &options->orphan},
+                {"--sample", .number = &options->sample, .low = 1, .high = UINT64_MAX},
+                {"--seed", .number = &options->seed, .high = UINT64_MAX},
+                {"--runs-max", .number = &explore->runs_max, .low = 1, .high = UINT64_MAX},
+                {"--operations", .integer = &options->operations, .low = 1,
+                 .high = MODEL_OPS - MODEL_QUEUES},
+                {"--engines", .integer = &explore->engines, .low = 1, .high = MODEL_ENGINES},
+                {"--reads", .integer = &explore->reads, .high = MODEL_OPS},
+                {"--inside", .integer = &explore->inside, .high = MODEL_OPS},
+                {"--refusals", .integer = &explore->refusals, .high = MODEL_OPS},
+                {"--walks", .integer = &explore->walks, .low = 1, .high = 1000000},
+                {"--program", .text = &options->program},
+                {"--schedule", .text = &options->schedule}};
+    const size_t count = sizeof(rows) / sizeof(rows[0]);
     *options = (struct options){.explore = {.engines = 3, .reads = -1}, .operations = 4, .seed = 1};
     for (int i = 1; i < argc; i++) {
-        const char *name = argv[i];
-        const char *text = i + 1 < argc ? argv[i + 1] : "";
-        bool good = true, flag = true;
+        const char *name = argv[i], *text = i + 1 < argc ? argv[i + 1] : "";
+        size_t r = 0;
+        while (r < count && strcmp(name, rows[r].name) != 0)
+            r++;
+        bool good = true;
         if (!strcmp(name, "--help")) {
             fputs(USAGE, stdout);
             return -1;
-        } else if (!strcmp(name, "--verbose")) {
-            options->verbose = true;
-        } else if (!strcmp(name, "--all-names")) {
-            options->all_names = true;
-        } else if (!strcmp(name, "--any-reads")) {
-            options->any_reads = true;
-        } else if (!strcmp(name, "--destroy")) {
-            options->destroy = true;
-        } else if (!strcmp(name, "--orphan")) {
-            options->orphan = true;
         } else if (!strcmp(name, "--loaded")) {
             explore->loaded = MODEL_QUEUES;
-        } else {
-            flag = false;
-        }
-        if (flag)
             continue;
-        if (!strcmp(name, "--operations"))
-            good = int_parse(text, 1, MODEL_OPS - MODEL_QUEUES, &options->operations);
-        else if (!strcmp(name, "--sample"))
-            good = number_parse(text, 1, UINT64_MAX, &options->sample);
-        else if (!strcmp(name, "--seed"))
-            good = number_parse(text, 0, UINT64_MAX, &options->seed);
-        else if (!strcmp(name, "--engines"))
-            good = int_parse(text, 1, MODEL_ENGINES, &explore->engines);
-        else if (!strcmp(name, "--reads") && !strcmp(text, "always"))
-            explore->reads = -1;
-        else if (!strcmp(name, "--reads"))
-            good = int_parse(text, 0, MODEL_OPS, &explore->reads);
-        else if (!strcmp(name, "--inside"))
-            good = int_parse(text, 0, MODEL_OPS, &explore->inside);
-        else if (!strcmp(name, "--refusals"))
-            good = int_parse(text, 0, MODEL_OPS, &explore->refusals);
-        else if (!strcmp(name, "--high"))
+        } else if (!strcmp(name, "--high")) {
             good = queues_parse(text, &explore->high);
-        else if (!strcmp(name, "--walks"))
-            good = int_parse(text, 1, 1000000, &explore->walks);
-        else if (!strcmp(name, "--runs-max"))
-            good = number_parse(text, 1, UINT64_MAX, &explore->runs_max);
-        else if (!strcmp(name, "--program"))
-            options->program = text;
-        else if (!strcmp(name, "--schedule"))
-            options->schedule = text;
-        else {
+        } else if (r == count) {
             fprintf(stderr, "belfry-model: unknown option %s\n%s", name, USAGE);
             return 2;
+        } else if (rows[r].flag) {
+            *rows[r].flag = true;
+            continue;
+        } else if (rows[r].text) {
+            *rows[r].text = text;
+        } else if (!strcmp(name, "--reads") && !strcmp(text, "always")) {
+            explore->reads = -1;
+        } else {
+            uint64_t number = 0;
+            good = number_parse(text, rows[r].low, rows[r].high, &number);
+            if (good && rows[r].number)
+                *rows[r].number = number;
+            else if (good)
+                *rows[r].integer = (int)number;
         }
         if (!good || i + 1 == argc) {
             fprintf(stderr, "belfry-model: bad value '%s' for %s\n", text, name);

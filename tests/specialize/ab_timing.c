@@ -33,7 +33,6 @@ static int set_up(void **state)
 {
     static const uint32_t words[BF_WATCHED] = {7};
     (void)state;
-    memset(&pipeline, 0, sizeof(pipeline));
     memset(&recorder, 0, sizeof(recorder));
     memset(buffers, 0, sizeof(buffers));
     fake_none();
@@ -43,12 +42,7 @@ static int set_up(void **state)
     recorder.vk = &vk;
     recorder.submissions = &submissions;
     recorder.timer = &timer;
-    handle.of = &pipeline;
-    pipeline.handle = fake_pipeline_handle(&handle);
-    pipeline.point = COMPUTE;
-    pipeline.push_id = 1;
-    pipeline.watch.count = 1;
-    fake_lives(&pipeline);
+    fake_pipeline_init(&handle, &pipeline, 1);
     struct bf_variant *variant = fake_variant(&pipeline, 1, words);
     atomic_store(&variant->ab_timed, true);
     atomic_store(&pipeline.variants[0], variant);

@@ -38,6 +38,20 @@ void fake_lives(struct bf_pipeline *pipeline)
     bf_lock_release(&lives_lock);
 }
 
+void fake_pipeline_init(struct fake_pipeline *pipeline, struct bf_pipeline *record, uint8_t watched)
+{
+    memset(record, 0, sizeof(*record));
+    pipeline->of = record;
+    record->handle = fake_pipeline_handle(pipeline);
+    record->point = VK_PIPELINE_BIND_POINT_COMPUTE;
+    record->push_id = 1;
+    record->watch.count = watched;
+    for (uint8_t i = 0; i < watched; i++)
+        record->watch.offset[i] = 4 * i;
+    bf_histogram_init(&record->histogram, watched, 0);
+    fake_lives(record);
+}
+
 void fake_gone(struct bf_pipeline *pipeline)
 {
     bf_lock_acquire(&lives_lock);

@@ -49,6 +49,10 @@ static inline VkCommandBuffer fake_buffer_handle(struct fake_buffer *buffer)
     return (VkCommandBuffer)(uintptr_t)buffer;
 }
 
+/* A compute pipeline of the program's that lives, with so many words watched. */
+void fake_pipeline_init(struct fake_pipeline *pipeline, struct bf_pipeline *record,
+                        uint8_t watched);
+
 /* Stands in for the pipelines': fake_lives says which there are. */
 void fake_lives(struct bf_pipeline *pipeline);
 void fake_gone(struct bf_pipeline *pipeline);

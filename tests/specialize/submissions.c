@@ -27,7 +27,6 @@ static struct bf_recording *recordings[20];
 static int set_up(void **state)
 {
     (void)state;
-    memset(&pipeline, 0, sizeof(pipeline));
     memset(&recorder, 0, sizeof(recorder));
     fake_none();
     fake_table(&vk);
@@ -35,14 +34,7 @@ static int set_up(void **state)
     recorder.vk = &vk;
     recorder.submissions = &submissions;
     recorder.noting = true;
-    handle.of = &pipeline;
-    pipeline.handle = fake_pipeline_handle(&handle);
-    pipeline.point = COMPUTE;
-    pipeline.push_id = 1;
-    pipeline.watch.count = 2;
-    pipeline.watch.offset[1] = 4;
-    bf_histogram_init(&pipeline.histogram, 2, 0);
-    fake_lives(&pipeline);
+    fake_pipeline_init(&handle, &pipeline, 2);
     for (int i = 0; i < 20; i++) {
         recordings[i] = bf_recording_create(&recorder, fake_buffer_handle(&fakes[i]),
                                             VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);

@@ -7,17 +7,9 @@
 #include "shaders/check_shade.frag.h"
 
 static const struct bf_check_binding shade_bindings[] = {
-    {.binding = 0,
-     .type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-     .count = 1,
-     .used = true,
-     .view = VK_IMAGE_VIEW_TYPE_2D,
+    {0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D,
      .number = BF_TEXEL_SFLOAT},
-    {.binding = 1,
-     .type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-     .count = 1,
-     .used = true,
-     .block_size = 16,
+    {1, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, .used = true, .block_size = 16,
      .kinds = (const uint8_t[]){BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT},
      .kind_count = 4},
 };

@@ -18,23 +18,10 @@
 static const uint8_t float_kinds[] = {BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT};
 
 static const struct bf_check_binding sum_bindings[] = {
-    {.binding = 0,
-     .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-     .count = 1,
-     .used = true,
-     .array_stride = 16,
-     .kinds = float_kinds,
-     .kind_count = 4,
-     .period = 4},
-    {.binding = 1,
-     .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-     .count = 1,
-     .used = true,
-     .written = true,
-     .array_stride = 4,
-     .kinds = float_kinds,
-     .kind_count = 1,
-     .period = 1},
+    {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .array_stride = 16,
+     .kinds = float_kinds, .kind_count = 4, .period = 4},
+    {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4,
+     .kinds = float_kinds, .kind_count = 1, .period = 1},
 };
 static const struct bf_check_set sum_set = {.binding_count = 2, .bindings = sum_bindings};
 
@@ -212,32 +199,19 @@ static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
                         VkDescriptorSetLayoutCreateFlags flags)
 {
     const struct bf_check_binding uniforms[] = {{
-        .type = uniform,
-        .count = 1,
+        0,
+        uniform,
+        1,
         .used = true,
         .block_size = 64,
         .kinds = block_kinds,
         .kind_count = 16,
     }};
     const struct bf_check_binding buffers[] = {
-        {.binding = 0,
-         .type = storage,
-         .count = 3,
-         .used = true,
-         .array_stride = 4,
-         .kinds = integer_kinds,
-         .kind_count = 1,
+        {0, storage, 3, .used = true, .array_stride = 4, .kinds = integer_kinds, .kind_count = 1,
          .period = 1},
-        {.binding = 1,
-         .type = storage,
-         .count = 1,
-         .used = true,
-         .written = true,
-         .block_size = 4,
-         .array_stride = 4,
-         .kinds = integer_kinds,
-         .kind_count = 2,
-         .period = 1},
+        {1, storage, 1, .used = true, .written = true, .block_size = 4, .array_stride = 4,
+         .kinds = integer_kinds, .kind_count = 2, .period = 1},
         {.binding = 5, .type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, .count = 2}, /* nobody's */
     };
     const struct bf_check_set sets[] = {
@@ -341,11 +315,8 @@ TEST(formats_and_samplers_are_those_last_seen)
 
 /* --------------------------------------------------------------------------- Time, agreement -- */
 
-static const struct bf_check_binding out_binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                    .count = 1,
-                                                    .used = true,
-                                                    .written = true,
-                                                    .array_stride = 4};
+static const struct bf_check_binding out_binding = {
+    0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4};
 static const struct bf_check_set out_set = {.binding_count = 1, .bindings = &out_binding};
 
 TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)

@@ -113,15 +113,13 @@ TEST(several_attachments_and_views_are_drawn_to)
     drawing_close(d);
 }
 
+static const struct bf_check_binding store_binding = {
+    0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4};
+static const struct bf_check_set store_set = {.binding_count = 1, .bindings = &store_binding};
+
 TEST(one_that_only_stores_is_checked)
 {
-    const struct bf_check_binding binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                             .count = 1,
-                                             .used = true,
-                                             .written = true,
-                                             .array_stride = 4};
-    const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
-    struct drawing *d = drawing_open(&set, 0, NULL, VK_FORMAT_UNDEFINED);
+    struct drawing *d = drawing_open(&store_set, 0, NULL, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_store_frag);
     expect_drawing(d, "=!");
     d->g.info.pNext = NULL; /* as good as one without attachments */
@@ -131,13 +129,7 @@ TEST(one_that_only_stores_is_checked)
 
 TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders)
 {
-    const struct bf_check_binding binding = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                             .count = 1,
-                                             .used = true,
-                                             .written = true,
-                                             .array_stride = 4};
-    const struct bf_check_set set = {.binding_count = 1, .bindings = &binding};
-    struct drawing *d = drawing_open(&set, 0, NULL, VK_FORMAT_UNDEFINED);
+    struct drawing *d = drawing_open(&store_set, 0, NULL, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 0, check_corner_vert);
     DRAWING_SHADER(d, 1, check_store_frag);
     d->w->s.check.fragile = true;

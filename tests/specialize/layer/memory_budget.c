@@ -42,6 +42,16 @@ static void build(struct program *p, VkPipeline *pipelines, uint32_t i)
     /* Of what has been withdrawn none is left, from the next begin of a command buffer on. */
 }
 
+/* One pipeline more than there is room for variants, of which the others have one. */
+static struct program *open_full(VkPipeline pipelines[FIT + 1])
+{
+    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
+    make(p, pipelines, FIT + 1);
+    for (uint32_t i = 0; i < FIT; i++)
+        build(p, pipelines, i);
+    return p;
+}
+
 static uint32_t live_variants(struct program *p, uint32_t pipelines)
 {
     return (uint32_t)(p->f.icd.live("pipeline") - pipelines);
@@ -79,10 +89,7 @@ static void close_saying(struct program *p, VkPipeline *pipelines, uint32_t coun
 TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
-    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
-    make(p, pipelines, FIT + 1);
-    for (uint32_t i = 0; i < FIT; i++)
-        build(p, pipelines, i);
+    struct program *p = open_full(pipelines);
     assert_int_equal(live_variants(p, FIT + 1), FIT);
     /* However long they were in use before. */
     for (uint32_t turn = 0; turn < 10; turn++) {
@@ -106,10 +113,7 @@ TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teard
 TEST_WITH(what_is_used_alike_stays, cache_setup, cache_teardown)
 {
     VkPipeline pipelines[FIT + 1];
-    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
-    make(p, pipelines, FIT + 1);
-    for (uint32_t i = 0; i < FIT; i++)
-        build(p, pipelines, i);
+    struct program *p = open_full(pipelines);
     for (uint32_t turn = 0; turn < 20; turn++) {
         for (uint32_t i = 0; i < FIT; i++)
             use(p, pipelines, i, 1);
@@ -129,14 +133,11 @@ TEST_WITH(what_a_command_buffer_has_stays, cache_setup, cache_teardown)
     enum { EACH = 20 }; /* on trial only some get it */
     VkPipeline pipelines[FIT + 1];
     VkCommandBuffer recorded[FIT * EACH];
-    struct program *p = program_open(BIG_ENVIRONMENT, NULL);
-    make(p, pipelines, FIT + 1);
+    struct program *p = open_full(pipelines);
     const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
                                               .commandPool = p->pool,
                                               .commandBufferCount = FIT * EACH};
     assert_success(vkAllocateCommandBuffers(p->f.device, &info, recorded));
-    for (uint32_t i = 0; i < FIT; i++)
-        build(p, pipelines, i);
     const VkCommandBuffer own = p->commands;
     for (uint32_t i = 0; i < FIT * EACH; i++) {
         p->commands = recorded[i];

@@ -129,8 +129,11 @@ static void push(struct program *p, struct program_push values)
 
 static uint64_t made_set;
 
-static void by_requirements(struct program *p, VkPipeline pipeline,
-                            __attribute__((unused)) VkPipeline other)
+#define WAY(name_)                                                                                 \
+    static void name_(struct program *p, VkPipeline pipeline,                                      \
+                      __attribute__((unused)) VkPipeline other)
+
+WAY(by_requirements)
 {
     const VkGeneratedCommandsMemoryRequirementsInfoNV info = {
         VK_TYPE(GENERATED_COMMANDS_MEMORY_REQUIREMENTS_INFO_NV), .pipelineBindPoint = COMPUTE,
@@ -142,8 +145,7 @@ static void by_requirements(struct program *p, VkPipeline pipeline,
     assert_int_equal(needs.memoryRequirements.size, 256); /* it has come down */
 }
 
-static void by_address(struct program *p, VkPipeline pipeline,
-                       __attribute__((unused)) VkPipeline other)
+WAY(by_address)
 {
     const struct address_info info = {.point = COMPUTE, .pipeline = pipeline};
     assert_int_equal(
@@ -151,8 +153,7 @@ static void by_address(struct program *p, VkPipeline pipeline,
         (uint64_t)pipeline);
 }
 
-static void by_update_of_a_buffer(struct program *p, VkPipeline pipeline,
-                                  __attribute__((unused)) VkPipeline other)
+WAY(by_update_of_a_buffer)
 {
     begin(p);
     COMMAND(update_buffer, "vkCmdUpdatePipelineIndirectBufferNV")(p->commands, COMPUTE, pipeline);
@@ -168,14 +169,13 @@ static uint64_t create(struct program *p, VkPipeline pipeline)
     return made_set;
 }
 
-static void by_execution_set(struct program *p, VkPipeline pipeline,
-                             __attribute__((unused)) VkPipeline other)
+WAY(by_execution_set)
 {
     create(p, pipeline);
 }
 
 /* Created with another, whose turn it is then. */
-static void by_update_of_a_set(struct program *p, VkPipeline pipeline, VkPipeline other)
+WAY(by_update_of_a_set)
 {
     const struct set_write writes[2] = {{.index = 0, .pipeline = other},
                                         {.index = 1, .pipeline = pipeline}};
@@ -183,8 +183,7 @@ static void by_update_of_a_set(struct program *p, VkPipeline pipeline, VkPipelin
     (p->f.device, create(p, other), 2, writes);
 }
 
-static void by_execution(struct program *p, VkPipeline pipeline,
-                         __attribute__((unused)) VkPipeline other)
+WAY(by_execution)
 {
     const VkGeneratedCommandsInfoNV info = {.pipelineBindPoint = COMPUTE, .pipeline = pipeline};
     begin(p);
@@ -193,8 +192,7 @@ static void by_execution(struct program *p, VkPipeline pipeline,
     assert_success(vkEndCommandBuffer(p->commands));
 }
 
-static void by_preprocessing(struct program *p, VkPipeline pipeline,
-                             __attribute__((unused)) VkPipeline other)
+WAY(by_preprocessing)
 {
     const VkGeneratedCommandsInfoNV info = {.pipelineBindPoint = COMPUTE, .pipeline = pipeline};
     begin(p);
@@ -204,8 +202,7 @@ static void by_preprocessing(struct program *p, VkPipeline pipeline,
     assert_success(vkEndCommandBuffer(p->commands));
 }
 
-static void by_shader_group(struct program *p, VkPipeline pipeline,
-                            __attribute__((unused)) VkPipeline other)
+WAY(by_shader_group)
 {
     begin(p);
     COMMAND(PFN_vkCmdBindPipelineShaderGroupNV, "vkCmdBindPipelineShaderGroupNV")
@@ -224,6 +221,13 @@ static const struct {
     {"preprocessing", by_preprocessing, false}, {"group", by_shader_group, false},
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static void destroy_made_set(struct program *p)
+{
+    if (made_set)
+        COMMAND(destroy_set, "vkDestroyIndirectExecutionSetEXT")(p->f.device, made_set, NULL);
+    made_set = 0;
+}
 
 static void assert_line(const char *report, const char *name, const char *what)
 {
@@ -246,7 +250,6 @@ TEST_WITH(what_is_named_keeps_its_general_form, cache_setup, cache_teardown)
                                   recorded_with(p, true, draws, hot)};
         assert_true(variants[0] != named && variants[1] != other && variants[2] != draws);
         assert_true(recorded_with(p, false, named, cold) == named);
-        made_set = 0;
         ways[i].pin(p, named, other);
         VkPipeline untouched = ways[i].pins_other ? other : variants[1];
         assert_true(recorded_with(p, false, named, hot) == named);
@@ -258,9 +261,7 @@ TEST_WITH(what_is_named_keeps_its_general_form, cache_setup, cache_teardown)
         program_freeze(p);
         assert_true(recorded_with(p, false, named, hot) == named);
         assert_int_equal(p->f.icd.live("pipeline"), ways[i].pins_other ? 4 : 5);
-        if (made_set)
-            ((destroy_set)vkGetDeviceProcAddr(p->f.device, "vkDestroyIndirectExecutionSetEXT"))(
-                p->f.device, made_set, NULL);
+        destroy_made_set(p);
         program_destroy(p, named);
         program_destroy(p, other);
         program_destroy(p, draws);
@@ -278,15 +279,12 @@ TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teard
         struct program *p = open_program();
         VkPipeline named = specialised(p, false, "named"), other = specialised(p, false, "other");
         program_commit(p);
-        made_set = 0;
         ways[i].pin(p, named, other); /* a begin of a command buffer may take it over first */
         assert_success(vkResetCommandBuffer(p->commands, 0));
         program_freeze(p);
         assert_true(recorded_with(p, false, named, hot) == named);
         assert_true((recorded_with(p, false, other, hot) == other) == ways[i].pins_other);
-        if (made_set)
-            ((destroy_set)vkGetDeviceProcAddr(p->f.device, "vkDestroyIndirectExecutionSetEXT"))(
-                p->f.device, made_set, NULL);
+        destroy_made_set(p);
         program_destroy(p, named);
         program_destroy(p, other);
         const char *report = program_close(p);
