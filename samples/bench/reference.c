@@ -34,7 +34,8 @@ double bench_reference(struct bench_report *report)
     if (isnan(reference))
         bench_note(report, "no reference for limits: %s", found.reason);
     else
-        bench_note(report, "limits of calls are multiples of the test driver's free submit: %.3g ns",
+        bench_note(report,
+                   "limits of calls are multiples of the test driver's free submit: %.3g ns",
                    reference);
     return reference;
 }

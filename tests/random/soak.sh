@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # soak.sh BUILD MINUTES [SEED]: random programs on every driver there is and every shape of the test
-# driver, under the layer and attached, with times in their logs and without, with signals from outside and
-# without, round after round from fresh seeds, until the time is over or something is wrong. Then it says how to see that again, and fails.
+# driver, under the layer and attached, with logs that have times or none, or are traced, with signals from
+# outside and without, round after round from fresh seeds, until the time is over or something is wrong. Then
+# it says how to see that again, and fails.
 set -uo pipefail
 
 build=$1 end=$(($(date +%s) + $2 * 60))
 seed=${3:-$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')}
 count=300 # programs of one run
 shapes=(lavapipe nvidia radv intel copy q1 q2 q8 q16)
-log=$build/soak.log
+folder=$build/soak
+log=$folder/log
+mkdir -p "$folder" || exit 2
 
 # The environment of a run, a word each, by its driver, way and log.
 environment() {
@@ -26,7 +29,8 @@ environment() {
         printf '%s\n' "VK_LAYER_PATH=$build/lib:/usr/share/vulkan/explicit_layer.d" \
             VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine \
             VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=16
-    [[ $3 == timed ]] || echo VK_BELFRY_MULTI_ENGINE_LOG=untimed
+    [[ $3 != untimed ]] || echo VK_BELFRY_MULTI_ENGINE_LOG=untimed
+    [[ $3 != traced ]] || printf '%s\n' "VK_BELFRY_MULTI_ENGINE_TRACE=$folder/trace.pftrace"
 }
 
 # complain CODE COMMAND...: so has the command ended that ran the programs of this round.
@@ -46,13 +50,14 @@ done
 total=0 round=0
 echo "soak: ${drivers[*]}; from seed $seed, for $2 minutes"
 while :; do
-    times=timed
-    ((++round % 4)) || times=untimed
+    logs=(untimed timed traced timed)
+    times=${logs[++round % 4]}
     for driver in "${drivers[@]}"; do
         for way in layer attached; do
             mapfile -t words < <(environment "$driver" "$way" "$times")
             command=(env "${words[@]}" "$build/bin/belfry-random")
             [[ $way == layer ]] || command+=(--attach)
+            rm -f "$folder"/*.pftrace # none is overwritten
             timeout -k 5 900 "${command[@]}" --count "$count" --seed "$seed" >"$log" 2>&1
             code=$?
             if ((code)); then
