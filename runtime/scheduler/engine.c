@@ -77,6 +77,24 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
     return VK_SUCCESS;
 }
 
+void bf_engine_share(struct bf_engine *engine)
+{
+    if (atomic_exchange(&engine->shared, true))
+        return;
+    atomic_store(&engine->scheduler->was_shared, true);
+    atomic_fetch_add(&engine->scheduler->shared, 1);
+}
+
+/* The VkQueue that has the engine to itself again submits as if no other queue had been there: its
+ * idleness is the driver's, and what it submits from now on is unknown to whoever shares it next. */
+static void engine_unshare(struct bf_engine *engine)
+{
+    if (atomic_load(&engine->command_queues) || engine->vkqueues > 1 ||
+        !atomic_exchange(&engine->shared, false))
+        return;
+    atomic_fetch_sub(&engine->scheduler->shared, 1);
+}
+
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
 {
     bf_lock_acquire(&engine->batch_lock);
@@ -92,8 +110,7 @@ VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
         atomic_store(&queues[i]->completion_unknown, true);
     queues[engine->queue_count++] = queue;
     bf_lock_release(&engine->batch_lock);
-    atomic_store(&engine->shared, true);
-    atomic_store(&engine->scheduler->shared, true);
+    bf_engine_share(engine);
     atomic_fetch_add(&engine->command_queues, 1);
     atomic_fetch_add(&engine->preferred, bf_command_queue_is_preferred(queue));
     return VK_SUCCESS;
@@ -113,6 +130,7 @@ void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
     bf_log_leave(queue->log);
     atomic_fetch_sub(&engine->command_queues, 1);
     atomic_fetch_sub(&engine->preferred, bf_command_queue_is_preferred(queue));
+    engine_unshare(engine);
     bf_lock_acquire(&pending->lock);
     bf_command_queue_of(queue)->gone = true;
     bf_command_queue_reap(bf_command_queue_of(queue));

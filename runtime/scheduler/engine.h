@@ -67,7 +67,9 @@ struct bf_engine {
     _Atomic uint32_t preferred; /* of these, those above normal priority */
     _Atomic bool has_presented; /* so that it may block in the driver again */
     bool leaving;               /* destroyed command queues are still here */
-    _Atomic bool shared; /* several queues, so that each needs a completion signal of its own */
+    /* Several queues, so that each needs a completion signal of its own. Written under the lock; no
+     * longer so when the last command queue has left a VkQueue that it shared with one queue. */
+    _Atomic bool shared;
     _Atomic bool takes_queues; /* epoch, barrier and waited are there */
 
     /* For command queues (C-2), under the lock: what all later submissions are already ordered
@@ -137,6 +139,9 @@ void bf_engine_drop_held(struct bf_engine *engine);
  * vkCreateSemaphore, vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer and
  * vkEndCommandBuffer. */
 VkResult bf_engine_take_queues(struct bf_engine *engine);
+
+/* Several queues have it from now on; the lock is held, or nobody else knows the engine yet. */
+void bf_engine_share(struct bf_engine *engine);
 
 /* Adds and removes a command queue; the lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue);

@@ -93,7 +93,7 @@ static void last_submission_forget_if(struct bf_queue *queue, VkFence fence, VkS
 void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t count,
                                     const VkFence *fences)
 {
-    for (uint32_t q = 0; scheduler->shared && q < scheduler->queue_count; q++) {
+    for (uint32_t q = 0; atomic_load(&scheduler->was_shared) && q < scheduler->queue_count; q++) {
         VkFence last_submission =
             atomic_load_explicit(&scheduler->queues[q].last_submission.fence, memory_order_relaxed);
         for (uint32_t i = 0; last_submission && i < count; i++) {
@@ -105,7 +105,7 @@ void bf_last_submission_drop_fences(struct bf_scheduler *scheduler, uint32_t cou
 
 void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)
 {
-    for (uint32_t q = 0; scheduler->shared && q < scheduler->queue_count; q++) {
+    for (uint32_t q = 0; atomic_load(&scheduler->was_shared) && q < scheduler->queue_count; q++) {
         if (atomic_load_explicit(&scheduler->queues[q].last_submission.semaphore,
                                  memory_order_relaxed) == semaphore)
             last_submission_forget_if(&scheduler->queues[q], VK_NULL_HANDLE, semaphore);

@@ -27,6 +27,11 @@
  *       may be presenting, which the driver alone can tell. Where no completion signal tells whether it is
  *       idle, the fence of an empty submission does, and is waited for outside of the lock.
  *
+ *  I-4  A queue that has its engine to itself again, since the last command queue has left, has no
+ *       completion signals from then on; its idleness is the driver's. When the engine is shared
+ *       once more, what it has submitted meanwhile is unknown (completion_unknown), whatever
+ *       completion signal is left from before.
+ *
  * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
  * tests/layer.
  */

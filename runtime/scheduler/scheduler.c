@@ -50,7 +50,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     if (!engine->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (count > 1)
-        engine->shared = scheduler->shared = true;
+        bf_engine_share(engine);
 
     char name[64];
     snprintf(name, sizeof(name), "engine %u:%u", engine->base.family, engine->base.index);

@@ -53,7 +53,8 @@ struct bf_scheduler {
     uint32_t engine_count, queue_count;
     struct bf_engine *engines;
     struct bf_queue *queues; /* the program's VkQueues */
-    _Atomic bool shared;     /* some engine has several queues */
+    _Atomic uint32_t shared; /* engines that several queues share */
+    _Atomic bool was_shared; /* one has been: last submissions may name objects */
 
     struct bf_map semaphores, vkfences;
     struct bf_retired retired;

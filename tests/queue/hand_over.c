@@ -199,3 +199,54 @@ TEST(a_wait_is_behind_the_first_signal_that_reaches_it)
     static const uint64_t equal[WORKS] = {1, 1, 1, 1, 1, 1, 1, 1};
     wait_for_each(equal, 1, 0);
 }
+
+/* Of a batch with one command buffer on the program's VkQueue. */
+static uint32_t signals_of_a_submission(struct driver *d, VkFence fence)
+{
+    struct fixture *f = &d->f;
+    const VkCommandBufferSubmitInfo commands = {
+        VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+        .commandBuffer = write_word_in(f, 0, 1, (uint32_t)d->seen),
+    };
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &commands};
+    if (f->layered)
+        assert_success(vkQueueSubmit2(f->queues[0][0], 1, &info, fence));
+    else
+        assert_success(bfVkQueueSubmit(f->bf, f->queues[0][0], 1, &info, fence));
+    assert_int_equal(f->icd.record_count(), d->seen + 1);
+    return d->records[d->seen++].signals;
+}
+
+/* A VkQueue pays for a completion signal while a command queue is there, and no longer; the fences
+ * that Belfry remembers of that time may be gone when the next one comes. */
+TEST(a_command_queue_leaves_a_vkqueue_as_it_was)
+{
+    const struct fixture_options alone = {.family = 0};
+    struct driver d = {0};
+    fixture_open(&d.f, &alone);
+    d.f.icd.record_start(d.records, CALLS);
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
+    uint32_t before = signals_of_a_submission(&d, VK_NULL_HANDLE);
+    assert_int_equal(before, d.f.queue_counts[0] > 1);
+    for (int round = 0; round < 3; round++) {
+        VkFence fence;
+        assert_success(vkCreateFence(d.f.device, &fence_info, NULL, &fence));
+        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        assert_int_equal(signals_of_a_submission(&d, VK_NULL_HANDLE), 1);
+        signals_of_a_submission(&d, fence);
+        assert_success(vkWaitForFences(d.f.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        drop_queue(&d.f, queue);
+        assert_int_equal(signals_of_a_submission(&d, VK_NULL_HANDLE), before);
+        vkDestroyFence(d.f.device, fence, NULL);
+        if (!d.f.layered)
+            continue;
+        queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        signals_of_a_submission(&d, VK_NULL_HANDLE);
+        assert_success(vkQueueWaitIdle(d.f.queues[0][0]));
+        assert_int_equal(read_word(&d.f, 1), (uint32_t)d.seen - 1);
+        d.seen = d.f.icd.record_count();
+        drop_queue(&d.f, queue);
+    }
+    driver_close(&d);
+}
