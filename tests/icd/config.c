@@ -42,6 +42,7 @@ static const struct icd_shape shapes[] = {
      {{GRAPHICS | COMPUTE | TRANSFER, 1, 36}, {COMPUTE | TRANSFER, 1, 36}, {DECODE, 1, 36}},
      12,
      625},
+    {"nvk", 1, {{GRAPHICS | COMPUTE | TRANSFER | SPARSE, 1, 64}}, 1, 1},
     {"copy", 2, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}, {TRANSFER, 2, 0}}, 1, 1},
 };
 
@@ -123,10 +124,11 @@ static void shape_read(struct icd_shape *shape, uint32_t ordinal)
     char *end;
     unsigned long n = text[0] == 'q' ? strtoul(text + 1, &end, 10) : 0;
     if (n < 1 || n > 16 || *end) {
-        fprintf(stderr,
-                "belfry test driver: %s=%s is none of lavapipe, nvidia, radv, intel, copy, q1 to "
-                "q16; lavapipe is used\n",
-                v.name, text);
+        fprintf(
+            stderr,
+            "belfry test driver: %s=%s is none of lavapipe, nvidia, radv, intel, nvk, copy, q1 to "
+            "q16; lavapipe is used\n",
+            v.name, text);
         return;
     }
     shape->families[0].flags |= SPARSE;

@@ -36,6 +36,7 @@ static const struct {
     {"intel",
      3,
      {{G | C | T, 0, 1, 36}, {C | T, G, 1, 36}, {VK_QUEUE_VIDEO_DECODE_BIT_KHR, G | C, 1, 36}}},
+    {"nvk", 1, {{G | C | T | S, 0, 1, 64}}},
     {"copy", 2, {{G | C | T, 0, 1, 64}, {T, G | C, 2, 0}}},
     {"q1", 1, {{G | C | T, 0, 1, 64}}},
     {"q16", 1, {{G | C | T, 0, 16, 64}}},
