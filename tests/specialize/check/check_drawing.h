@@ -25,6 +25,16 @@ extern const struct bf_check_set drawing_shade_set;
 struct drawing *drawing_open(const struct bf_check_set *set, uint32_t color_count,
                              const VkFormat *colors, VkFormat depth);
 void drawing_close(struct drawing *d);
+/* A test with one: the arguments are drawing_open's. */
+#define DRAWING_TEST(name_, ...)                                                                   \
+    static void name_##_on(struct drawing *d);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct drawing *drawing = drawing_open(__VA_ARGS__);                                       \
+        name_##_on(drawing);                                                                       \
+        drawing_close(drawing);                                                                    \
+    }                                                                                              \
+    static void name_##_on(struct drawing *d)
 /* Says so if the driver has no such depth buffers: X8_D24 is optional in Vulkan. */
 bool drawing_has_depth(const struct drawing *d, VkFormat format);
 /* 0: the vertex shader, 1: the fragment shader. */

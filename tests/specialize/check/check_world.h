@@ -48,6 +48,17 @@ struct bf_checker_info world_checker_info(struct world *w);
 void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns);
 void world_close(struct world *w);
 
+/* A test in a world that 'open_' opens, and which is closed behind it. */
+#define WORLD_TEST(name_, open_)                                                                   \
+    static void name_##_in(struct world *w);                                                       \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct world *world = open_;                                                               \
+        name_##_in(world);                                                                         \
+        world_close(world);                                                                        \
+    }                                                                                              \
+    static void name_##_in(struct world *w)
+
 /* Makes the set layouts and the pipeline layout; push_bytes may be 0. */
 void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set *sets,
                   uint32_t push_bytes);

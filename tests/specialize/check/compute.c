@@ -37,50 +37,41 @@ static struct world *sums_open(void)
     return w;
 }
 
-TEST(pipelines_that_are_the_same_agree)
+WORLD_TEST(pipelines_that_are_the_same_agree, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, COMPUTE(w, check_sums_comp, 0));
     trial_add(w, w->t.info.general);
     expect_forms(w, "==");
     assert_true(w->t.forms[0].first_use_ns > 0 && w->t.forms[0].steady_ns > 0);
     assert_null(w->t.info.why);
     expect_forms(w, "=="); /* again, by the same checker */
-    world_close(w);
 }
 
-TEST(any_bit_on_any_input_tells)
+WORLD_TEST(any_bit_on_any_input_tells, sums_open())
 {
-    struct world *w = sums_open();
     for (int32_t i = 1; i <= 7; i++)
         trial_add(w, COMPUTE(w, check_sums_comp, i));
     trial_add(w, COMPUTE(w, check_sums_comp, 0));
     expect_forms(w, "!!!!!!!=");
-    world_close(w);
 }
 
-TEST(push_constants_that_are_not_fixed_change)
+WORLD_TEST(push_constants_that_are_not_fixed_change, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, COMPUTE(w, check_sums_comp, 8));
     expect_forms(w, "!");
     w->t.info.fixed = 1; /* the factor is */
     expect_forms(w, "=");
-    world_close(w);
 }
 
-TEST(what_writes_nothing_is_uncheckable)
+WORLD_TEST(what_writes_nothing_is_uncheckable, sums_open())
 {
-    struct world *w = sums_open();
     w->t.info.general = COMPUTE(w, check_sums_comp, 9);
     trial_add(w, COMPUTE(w, check_sums_comp, 9));
     expect_refusal(w, "it wrote nothing");
-    world_close(w);
 }
 
-TEST(as_many_workgroups_run_as_the_program_had)
+WORLD_TEST(as_many_workgroups_run_as_the_program_had, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, COMPUTE(w, check_sums_comp, 10));
     expect_forms(w, "=");
     w->t.info.groups[0] = 100;
@@ -89,7 +80,6 @@ TEST(as_many_workgroups_run_as_the_program_had)
     w->t.info.groups[0] = 65535; /* as many as may be */
     w->t.info.groups[1] = 1000;
     expect_forms(w, "!");
-    world_close(w);
 }
 
 /* Adds forms 0, 1... of check_far.comp but for '.', and expects the others. */
@@ -163,9 +153,8 @@ TEST(images_that_are_too_large_together_are_made_smaller)
 #undef FAR
 }
 
-TEST(relaxed_checks_allow_the_error_they_are_told)
+WORLD_TEST(relaxed_checks_allow_the_error_they_are_told, sums_open())
 {
-    struct world *w = sums_open();
     w->t.info.compare = false;
     w->t.info.tolerance = 1.0f / 65536;
     trial_add(w, COMPUTE(w, check_sums_comp, 0));
@@ -175,14 +164,11 @@ TEST(relaxed_checks_allow_the_error_they_are_told)
     expect_forms(w, "=!=!");
     w->t.info.tolerance = 1.0f / 67108864;
     expect_forms(w, "=!!!");
-    world_close(w);
 }
 
-TEST(one_without_forms_is_over_at_once)
+WORLD_TEST(one_without_forms_is_over_at_once, sums_open())
 {
-    struct world *w = sums_open();
     assert_success(bf_check_run(w->checker, &w->t.info));
-    world_close(w);
 }
 
 /* ------------------------------------------------------------------------------------- Words -- */
@@ -366,23 +352,19 @@ static struct world *loop_open(void)
     return w;
 }
 
-TEST(one_that_takes_too_long_is_uncheckable)
+WORLD_TEST(one_that_takes_too_long_is_uncheckable, loop_open())
 {
-    struct world *w = loop_open();
     expect_forms(w, "=");
     world_open_checker(w, true, 0, 1);
     expect_refusal(w, "the general pipeline takes too long");
-    world_close(w);
 }
 
-TEST(one_that_hangs_ends_all_checks)
+WORLD_TEST(one_that_hangs_ends_all_checks, loop_open())
 {
-    struct world *w = loop_open();
     w->t.push[0] = 100000000;
     world_open_checker(w, true, 1, 0);
     expect_refusal(w, "a run did not end in time");
     expect_refusal(w, "an earlier check has not ended");
-    world_close(w);
 }
 
 TEST(inputs_of_fragile_shaders_are_tame)
@@ -461,9 +443,8 @@ TEST(wild_inputs_crash_nothing)
 
 /* --------------------------------------------------------------------------- Refusals, steps -- */
 
-TEST(what_nothing_can_stand_in_for_is_uncheckable)
+WORLD_TEST(what_nothing_can_stand_in_for_is_uncheckable, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, w->t.info.general);
     struct bf_check_binding bindings[2];
     memcpy(bindings, sum_bindings, sizeof(bindings));
@@ -488,12 +469,10 @@ TEST(what_nothing_can_stand_in_for_is_uncheckable)
     bindings[1] = sum_bindings[1];
     w->s.sets[0].flags = 0x40000000;
     expect_forms(w, "?");
-    world_close(w);
 }
 
-TEST(without_robust_accesses_buffers_are_the_program_s_size)
+WORLD_TEST(without_robust_accesses_buffers_are_the_program_s_size, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, w->t.info.general);
     trial_add(w, COMPUTE(w, check_sums_comp, 1));
     world_open_checker(w, false, 0, 0);
@@ -506,7 +485,6 @@ TEST(without_robust_accesses_buffers_are_the_program_s_size)
     expect_forms(w, "=!");
     bindings[1].size = UINT64_C(1) << 40;
     expect_forms(w, "??");
-    world_close(w);
 }
 
 static bool after_some(void *context)
@@ -515,9 +493,8 @@ static bool after_some(void *context)
     return (*left)-- == 0;
 }
 
-TEST(a_check_goes_in_steps_and_can_be_cancelled)
+WORLD_TEST(a_check_goes_in_steps_and_can_be_cancelled, sums_open())
 {
-    struct world *w = sums_open();
     trial_add(w, w->t.info.general);
     trial_add(w, COMPUTE(w, check_sums_comp, 1));
     uint32_t steps = 0;
@@ -542,5 +519,4 @@ TEST(a_check_goes_in_steps_and_can_be_cancelled)
     assert_false(done);
     bf_check_end(check); /* its result isn't wanted */
     assert_int_equal(w->t.forms[0].reason, BF_REASON_CANCELLED);
-    world_close(w);
 }

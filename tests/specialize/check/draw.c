@@ -8,6 +8,8 @@
 #include "shaders/check_place.vert.h"
 #include "shaders/check_store.frag.h"
 
+static const VkFormat wide = VK_FORMAT_R32G32B32A32_SFLOAT;
+
 /* --------------------------------------------------------------------------------- Rendering -- */
 
 TEST(attachments_of_many_formats_are_compared)
@@ -28,10 +30,8 @@ TEST(attachments_of_many_formats_are_compared)
     }
 }
 
-TEST(blending_sees_what_was_there)
+DRAWING_TEST(blending_sees_what_was_there, &drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT)
 {
-    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
     d->g.blends[0] = (VkPipelineColorBlendAttachmentState){
         .blendEnable = VK_TRUE,
         .srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA,
@@ -41,16 +41,14 @@ TEST(blending_sees_what_was_there)
         .colorWriteMask = 15,
     };
     expect_drawing(d, "=!!!!");
-    drawing_close(d);
 }
 
 TEST(depths_are_such_that_some_are_equal)
 {
     static const VkFormat depths[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D16_UNORM,
                                       VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_D32_SFLOAT_S8_UINT};
-    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     for (uint32_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-        struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, depths[i]);
+        struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, depths[i]);
         if (!drawing_has_depth(d, depths[i])) {
             drawing_close(d);
             continue;
@@ -75,10 +73,9 @@ TEST(all_of_what_was_drawn_to_is_compared)
                  {100, 200, "=....="},
                  {8192, 16, "=....="},
                  {4096, 4096, "=....!"}};
-    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (uint32_t samples = 1; samples <= (i == 1 ? 4 : 1); samples += 3) {
-            struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT);
+            struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT);
             d->w->s.check.extent[0] = cases[i].width;
             d->w->s.check.extent[1] = cases[i].height;
             d->g.viewport.width = d->g.viewport.height = 256;
@@ -91,15 +88,13 @@ TEST(all_of_what_was_drawn_to_is_compared)
 }
 
 /* What takes long is checked on less, before it is given up. */
-TEST(what_is_large_and_takes_long_is_checked_anew)
+DRAWING_TEST(what_is_large_and_takes_long_is_checked_anew, &drawing_shade_set, 1, &wide,
+             VK_FORMAT_UNDEFINED)
 {
-    const VkFormat format = VK_FORMAT_R32G32B32A32_SFLOAT;
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, &format, VK_FORMAT_UNDEFINED);
     d->w->s.check.extent[0] = d->w->s.check.extent[1] = 256;
     world_open_checker(d->w, true, 0, 1);
     drawing_trial(d, "=");
     expect_refusal(d->w, "the general pipeline takes too long");
-    drawing_close(d);
 }
 
 TEST(several_attachments_and_views_are_drawn_to)
@@ -117,24 +112,21 @@ static const struct bf_check_binding store_binding = {
     0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4};
 static const struct bf_check_set store_set = {.binding_count = 1, .bindings = &store_binding};
 
-TEST(one_that_only_stores_is_checked)
+DRAWING_TEST(one_that_only_stores_is_checked, &store_set, 0, NULL, VK_FORMAT_UNDEFINED)
 {
-    struct drawing *d = drawing_open(&store_set, 0, NULL, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 1, check_store_frag);
     expect_drawing(d, "=!");
     d->g.info.pNext = NULL; /* as good as one without attachments */
     expect_drawing(d, "=!");
-    drawing_close(d);
 }
 
-TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders)
+DRAWING_TEST(no_more_vertices_than_three_are_asked_of_fragile_shaders, &store_set, 0, NULL,
+             VK_FORMAT_UNDEFINED)
 {
-    struct drawing *d = drawing_open(&store_set, 0, NULL, VK_FORMAT_UNDEFINED);
     DRAWING_SHADER(d, 0, check_corner_vert);
     DRAWING_SHADER(d, 1, check_store_frag);
     d->w->s.check.fragile = true;
     expect_drawing(d, "=!=");
-    drawing_close(d);
 }
 
 /* ----------------------------------------------------------------------------- Render passes -- */
@@ -206,9 +198,8 @@ static void use_vertices(struct drawing *d)
 
 TEST(vertices_cover_what_is_drawn_to)
 {
-    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     for (uint32_t cull = 0; cull < 3; cull++) {
-        struct drawing *d = drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_UNDEFINED);
+        struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
         use_vertices(d);
         d->g.raster.cullMode = cull;
         expect_drawing(d, "=!!!!");
@@ -218,7 +209,6 @@ TEST(vertices_cover_what_is_drawn_to)
 
 TEST(all_dynamic_state_is_set)
 {
-    const VkFormat formats[] = {VK_FORMAT_R32G32B32A32_SFLOAT};
     static const VkDynamicState states[] = {
         VK_DYNAMIC_STATE_LINE_WIDTH,
         VK_DYNAMIC_STATE_DEPTH_BIAS,
@@ -248,7 +238,7 @@ TEST(all_dynamic_state_is_set)
         const uint32_t n = sizeof(states) / sizeof(states[0]);
         memcpy(list, states, sizeof(states));
         struct drawing *d =
-            drawing_open(&drawing_shade_set, 1, formats, VK_FORMAT_D32_SFLOAT_S8_UINT);
+            drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT_S8_UINT);
         use_vertices(d);
         d->g.viewports.pViewports = NULL;
         d->g.viewports.pScissors = NULL;

@@ -113,16 +113,15 @@ TEST(depths_and_stencils_of_several_samples_are_compared)
 }
 
 /* Tests of depth and stencil, and blending, see what was there: tiles of several values. */
-TEST(what_was_there_is_of_several_values)
+DRAWING_TEST(what_was_there_is_of_several_values, &drawing_shade_set, 1, &wide,
+             VK_FORMAT_D32_SFLOAT)
 {
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT);
     use_samples(d);
     d->g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL; /* the shader's is a half */
     d->g.depth.depthWriteEnable = VK_FALSE;
     expect_drawing(d, "=...!");
     d->g.depth.depthCompareOp = VK_COMPARE_OP_NEVER;
     expect_drawing(d, "?????");
-    drawing_close(d);
 }
 
 TEST(only_samples_in_the_mask_are_written)
@@ -135,22 +134,19 @@ TEST(only_samples_in_the_mask_are_written)
     drawing_close(d);
 }
 
-TEST(alpha_may_be_coverage)
+DRAWING_TEST(alpha_may_be_coverage, &drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED)
 {
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
     use_samples(d);
     d->g.samples.alphaToCoverageEnable = VK_TRUE;
     expect_drawing(d, "=!!!!");
-    drawing_close(d);
 }
 
-TEST(samples_of_several_views_are_compared)
+DRAWING_TEST(samples_of_several_views_are_compared, &drawing_shade_set, 1, &wide,
+             VK_FORMAT_D32_SFLOAT_S8_UINT)
 {
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT_S8_UINT);
     use_samples(d);
     d->g.rendering.viewMask = 5;
     expect_drawing(d, "=!!!!");
-    drawing_close(d);
 }
 
 /* A render pass that resolves: what it makes of them may hide a sample, the samples don't. */
@@ -188,16 +184,14 @@ TEST(samples_that_are_resolved_are_compared)
 }
 
 /* Errors of a last place in one sample are no reason, in relaxed mode; others are. */
-TEST(samples_may_be_near)
+DRAWING_TEST(samples_may_be_near, &drawing_shade_set, 1, &wide, VK_FORMAT_D16_UNORM)
 {
-    struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D16_UNORM);
     use_samples(d);
     d->g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
     const char *letters = drawing_trial(d, ".!!=!");
     d->w->t.info.compare = false;
     d->w->t.info.tolerance = 1e-4f;
     expect_forms(d->w, letters);
-    drawing_close(d);
 }
 
 /* ------------------------------------------------------------------------- Input attachments -- */

@@ -44,6 +44,8 @@ static void scene_close(struct scene *s)
     fake_close();
 }
 
+#define SCENE_TEST(name_) TEST_AROUND(name_, struct scene, s, scene_open, scene_close)
+
 static struct bf_variant *build(const struct bf_pipeline_copy *copy)
 {
     struct bf_variant *v = calloc(1, sizeof(*v));
@@ -67,39 +69,34 @@ static uint32_t published(const struct bf_pipeline *p)
     return count;
 }
 
-TEST(a_few_may_be_published)
+SCENE_TEST(a_few_may_be_published)
 {
-    struct scene s;
-    scene_open(&s);
     struct bf_variant *variants[BF_MAX_VARIANTS];
     for (uint32_t i = 0; i < BF_MAX_VARIANTS; i++) {
-        variants[i] = build(s.copy);
-        assert_int_equal(bf_pipeline_publish(s.copy, variants[i]), BF_REASON_NONE);
-        assert_int_equal(published(s.record), i + 1);
+        variants[i] = build(s->copy);
+        assert_int_equal(bf_pipeline_publish(s->copy, variants[i]), BF_REASON_NONE);
+        assert_int_equal(published(s->record), i + 1);
     }
-    struct bf_variant *more = build(s.copy);
-    assert_int_equal(bf_pipeline_publish(s.copy, more), BF_REASON_BUDGET);
-    bf_pipeline_withdraw(&fake.pipelines, s.record, variants[1]);
-    bf_pipeline_withdraw(&fake.pipelines, s.record, variants[1]); /* twice is once */
-    assert_int_equal(published(s.record), BF_MAX_VARIANTS - 1);
-    assert_int_equal(bf_pipeline_publish(s.copy, more), BF_REASON_NONE);
+    struct bf_variant *more = build(s->copy);
+    assert_int_equal(bf_pipeline_publish(s->copy, more), BF_REASON_BUDGET);
+    bf_pipeline_withdraw(&fake.pipelines, s->record, variants[1]);
+    bf_pipeline_withdraw(&fake.pipelines, s->record, variants[1]); /* twice is once */
+    assert_int_equal(published(s->record), BF_MAX_VARIANTS - 1);
+    assert_int_equal(bf_pipeline_publish(s->copy, more), BF_REASON_NONE);
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + BF_MAX_VARIANTS + 1);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + BF_MAX_VARIANTS);
-    scene_close(&s);
 }
 
 /* A handle goes when no command buffer has it; whoever comes late keeps the general one. */
-TEST(what_is_recorded_stays)
+SCENE_TEST(what_is_recorded_stays)
 {
-    struct scene s;
-    scene_open(&s);
-    struct bf_variant *v = build(s.copy);
+    struct bf_variant *v = build(s->copy);
     const VkPipeline handle = v->handle;
-    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s->copy, v), BF_REASON_NONE);
     assert_true(bf_variant_acquire(v));
     assert_true(bf_variant_acquire(v));
-    bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+    bf_pipeline_withdraw(&fake.pipelines, s->record, v);
     assert_false(bf_variant_acquire(v));
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 1);
     bf_variant_release(v);
@@ -110,26 +107,24 @@ TEST(what_is_recorded_stays)
     assert_false(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
     /* The struct is there as long as the pipeline: a late comer looks at it. */
     assert_false(bf_variant_acquire(v));
-    bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+    bf_pipeline_withdraw(&fake.pipelines, s->record, v);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
-    scene_close(&s);
 }
 
 /* A command buffer may outlive the pipeline that it was recorded with. */
-TEST(a_pipeline_goes_before_its_command_buffers)
+SCENE_TEST(a_pipeline_goes_before_its_command_buffers)
 {
-    struct scene s;
-    scene_open(&s);
-    struct bf_variant *recorded = build(s.copy), *free_one = build(s.copy), *ended = build(s.copy);
+    struct bf_variant *recorded = build(s->copy), *free_one = build(s->copy),
+                      *ended = build(s->copy);
     const VkPipeline handle = recorded->handle, free_handle = free_one->handle;
-    assert_int_equal(bf_pipeline_publish(s.copy, recorded), BF_REASON_NONE);
-    assert_int_equal(bf_pipeline_publish(s.copy, free_one), BF_REASON_NONE);
-    assert_int_equal(bf_pipeline_publish(s.copy, ended), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s->copy, recorded), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s->copy, free_one), BF_REASON_NONE);
+    assert_int_equal(bf_pipeline_publish(s->copy, ended), BF_REASON_NONE);
     assert_true(bf_variant_acquire(recorded));
     assert_true(bf_variant_acquire(ended));
-    bf_pipeline_withdraw(&fake.pipelines, s.record, ended);
-    fake_destroy_pipeline(s.pipeline);
-    s.pipeline = VK_NULL_HANDLE;
+    bf_pipeline_withdraw(&fake.pipelines, s->record, ended);
+    fake_destroy_pipeline(s->pipeline);
+    s->pipeline = VK_NULL_HANDLE;
     assert_true(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)handle));
     assert_false(fake_object(VK_OBJECT_TYPE_PIPELINE, (uint64_t)free_handle));
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 2);
@@ -138,7 +133,6 @@ TEST(a_pipeline_goes_before_its_command_buffers)
     bf_variant_release(recorded);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 0);
-    scene_close(&s);
 }
 
 TEST(the_end_ends_them_all)
@@ -158,36 +152,30 @@ TEST(the_end_ends_them_all)
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1); /* the program's own */
 }
 
-TEST(one_sweep_is_for_many)
+SCENE_TEST(one_sweep_is_for_many)
 {
-    struct scene s;
-    scene_open(&s);
     enum { MANY = 100 };
     for (int i = 0; i < MANY; i++) {
-        struct bf_variant *v = build(s.copy);
-        assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
-        bf_pipeline_withdraw(&fake.pipelines, s.record, v);
+        struct bf_variant *v = build(s->copy);
+        assert_int_equal(bf_pipeline_publish(s->copy, v), BF_REASON_NONE);
+        bf_pipeline_withdraw(&fake.pipelines, s->record, v);
     }
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1 + MANY);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
-    scene_close(&s);
 }
 
-TEST(what_is_pinned_is_general)
+SCENE_TEST(what_is_pinned_is_general)
 {
-    struct scene s;
-    scene_open(&s);
-    struct bf_variant *v = build(s.copy), *late = build(s.copy);
-    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
-    bf_pipelines_pin(&fake.pipelines, s.pipeline);
+    struct bf_variant *v = build(s->copy), *late = build(s->copy);
+    assert_int_equal(bf_pipeline_publish(s->copy, v), BF_REASON_NONE);
+    bf_pipelines_pin(&fake.pipelines, s->pipeline);
     bf_pipelines_pin(&fake.pipelines, VK_NULL_HANDLE);
-    assert_true(s.record->pinned);
-    assert_int_equal(published(s.record), 0);
+    assert_true(s->record->pinned);
+    assert_int_equal(published(s->record), 0);
     assert_false(bf_variant_acquire(v));
-    assert_int_equal(bf_pipeline_publish(s.copy, late), BF_REASON_PINNED);
+    assert_int_equal(bf_pipeline_publish(s->copy, late), BF_REASON_PINNED);
     discard(late);
-    scene_close(&s);
 }
 
 /* ---- Visits ---- */
@@ -210,52 +198,46 @@ static void note_gone(void *context, struct bf_pipeline *pipeline)
     gone++;
 }
 
-TEST(a_record_is_visited_until_it_is_gone)
+SCENE_TEST(a_record_is_visited_until_it_is_gone)
 {
-    struct scene s;
-    scene_open(&s);
     fake.pipelines.on_gone = note_gone;
     fake.pipelines.context = &gone;
     gone = 0;
-    struct bf_variant *v = build(s.copy);
-    s.record->policy = malloc(1);
-    assert_int_equal(bf_pipeline_publish(s.copy, v), BF_REASON_NONE);
+    struct bf_variant *v = build(s->copy);
+    s->record->policy = malloc(1);
+    assert_int_equal(bf_pipeline_publish(s->copy, v), BF_REASON_NONE);
     struct bf_pipeline *seen = NULL;
-    const uint64_t id = s.record->id;
+    const uint64_t id = s->record->id;
     assert_true(bf_pipelines_visit(&fake.pipelines, id, note_visit, &seen));
-    assert_ptr_equal(seen, s.record);
+    assert_ptr_equal(seen, s->record);
     seen = NULL;
-    assert_true(bf_pipeline_copy_visit(s.copy, note_visit, &seen));
-    assert_ptr_equal(seen, s.record);
+    assert_true(bf_pipeline_copy_visit(s->copy, note_visit, &seen));
+    assert_ptr_equal(seen, s->record);
     assert_false(bf_pipelines_visit(&fake.pipelines, id + 1, note_visit, &seen));
-    fake_destroy_pipeline(s.pipeline);
+    fake_destroy_pipeline(s->pipeline);
     assert_int_equal(gone, 1);
     seen = NULL;
     assert_false(bf_pipelines_visit(&fake.pipelines, id, note_visit, &seen));
-    assert_false(bf_pipeline_copy_visit(s.copy, note_visit, &seen));
+    assert_false(bf_pipeline_copy_visit(s->copy, note_visit, &seen));
     assert_null(seen);
     fake_destroy_pipeline(VK_NULL_HANDLE);
-    s.pipeline = make_pipeline(&s);
-    assert_true(bf_pipelines_find(&fake.pipelines, s.pipeline)->id > id);
+    s->pipeline = make_pipeline(s);
+    assert_true(bf_pipelines_find(&fake.pipelines, s->pipeline)->id > id);
     fake.pipelines.on_gone = NULL;
-    scene_close(&s);
 }
 
-TEST(names_are_cut_off)
+SCENE_TEST(names_are_cut_off)
 {
-    struct scene s;
-    scene_open(&s);
-    bf_pipelines_name(&fake.pipelines, s.pipeline, "blur");
-    assert_string_equal(s.record->name, "blur");
+    bf_pipelines_name(&fake.pipelines, s->pipeline, "blur");
+    assert_string_equal(s->record->name, "blur");
     char text[200];
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = 0;
-    bf_pipelines_name(&fake.pipelines, s.pipeline, text);
-    assert_int_equal(strlen(s.record->name), sizeof(s.record->name) - 1);
-    bf_pipelines_name(&fake.pipelines, s.pipeline, NULL);
-    assert_string_equal(s.record->name, "");
+    bf_pipelines_name(&fake.pipelines, s->pipeline, text);
+    assert_int_equal(strlen(s->record->name), sizeof(s->record->name) - 1);
+    bf_pipelines_name(&fake.pipelines, s->pipeline, NULL);
+    assert_string_equal(s->record->name, "");
     bf_pipelines_name(&fake.pipelines, VK_NULL_HANDLE, "none");
-    scene_close(&s);
 }
 
 /* ---- Several threads ---- */
@@ -302,18 +284,16 @@ static void withdraw_all(struct bf_pipeline *pipeline, void *context)
 }
 
 /* Publishing, withdrawing, sweeping, recording and the end of the pipeline, all at once. */
-TEST(pipelines_go_during_builds)
+SCENE_TEST(pipelines_go_during_builds)
 {
-    struct scene s;
-    scene_open(&s);
     fake.quiet = true;
-    struct pool c = {.scene = &s};
+    struct pool c = {.scene = s};
     pthread_barrier_init(&c.barrier, NULL, THREADS + 1);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, builder, &c), 0);
     for (int i = 0; i < ROUNDS; i++) {
-        VkPipeline pipeline = make_pipeline(&s);
+        VkPipeline pipeline = make_pipeline(s);
         struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipeline);
         for (int j = 0; j < THREADS; j++)
             bf_pipeline_copy_retain(p->copy);
@@ -343,7 +323,6 @@ TEST(pipelines_go_during_builds)
     assert_int_equal(c.made + c.refused, ROUNDS * THREADS);
     assert_int_equal(bf_pipelines_sweep(&fake.pipelines), 0);
     assert_int_equal(fake_alive(VK_OBJECT_TYPE_PIPELINE), 1);
-    scene_close(&s);
 }
 
 /* Sets of a layout that all threads have; 'own' tells the threads' handles apart. */
