@@ -37,28 +37,15 @@ __attribute__((visibility("default"))) void *calloc(size_t count, size_t size)
 }
 #endif
 
-/* A driver that gives out the handle that came back last before any new one, as drivers do. */
-static uint64_t next_pool;
-static VkCommandBuffer recycled[64];
-static uint32_t recycled_count, freed;
+static VkCommandBuffer given_back[64]; /* to the driver, which gives out the last one first */
+static uint32_t freed;
 
 static VkResult VKAPI_CALL drv_create_pool(VkDevice device, const VkCommandPoolCreateInfo *info,
                                            const VkAllocationCallbacks *allocator,
                                            VkCommandPool *pool)
 {
-    (void)device, (void)allocator;
     assert_true(info->queueFamilyIndex < fake.driver.family_count);
-    *pool = (VkCommandPool)(uintptr_t)++next_pool;
-    return VK_SUCCESS;
-}
-
-static VkResult VKAPI_CALL drv_allocate(VkDevice device, const VkCommandBufferAllocateInfo *info,
-                                        VkCommandBuffer *buffers)
-{
-    (void)device;
-    for (uint32_t i = 0; i < info->commandBufferCount; i++)
-        buffers[i] = recycled_count ? recycled[--recycled_count] : fake_dispatchable();
-    return VK_SUCCESS;
+    return fake_make(device, VK_OBJECT_TYPE_COMMAND_POOL, allocator, (uint64_t *)pool);
 }
 
 static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool pool, uint32_t count,
@@ -68,17 +55,17 @@ static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool pool, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         if (!buffers[i])
             continue;
-        freed++;
-        recycled[recycled_count++] = buffers[i];
+        given_back[freed++ % 64] = buffers[i];
+        fake_unmake(VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)buffers[i], NULL);
     }
 }
 
 static void open_driver(const struct fake_driver *driver, const uint32_t *counts)
 {
-    next_pool = recycled_count = freed = 0;
+    freed = 0;
     fake_start(driver);
     FAKE_OVERRIDE(vkCreateCommandPool, drv_create_pool);
-    FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
+    fake_use("vkAllocateCommandBuffers vkDestroyCommandPool");
     FAKE_OVERRIDE(vkFreeCommandBuffers, drv_free);
     fake_open_device(counts);
 }
@@ -259,7 +246,7 @@ TEST(test_out_of_memory)
                 assert_int_equal(freed, 40);
                 for (uint32_t i = 0; i < 40; i++) {
                     assert_null(buffers[i]);
-                    assert_unknown(recycled[i]);
+                    assert_unknown(given_back[i]);
                 }
             } else {
                 uint32_t family, known = 0;

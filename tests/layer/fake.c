@@ -10,48 +10,16 @@ struct fake fake;
 
 /* Dispatchable objects: the first word is the key by which layers find what belongs to them. */
 struct object {
-    void *key;
+    const void *key;
     uint64_t kind;
 };
 static struct object instance_object, physical_object, device_object;
 static struct object queue_objects[FAKE_FAMILIES][2][FAKE_QUEUES];
-static struct object others[256];
-static uint32_t other_count;
-static char instance_key, device_key;
-
-static struct {
-    char name[80];
-    PFN_vkVoidFunction function;
-} overrides[64];
-static uint32_t override_count;
-
-static uint64_t stub(void)
-{
-    return 0;
-}
-
-PFN_vkVoidFunction fake_stub(void)
-{
-    return (PFN_vkVoidFunction)stub;
-}
+static char instance_key;
 
 VkQueue fake_queue(uint32_t family, VkDeviceQueueCreateFlags flags, uint32_t index)
 {
     return (VkQueue)&queue_objects[family][flags != 0][index];
-}
-
-void *fake_dispatchable(void)
-{
-    assert_true(other_count < sizeof(others) / sizeof(others[0]));
-    others[other_count].key = &device_key;
-    return &others[other_count++];
-}
-
-void fake_override(const char *name, PFN_vkVoidFunction function)
-{
-    assert_true(override_count < sizeof(overrides) / sizeof(overrides[0]));
-    snprintf(overrides[override_count].name, sizeof(overrides[0].name), "%s", name);
-    overrides[override_count++].function = function;
 }
 
 /* The driver -------------------------------------------------------------------------------- */
@@ -431,15 +399,14 @@ static PFN_vkVoidFunction look_up(const char *name)
 {
     if (is_lacking(name))
         return NULL;
-    for (uint32_t i = override_count; i-- > 0;) {
-        if (strcmp(overrides[i].name, name) == 0)
-            return overrides[i].function;
-    }
+    PFN_vkVoidFunction shared = fake_find(name);
+    if (shared)
+        return shared;
     for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
         if (strcmp(entries[i].name, name) == 0)
             return entries[i].function;
     }
-    return (PFN_vkVoidFunction)stub;
+    return fake_stub();
 }
 
 static PFN_vkVoidFunction drv_GetInstanceProcAddr(VkInstance instance, const char *name)
@@ -484,7 +451,7 @@ void fake_load(const struct fake_driver *driver)
             .minImageTransferGranularity = {1, 1, 1}};
     }
     instance_object.key = physical_object.key = &instance_key;
-    device_object.key = &device_key;
+    device_object.key = &fake_key;
     char path[4096];
     const char *build = getenv("BELFRY_TEST_BUILD");
     snprintf(path, sizeof(path), "%s/lib/%s", build ? build : ".",
@@ -613,6 +580,6 @@ void fake_close(void)
         assert_int_equal(fake.instances_destroyed, 1);
     }
     dlclose(fake.library);
-    override_count = other_count = 0;
+    fake_reset();
     fake = (struct fake){0};
 }

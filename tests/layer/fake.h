@@ -8,6 +8,7 @@
 #ifndef BELFRY_TEST_LAYER_FAKE_H
 #define BELFRY_TEST_LAYER_FAKE_H
 
+#include "support/fake_entries.h"
 #include "support/test.h"
 
 #include <volk.h>
@@ -101,20 +102,14 @@ void fake_open(const struct fake_driver *driver, const uint32_t *counts);
 void fake_close_device(void);
 void fake_close(void);
 
-/* From now on the driver answers that name with this function; any number, until fake_close. */
-void fake_override(const char *name, PFN_vkVoidFunction function);
-#define FAKE_OVERRIDE(name, function)                                                              \
-    fake_override(#name, (PFN_vkVoidFunction)(1 ? (function) : (PFN_##name)0))
+/* What the driver answers by name until fake_close, and its command buffers, are those of
+ * support/fake_entries.h: FAKE_OVERRIDE, fake_use, fake_stub, fake_dispatchable. */
 
 /* The layer's answer for a command of the open device. */
 PFN_vkVoidFunction fake_command(const char *name);
 #define FAKE_CALL(name, ...) ((PFN_##name)fake_command(#name))(__VA_ARGS__)
 
-/* What every command does that nobody cares about: returns 0. */
-PFN_vkVoidFunction fake_stub(void);
 /* The driver's own VkQueue. */
 VkQueue fake_queue(uint32_t family, VkDeviceQueueCreateFlags flags, uint32_t index);
-/* A dispatchable object of the open device (a command buffer, say); ends with fake_close. */
-void *fake_dispatchable(void);
 
 #endif

@@ -62,10 +62,6 @@ EXPORTED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
 
 /* The driver ------------------------------------------------------------------------------------ */
 
-static uint32_t next_handle;
-static VkCommandBuffer recycled[16];
-static uint32_t recycled_count;
-
 static void VKAPI_CALL drv_bind(VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline p)
 {
     (void)buffer;
@@ -78,31 +74,6 @@ static void VKAPI_CALL drv_use(void)
 {
     memcpy(recording.used, recording.bound, sizeof(recording.used));
     recording.uses++;
-}
-
-static VkResult VKAPI_CALL drv_create(VkDevice device, const void *info,
-                                      const VkAllocationCallbacks *allocator, uint64_t *handle)
-{
-    (void)device, (void)info, (void)allocator;
-    *handle = 0x5000 + 8 * ++next_handle;
-    return VK_SUCCESS;
-}
-
-static VkResult VKAPI_CALL drv_allocate(VkDevice device, const VkCommandBufferAllocateInfo *info,
-                                        VkCommandBuffer *buffers)
-{
-    (void)device;
-    for (uint32_t i = 0; i < info->commandBufferCount; i++)
-        buffers[i] = recycled_count ? recycled[--recycled_count] : fake_dispatchable();
-    return VK_SUCCESS;
-}
-
-static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool from, uint32_t count,
-                                const VkCommandBuffer *buffers)
-{
-    (void)device, (void)from;
-    for (uint32_t i = 0; i < count; i++)
-        recycled[recycled_count++] = buffers[i];
 }
 
 static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
@@ -190,7 +161,7 @@ static void make_record(int point)
 
 void recording_open(void)
 {
-    next_handle = recycled_count = recording.uses = 0;
+    recording.uses = 0;
     recording.submit_result = VK_SUCCESS;
     memset(recording.bound, 0, sizeof(recording.bound));
     setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "exact", 1);
@@ -199,13 +170,10 @@ void recording_open(void)
     FAKE_OVERRIDE(vkCmdBindPipeline, drv_bind);
     for (size_t i = 0; i < RECORDING_WORKS; i++)
         fake_override(recording_works[i].name, (PFN_vkVoidFunction)drv_use);
-    static const char *const created[] = {"vkCreatePipelineLayout", "vkCreateCommandPool",
-                                          "vkCreateQueryPool", "vkCreateFence",
-                                          "vkCreateSemaphore"};
-    for (size_t i = 0; i < sizeof(created) / sizeof(created[0]); i++)
-        fake_override(created[i], (PFN_vkVoidFunction)drv_create);
-    FAKE_OVERRIDE(vkAllocateCommandBuffers, drv_allocate);
-    FAKE_OVERRIDE(vkFreeCommandBuffers, drv_free);
+    fake_use(
+        "vkCreatePipelineLayout vkDestroyPipelineLayout vkCreateCommandPool vkDestroyCommandPool "
+        "vkCreateQueryPool vkDestroyQueryPool vkCreateFence vkDestroyFence vkCreateSemaphore "
+        "vkDestroySemaphore vkAllocateCommandBuffers vkFreeCommandBuffers");
     FAKE_OVERRIDE(vkQueueSubmit2, drv_submit2);
     FAKE_OVERRIDE(vkCmdWriteTimestamp, drv_stamp);
     FAKE_OVERRIDE(vkGetSemaphoreCounterValue, drv_counter);
