@@ -97,10 +97,13 @@ fail:
     return false;
 }
 
-bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
-               struct bench_found *found)
+static bool side_open_with(struct side *side, enum bench_side which, const char *gpu,
+                           uint32_t queues, bool presents, struct bench_found *found)
 {
     static const char *const layers[] = {LAYER_NAME};
+    static const char *const surfaces[] = {VK_KHR_SURFACE_EXTENSION_NAME,
+                                           VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME};
+    static const char *const swapchains[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
     const float priorities[SIDE_QUEUES] = {0};
 
     *side = (struct side){0};
@@ -120,6 +123,8 @@ bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32
                     },
                 .enabledLayerCount = which == BENCH_BELFRY ? 1 : 0,
                 .ppEnabledLayerNames = layers,
+                .enabledExtensionCount = presents ? 2 : 0,
+                .ppEnabledExtensionNames = surfaces,
             },
             NULL, &side->instance),
         fail);
@@ -153,6 +158,8 @@ bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32
                         .queueCount = queues,
                         .pQueuePriorities = priorities,
                     },
+                .enabledExtensionCount = presents,
+                .ppEnabledExtensionNames = swapchains,
             },
             NULL, &side->device),
         fail);
@@ -167,6 +174,18 @@ bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32
 fail:
     side_close(side);
     return false;
+}
+
+bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
+               struct bench_found *found)
+{
+    return side_open_with(side, which, gpu, queues, false, found);
+}
+
+bool side_open_presenting(struct side *side, enum bench_side which, uint32_t queues,
+                          struct bench_found *found)
+{
+    return side_open_with(side, which, NULL, queues, true, found);
 }
 
 void side_close(struct side *side)

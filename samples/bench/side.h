@@ -30,6 +30,10 @@ struct side {
 bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
                struct bench_found *found);
 
+/* The same on the first device, which can present to headless surfaces. */
+bool side_open_presenting(struct side *side, enum bench_side which, uint32_t queues,
+                          struct bench_found *found);
+
 /* Waits for the device; accepts a zeroed side. */
 void side_close(struct side *side);
 

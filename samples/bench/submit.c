@@ -12,6 +12,7 @@
 #include "lane.h"
 #include "log_caller.h"
 #include "log_overlap.h"
+#include "present.h"
 #include "record.h"
 #include "reference.h"
 #include "side.h"
@@ -376,6 +377,7 @@ static int submit_run(const struct bench_options *options, struct bench_report *
     if (!report->device[0])
         snprintf(report->device, sizeof report->device, "no device");
     icd_rows(report);
+    present_rows(report);
     turns_row(options, report, "idle", ROW_IDLE, "wake-ups", 5, 0);
     turns_row(options, report, "memory", ROW_MEMORY, "MiB", 9, MEMORY_MIB);
     turns_row(options, report, "vkcube", ROW_VKCUBE, "MiB", 5, MEMORY_MIB);
@@ -394,6 +396,8 @@ static const struct bench_part parts[] = {
     {"idle", footprint_idle},
     {"memory", footprint_memory},
     {"vkcube", footprint_vkcube},
+    {"present-mean", present_mean},
+    {"present-worst", present_worst},
     {"log-off-vk", log_caller_off_vk},
     {"log-off-bf", log_caller_off_bf},
     {"log-on-vk", log_caller_on_vk},

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures the calls of a thread that submits beside another one whose presents block. */
+#include "present.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../common/report.h"
+#include "side.h"
+
+#define REPETITIONS 15
+#define PRESENTS    8    /* in a repetition */
+#define FRAME_US    1000 /* between two presents */
+#define PAUSE_US    6000 /* between two calls of the neighbour, at most */
+#define IMAGES      3
+
+#define ROW_MEAN  "beside 16 ms presents, one VkQueue, mean call"
+#define ROW_WORST "beside 16 ms presents, one VkQueue, worst call"
+#define ROW_OTHER "beside 16 ms presents, another VkQueue, mean call"
+
+struct presenter {
+    struct side side;
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkFence fence;
+    pthread_mutex_t *lock; /* NULL: no other thread uses the queue */
+    _Atomic bool done;
+    VkResult result;
+};
+
+static bool presenter_open(struct presenter *p, enum bench_side which, uint32_t queues,
+                           struct bench_found *found)
+{
+    if (!side_open_presenting(&p->side, which, queues, found))
+        return false;
+    const struct VolkDeviceTable *vk = &p->side.vk;
+    PFN_vkCreateHeadlessSurfaceEXT create = (PFN_vkCreateHeadlessSurfaceEXT)vkGetInstanceProcAddr(
+        p->side.instance, "vkCreateHeadlessSurfaceEXT");
+    VkResult result = create(p->side.instance,
+                             &(VkHeadlessSurfaceCreateInfoEXT){
+                                 .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT},
+                             NULL, &p->surface);
+    if (result == VK_SUCCESS)
+        result = vk->vkCreateSwapchainKHR(
+            p->side.device,
+            &(VkSwapchainCreateInfoKHR){
+                .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+                .surface = p->surface,
+                .minImageCount = IMAGES,
+                .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+                .imageExtent = {64, 64},
+                .imageArrayLayers = 1,
+                .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+            },
+            NULL, &p->swapchain);
+    if (result == VK_SUCCESS)
+        result = vk->vkCreateFence(
+            p->side.device,
+            &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO}, NULL, &p->fence);
+    if (result != VK_SUCCESS)
+        bench_found_nothing(found, "swapchain: %s", sample_result_name(result));
+    return result == VK_SUCCESS;
+}
+
+static void presenter_close(struct presenter *p)
+{
+    if (p->side.device) {
+        p->side.vk.vkDeviceWaitIdle(p->side.device);
+        p->side.vk.vkDestroyFence(p->side.device, p->fence, NULL);
+        if (p->swapchain)
+            p->side.vk.vkDestroySwapchainKHR(p->side.device, p->swapchain, NULL);
+    }
+    PFN_vkDestroySurfaceKHR destroy = (PFN_vkDestroySurfaceKHR)vkGetInstanceProcAddr(
+        p->side.instance, "vkDestroySurfaceKHR");
+    if (p->surface)
+        destroy(p->side.instance, p->surface, NULL);
+    side_close(&p->side);
+}
+
+static void *presenter_run(void *argument)
+{
+    struct presenter *p = argument;
+    const struct VolkDeviceTable *vk = &p->side.vk;
+    for (int i = 0; i < PRESENTS && p->result >= 0; ++i) {
+        uint32_t image;
+        usleep(FRAME_US);
+        p->result = vk->vkAcquireNextImageKHR(p->side.device, p->swapchain, UINT64_MAX,
+                                              VK_NULL_HANDLE, p->fence, &image);
+        if (p->result >= 0)
+            p->result =
+                vk->vkWaitForFences(p->side.device, 1, &p->fence, VK_TRUE, UINT64_MAX);
+        vk->vkResetFences(p->side.device, 1, &p->fence);
+        if (p->result < 0)
+            break;
+        if (p->lock)
+            pthread_mutex_lock(p->lock);
+        p->result = vk->vkQueuePresentKHR(p->side.queues[0],
+                                          &(VkPresentInfoKHR){
+                                              .sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                              .swapchainCount = 1,
+                                              .pSwapchains = &p->swapchain,
+                                              .pImageIndices = &image,
+                                          });
+        if (p->lock)
+            pthread_mutex_unlock(p->lock);
+    }
+    atomic_store(&p->done, true);
+    return NULL;
+}
+
+/* The neighbour, while the presenter presents. In us. */
+static void neighbour_run(struct presenter *p, VkQueue queue, unsigned seed, double *mean,
+                          double *worst)
+{
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = p->side.commands,
+    };
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands,
+    };
+    double sum = 0;
+    uint32_t calls = 0;
+    *worst = 0;
+    while (!atomic_load(&p->done)) {
+        usleep((useconds_t)(rand_r(&seed) % PAUSE_US));
+        uint64_t begin = bench_now();
+        if (p->lock)
+            pthread_mutex_lock(p->lock);
+        p->side.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
+        if (p->lock)
+            pthread_mutex_unlock(p->lock);
+        double us = (double)(bench_now() - begin) / 1e3;
+        sum += us;
+        *worst = us > *worst ? us : *worst;
+        ++calls;
+    }
+    *mean = sum / calls;
+}
+
+/* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues. */
+static void present_measure(bool find_worst, struct bench_found *found)
+{
+    struct presenter sides[2] = {0};
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    bool shared = !getenv("BELFRY_ICD_SHAPE") || !strcmp(getenv("BELFRY_ICD_SHAPE"), "q1");
+    bool open = presenter_open(&sides[0], BENCH_PLAIN, 2, found) &&
+                presenter_open(&sides[1], BENCH_BELFRY, 2, found);
+    if (open && sides[1].side.queue_count < 2) {
+        bench_found_nothing(found, "under the layer the family has one queue");
+        open = false;
+    }
+    sides[0].lock = shared ? &lock : NULL;
+    for (uint32_t i = 0; open && i < REPETITIONS; ++i) {
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+            uint32_t which = (i + turn) % 2;
+            struct presenter *p = &sides[which];
+            pthread_t thread;
+            double mean, worst;
+            atomic_store(&p->done, false);
+            if (pthread_create(&thread, NULL, presenter_run, p)) {
+                sample_complain("no more threads");
+                exit(SAMPLE_EXIT_FAILED);
+            }
+            neighbour_run(p, p->side.queues[p->side.queue_count > 1], i, &mean, &worst);
+            pthread_join(thread, NULL);
+            if (p->result < 0) {
+                bench_found_nothing(found, "presents: %s", sample_result_name(p->result));
+                open = false;
+                break;
+            }
+            (which ? found->belfry : found->plain)[i] = find_worst ? worst : mean;
+        }
+    }
+    found->count = open ? REPETITIONS : 0;
+    presenter_close(&sides[1]);
+    presenter_close(&sides[0]);
+}
+
+void present_mean(const struct bench_options *options, enum bench_side side,
+                  struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    present_measure(false, found);
+}
+
+void present_worst(const struct bench_options *options, enum bench_side side,
+                   struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    present_measure(true, found);
+}
+
+static void present_row(struct bench_report *report, const char *name, const char *part,
+                        const char *shape, double share, double least_us)
+{
+    static struct bench_found found;
+    const struct bench_options any = {.gpu = NULL};
+    char driver[4200], driver_too[4200];
+    const char *const environment[] = {driver, driver_too, shape,
+                                       "BELFRY_ICD_BLOCK=vkQueuePresentKHR:1:1:16000",
+                                       "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2", NULL};
+    const char *build = getenv("BELFRY_TEST_BUILD");
+
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
+    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    bench_part_run(part, BENCH_BELFRY, &any, environment, &found);
+    if (found.reason[0]) {
+        bench_row_skip(report, name, "%s", found.reason);
+        return;
+    }
+    double plain[BENCH_SAMPLES];
+    memcpy(plain, found.plain, sizeof plain);
+    double median = bench_spread(plain, found.count).median;
+    bench_row_cost(report, name, "us", found.plain, found.belfry, found.count,
+                   share * median > least_us ? share * median : least_us);
+}
+
+void present_rows(struct bench_report *report)
+{
+    present_row(report, ROW_MEAN, "present-mean", "BELFRY_ICD_SHAPE=q1", 0.05, 0);
+    present_row(report, ROW_WORST, "present-worst", "BELFRY_ICD_SHAPE=q1", 0.05, 0);
+    present_row(report, ROW_OTHER, "present-mean", "BELFRY_ICD_SHAPE=q2", 0.05, 20);
+}

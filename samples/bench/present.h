@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A present that blocks in the driver, and what that costs a neighbour: a thread that submits at
+ * random times, on the same VkQueue or on another one.
+ */
+#ifndef BENCH_PRESENT_H
+#define BENCH_PRESENT_H
+
+#include "part.h"
+
+/* Adds the rows; each part runs on the test driver, whose presents block for 16 ms. */
+void present_rows(struct bench_report *report);
+
+/* The parts: a repetition's mean call of the neighbour, and its longest one, in us. */
+void present_mean(const struct bench_options *options, enum bench_side side,
+                  struct bench_found *found);
+void present_worst(const struct bench_options *options, enum bench_side side,
+                   struct bench_found *found);
+
+#endif
