@@ -154,10 +154,9 @@ static bool lacks_core(const char *command)
         "vkCmdBeginRenderPass2",   "vkCreateRenderPass2",    "vkQueueSubmit2",
         "vkCmdBindVertexBuffers2", "vkCmdDrawIndirectCount", "vkCmdDrawIndexedIndirectCount",
         "vkWaitSemaphores",        "vkSignalSemaphore",      "vkGetSemaphoreCounterValue"};
-    for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+    for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++)
         if (strcmp(newer[i], command) == 0)
             return true;
-    }
     return false;
 }
 

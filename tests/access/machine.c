@@ -90,10 +90,9 @@ static void satisfy(const struct program *p, struct state *s)
             s->satisfied |= (uint16_t)(1u << i);
     }
     /* A wait that has been passed is no longer armed. */
-    for (uint32_t q = 0; q < QUEUES; q++) {
+    for (uint32_t q = 0; q < QUEUES; q++)
         for (uint32_t n = 0; n < s->queues[q]; n++)
             s->satisfied &= (uint16_t) ~(1u << p->queue_steps[q][n]);
-    }
 }
 
 /* A queue's next call; *done is its step. */

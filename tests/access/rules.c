@@ -129,9 +129,8 @@ WORLD_TEST(test_reads_before_the_next_write_need_a_fence_too)
 
 WORLD_TEST(test_a_fault_is_reported_once)
 {
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         check_calls(w, "copy writes, graphics writes");
-    }
     expect_one(w, BF_ACCESS_TWO_WRITERS);
     check_use(w->compute, 1, 0, 64, true); /* other queues are other pairs */
     assert_int_equal(w->check.count, 3);

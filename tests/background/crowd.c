@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../random/rng.h"
+#include "support/type.h"
 
 #define THREADS  8
 #define DEVICES  64
@@ -192,10 +193,9 @@ static int device_new(struct run *r)
     d->b = bf_background_create(&(struct bf_background_info){
         .tasks = r->tasks, .developer_mode = true, .proc = "/nonexistent"});
     REQUIRE(d->b, "no memory");
-    VkResult result = bf_background_add_driver(
-        d->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
-                                    .pContext = r,
-                                    .pfnOnMode = on_mode});
+    VkResult result =
+        bf_background_add_driver(d->b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER),
+                                                             .pContext = r, .pfnOnMode = on_mode});
     REQUIRE(result == VK_SUCCESS, "no memory");
     return (int)index;
 }
@@ -214,11 +214,9 @@ static void change_mode(struct actor *a, uint32_t device)
     if (index >= CHANGES)
         return;
     struct change *c = &r->changes[index];
-    *c = (struct change){
-        .device = device,
-        .mode = (BfBackgroundProcessingMode)rng_below(&a->rng, 4),
-        .action = (BfMeasurementsAction)rng_below(&a->rng, 4),
-    };
+    *c = (struct change){.device = device,
+                         .mode = (BfBackgroundProcessingMode)rng_below(&a->rng, 4),
+                         .action = (BfMeasurementsAction)rng_below(&a->rng, 4)};
     if (rng_percent(&a->rng, 40)) /* or nearly everything would be cancelled */
         c->mode = BF_BACKGROUND_PROCESSING_MODE_ALLOWED;
     atomic_store(&c->seen, NO_STAMP);
@@ -418,10 +416,9 @@ void crowd_run(uint64_t seed, uint32_t threads)
     device_destroy(r, 0);
     current_actor = &actors[0];
     uint32_t changes = least(atomic_load(&r->change_count), CHANGES);
-    for (uint32_t i = 0; i < changes; i++) {
+    for (uint32_t i = 0; i < changes; i++)
         if (r->changes[i].event && atomic_load(&r->changes[i].seen) == NO_STAMP)
             see(&r->changes[i], 0);
-    }
     uint32_t count = least(atomic_load(&r->item_count), ITEMS);
     for (uint32_t i = 0; i < count; i++)
         check_item(r, &r->items[i], i);

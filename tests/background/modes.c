@@ -339,10 +339,9 @@ TEST(developer_mode_gates_what_the_document_gates)
     assert_false(bf_background_properties(b).developerMode);
     bf_background_destroy(b);
     b = make();
-    for (int mode = ALLOWED; mode <= FROZEN; mode++) {
+    for (int mode = ALLOWED; mode <= FROZEN; mode++)
         for (int action = KEEP; action <= DISCARD; action++)
             assert_success(bf_background_set_mode(b, mode, action, NULL, NULL));
-    }
     assert_true(bf_background_properties(b).developerMode);
     bf_background_destroy(b);
 }

@@ -114,11 +114,10 @@ static void boost_close(struct boost *t)
     bf_background_destroy(t->b);
     bfDestroyEvent(t->event);
     for (uint32_t i = 0; i < t->s.count; i++) {
-        for (uint32_t k = 0; k < t->s.count; k++) {
+        for (uint32_t k = 0; k < t->s.count; k++)
             if (t->s.entries[i].thread == t->s.entries[k].thread &&
                 t->s.entries[i].what != CANCELLED && t->s.entries[k].what != CANCELLED)
                 assert_int_equal(t->s.entries[i].policy, t->s.entries[k].policy);
-        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "../random/rng.h"
 #include "base/lock.h"
+#include "support/type.h"
 
 #define DEVICES 2
 #define ITEMS   128
@@ -105,10 +106,9 @@ static void item_cancel(void *context)
     struct item *item = context;
     struct program *p = item->program;
     atomic_fetch_add(&item->calls, 1);
-    for (uint32_t i = 0; item->opens && i < p->item_count; i++) {
+    for (uint32_t i = 0; item->opens && i < p->item_count; i++)
         if (p->items[i].device == item->device && p->items[i].expected == RUNNING)
             let_go(&p->items[i]);
-    }
     state_set(item, CANCELLED);
 }
 
@@ -256,10 +256,9 @@ static void device_open(struct program *p, uint32_t device)
     d->b = bf_background_create(&(struct bf_background_info){
         .tasks = p->idle_limit, .developer_mode = true, .proc = "/nonexistent"});
     REQUIRE(d->b, "no memory");
-    VkResult result = bf_background_add_driver(
-        d->b, &(BfBackgroundDriver){.sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
-                                    .pContext = p,
-                                    .pfnOnMode = on_mode});
+    VkResult result =
+        bf_background_add_driver(d->b, &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER),
+                                                             .pContext = p, .pfnOnMode = on_mode});
     REQUIRE(result == VK_SUCCESS, "no memory");
 }
 
@@ -292,10 +291,9 @@ static void end_item(struct program *p, struct item *item)
 static void step_release(struct program *p)
 {
     uint32_t running[ITEMS], count = 0;
-    for (uint32_t i = 0; i < p->item_count; i++) {
+    for (uint32_t i = 0; i < p->item_count; i++)
         if (p->items[i].expected == RUNNING)
             running[count++] = i;
-    }
     if (!count)
         return;
     struct item *item = &p->items[running[rng_below(&p->rng, count)]];
@@ -365,16 +363,14 @@ static void device_close(struct program *p, uint32_t device)
     d->b = NULL;
     for (; d->next < d->count; d->next++)
         p->items[d->order[d->next]].expected = CANCELLED;
-    for (uint32_t i = 0; i < p->item_count; i++) {
+    for (uint32_t i = 0; i < p->item_count; i++)
         if (p->items[i].device == device && p->items[i].expected == RUNNING)
             model_end(p, &p->items[i]);
-    }
     settle(p);
     /* Its order is forgotten with it. */
-    for (uint32_t i = 0; i < p->commit_count; i++) {
+    for (uint32_t i = 0; i < p->commit_count; i++)
         if (p->commits[i].device == device)
             p->commits[i].upto = 0;
-    }
 }
 
 static uint32_t cores_for_the_boost(void)

@@ -35,10 +35,9 @@ static uint64_t random_next(uint64_t *state)
 static void keys_fill(uint64_t keys[KEYS], bool collide)
 {
     uint64_t key = UINT64_C(0x7f5500001000);
-    for (uint32_t n = 0; n < KEYS; key += 16) {
+    for (uint32_t n = 0; n < KEYS; key += 16)
         if (!collide || (bf_map_hash(key) & 63) == 7)
             keys[n++] = key;
-    }
 }
 
 static void against_model(bool collide, uint32_t live_bound)

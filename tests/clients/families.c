@@ -15,6 +15,7 @@
 #include <volk.h>
 
 #include "shaders/squares.comp.h"
+#include "../support/type.h"
 
 #define NUMBERS 65536u
 #define SIZE    (NUMBERS * sizeof(uint32_t))
@@ -42,10 +43,9 @@ struct program {
 static uint32_t family_find(const VkQueueFamilyProperties *families, uint32_t count,
                             VkQueueFlags wanted, VkQueueFlags unwanted)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if ((families[i].queueFlags & wanted) == wanted && !(families[i].queueFlags & unwanted))
             return i;
-    }
     return VK_QUEUE_FAMILY_IGNORED;
 }
 
@@ -78,18 +78,13 @@ static void device_create(struct program *p)
     const float priority = 1;
     VkDeviceQueueCreateInfo queues[2];
     for (uint32_t i = 0; i < 2; i++) {
-        queues[i] = (VkDeviceQueueCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = i ? p->copy_family : p->compute_family,
-            .queueCount = 1,
-            .pQueuePriorities = &priority,
-        };
+        queues[i] =
+            (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO),
+                                      .queueFamilyIndex = i ? p->copy_family : p->compute_family,
+                                      .queueCount = 1, .pQueuePriorities = &priority};
     }
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .queueCreateInfoCount = 2,
-        .pQueueCreateInfos = queues,
-    };
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 2,
+                                     .pQueueCreateInfos = queues};
     CHECK(vkCreateDevice(p->gpu, &info, NULL, &p->device));
     volkLoadDevice(p->device);
     vkGetDeviceQueue(p->device, p->compute_family, 0, &p->compute);
@@ -99,12 +94,8 @@ static void device_create(struct program *p)
 static void buffer_create(struct program *p, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           VkBuffer *buffer, VkDeviceMemory *memory)
 {
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = SIZE,
-        .usage = usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-    };
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = SIZE, .usage = usage,
+                                     .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
     CHECK(vkCreateBuffer(p->device, &info, NULL, buffer));
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(p->device, *buffer, &needs);
@@ -115,11 +106,8 @@ static void buffer_create(struct program *p, VkBufferUsageFlags usage, VkMemoryP
            (!(needs.memoryTypeBits >> type & 1) ||
             (types.memoryTypes[type].propertyFlags & wanted) != wanted))
         type++;
-    const VkMemoryAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = type,
-    };
+    const VkMemoryAllocateInfo allocation = {VK_TYPE(MEMORY_ALLOCATE_INFO),
+                                             .allocationSize = needs.size, .memoryTypeIndex = type};
     CHECK(vkAllocateMemory(p->device, &allocation, NULL, memory));
     CHECK(vkBindBufferMemory(p->device, *buffer, *memory, 0));
 }
@@ -135,32 +123,27 @@ struct pipeline {
 static void pipeline_create(struct program *p, struct pipeline *pipeline)
 {
     const VkDescriptorSetLayoutCreateInfo set_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
         .bindingCount = 1,
         .pBindings =
-            &(VkDescriptorSetLayoutBinding){
-                .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                .descriptorCount = 1,
-                .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-            },
+            &(VkDescriptorSetLayoutBinding){.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                            .descriptorCount = 1,
+                                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT},
     };
     CHECK(vkCreateDescriptorSetLayout(p->device, &set_info, NULL, &pipeline->set_layout));
     const VkDescriptorPoolCreateInfo pool_info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO),
         .maxSets = 1,
         .poolSizeCount = 1,
         .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1},
     };
     CHECK(vkCreateDescriptorPool(p->device, &pool_info, NULL, &pipeline->descriptors));
     const VkDescriptorSetAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pipeline->descriptors,
-        .descriptorSetCount = 1,
-        .pSetLayouts = &pipeline->set_layout,
-    };
+        VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO), .descriptorPool = pipeline->descriptors,
+        .descriptorSetCount = 1, .pSetLayouts = &pipeline->set_layout};
     CHECK(vkAllocateDescriptorSets(p->device, &allocation, &pipeline->set));
     const VkWriteDescriptorSet write = {
-        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        VK_TYPE(WRITE_DESCRIPTOR_SET),
         .dstSet = pipeline->set,
         .descriptorCount = 1,
         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -169,7 +152,7 @@ static void pipeline_create(struct program *p, struct pipeline *pipeline)
     vkUpdateDescriptorSets(p->device, 1, &write, 0, NULL);
 
     const VkPipelineLayoutCreateInfo layout_info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
         .setLayoutCount = 1,
         .pSetLayouts = &pipeline->set_layout,
         .pushConstantRangeCount = 1,
@@ -177,24 +160,16 @@ static void pipeline_create(struct program *p, struct pipeline *pipeline)
             &(VkPushConstantRange){VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)},
     };
     CHECK(vkCreatePipelineLayout(p->device, &layout_info, NULL, &pipeline->layout));
-    const VkShaderModuleCreateInfo module_info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = sizeof(squares_comp),
-        .pCode = squares_comp,
-    };
+    const VkShaderModuleCreateInfo module_info = {VK_TYPE(SHADER_MODULE_CREATE_INFO),
+                                                  .codeSize = sizeof(squares_comp),
+                                                  .pCode = squares_comp};
     VkShaderModule module;
     CHECK(vkCreateShaderModule(p->device, &module_info, NULL, &module));
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage =
-            {
-                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                .module = module,
-                .pName = "main",
-            },
-        .layout = pipeline->layout,
-    };
+    const VkComputePipelineCreateInfo info = {VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+                                              .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO),
+                                                        .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                        .module = module, .pName = "main"},
+                                              .layout = pipeline->layout};
     CHECK(vkCreateComputePipelines(p->device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline->pipeline));
     vkDestroyShaderModule(p->device, module, NULL);
 }
@@ -209,23 +184,16 @@ static void pipeline_destroy(struct program *p, struct pipeline *pipeline)
 
 static VkCommandBuffer commands_begin(struct program *p, uint32_t family, VkCommandPool *pool)
 {
-    const VkCommandPoolCreateInfo pool_info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = family,
-    };
+    const VkCommandPoolCreateInfo pool_info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
+                                               .queueFamilyIndex = family};
     CHECK(vkCreateCommandPool(p->device, &pool_info, NULL, pool));
     const VkCommandBufferAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = *pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = *pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1};
     VkCommandBuffer commands;
     CHECK(vkAllocateCommandBuffers(p->device, &allocation, &commands));
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     CHECK(vkBeginCommandBuffer(commands, &begin));
     return commands;
 }
@@ -235,14 +203,13 @@ static void barrier(struct program *p, VkCommandBuffer commands, VkBuffer buffer
                     VkPipelineStageFlags to_stage, VkAccessFlags to, bool between_families)
 {
     const VkBufferMemoryBarrier info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        VK_TYPE(BUFFER_MEMORY_BARRIER),
         .srcAccessMask = from,
         .dstAccessMask = to,
         .srcQueueFamilyIndex = between_families ? p->compute_family : VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = between_families ? p->copy_family : VK_QUEUE_FAMILY_IGNORED,
         .buffer = buffer,
-        .size = VK_WHOLE_SIZE,
-    };
+        .size = VK_WHOLE_SIZE};
     vkCmdPipelineBarrier(commands, from_stage, to_stage, 0, 0, NULL, 1, &info, 0, NULL);
 }
 
@@ -290,30 +257,21 @@ static VkCommandBuffer copy_record(struct program *p, VkCommandPool *pool)
 static void submit(struct program *p, VkCommandBuffer compute, VkCommandBuffer copy)
 {
     const VkSemaphoreCreateInfo semaphore_info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        VK_TYPE(SEMAPHORE_CREATE_INFO),
     };
-    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkSemaphore computed;
     VkFence copied;
     CHECK(vkCreateSemaphore(p->device, &semaphore_info, NULL, &computed));
     CHECK(vkCreateFence(p->device, &fence_info, NULL, &copied));
-    const VkSubmitInfo first = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &compute,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &computed,
-    };
+    const VkSubmitInfo first = {VK_TYPE(SUBMIT_INFO), .commandBufferCount = 1,
+                                .pCommandBuffers = &compute, .signalSemaphoreCount = 1,
+                                .pSignalSemaphores = &computed};
     CHECK(vkQueueSubmit(p->compute, 1, &first, VK_NULL_HANDLE));
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    const VkSubmitInfo second = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .waitSemaphoreCount = 1,
-        .pWaitSemaphores = &computed,
-        .pWaitDstStageMask = &stage,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &copy,
-    };
+    const VkSubmitInfo second = {VK_TYPE(SUBMIT_INFO),         .waitSemaphoreCount = 1,
+                                 .pWaitSemaphores = &computed, .pWaitDstStageMask = &stage,
+                                 .commandBufferCount = 1,      .pCommandBuffers = &copy};
     CHECK(vkQueueSubmit(p->copy, 1, &second, copied));
     CHECK(vkWaitForFences(p->device, 1, &copied, VK_TRUE, UINT64_MAX));
     CHECK(vkDeviceWaitIdle(p->device));
@@ -342,13 +300,10 @@ int main(int argc, char **argv)
         return 77;
     }
     const VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        VK_TYPE(INSTANCE_CREATE_INFO),
         .pApplicationInfo =
-            &(VkApplicationInfo){
-                .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                .pApplicationName = "families",
-                .apiVersion = VK_API_VERSION_1_1,
-            },
+            &(VkApplicationInfo){VK_TYPE(APPLICATION_INFO), .pApplicationName = "families",
+                                 .apiVersion = VK_API_VERSION_1_1},
     };
     VkResult result = vkCreateInstance(&info, NULL, &p->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {

@@ -34,10 +34,9 @@ static xcb_window_t window_find(xcb_window_t root)
     xcb_query_tree_reply_t *tree =
         xcb_query_tree_reply(display, xcb_query_tree(display, root), NULL);
     xcb_window_t found = 0;
-    for (int i = 0; tree && !found && i < xcb_query_tree_children_length(tree); ++i) {
+    for (int i = 0; tree && !found && i < xcb_query_tree_children_length(tree); ++i)
         if (viewable(xcb_query_tree_children(tree)[i]))
             found = xcb_query_tree_children(tree)[i];
-    }
     free(tree);
     return found;
 }

@@ -23,10 +23,9 @@ static const struct corpus_type types[] = {
 
 const struct corpus_type *corpus_type_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(types[i].name, name))
             return &types[i];
-    }
     return NULL;
 }
 
@@ -171,10 +170,9 @@ static bool member_read(struct reader *reader, char *const *fields, uint32_t cou
         return refuse(reader, "there is no role '%s'", fields[4]);
     if (count != 5 + member->type->count)
         return refuse(reader, "a %s has %" PRIu32 " values", fields[2], member->type->count);
-    for (uint32_t i = 0; i < member->type->count; i++) {
+    for (uint32_t i = 0; i < member->type->count; i++)
         if (!word_read(fields[5 + i], member->type->kind, &member->values[i]))
             return refuse(reader, "'%s' is no value of a %s", fields[5 + i], fields[2]);
-    }
     static const struct {
         enum corpus_kind kind;
         uint32_t count;
@@ -308,10 +306,9 @@ void corpus_close(struct corpus *corpus)
 
 const struct corpus_shader *corpus_find(const struct corpus *corpus, const char *name)
 {
-    for (uint32_t i = 0; i < corpus->shader_count; i++) {
+    for (uint32_t i = 0; i < corpus->shader_count; i++)
         if (!strcmp(corpus->shaders[i].name, name))
             return &corpus->shaders[i];
-    }
     return NULL;
 }
 

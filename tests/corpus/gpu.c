@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline.h"
+#include "../support/type.h"
 
 #define SOURCE_SIZE 64 /* both ways */
 
@@ -55,15 +56,10 @@ static void source_paint(uint8_t *texels, uint32_t which)
 
 static VkResult submit_and_wait(struct corpus_gpu *gpu)
 {
-    const VkCommandBufferSubmitInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-        .commandBuffer = gpu->commands,
-    };
-    const VkSubmitInfo2 submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .commandBufferInfoCount = 1,
-        .pCommandBufferInfos = &commands,
-    };
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                .commandBuffer = gpu->commands};
+    const VkSubmitInfo2 submit = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
+                                  .pCommandBufferInfos = &commands};
     VkDevice device = gpu->device.handle;
     VkResult result = sample_check(
         vkQueueSubmit2(gpu->device.graphics.handle, 1, &submit, gpu->fence), "vkQueueSubmit2");
@@ -157,22 +153,18 @@ static VkResult sets_create(struct corpus_gpu *gpu)
             s == SET_PASS ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_COMPUTE_BIT;
         struct sample_slot slots[3];
         for (uint32_t i = 0; i < 2; i++) {
-            slots[i] = (struct sample_slot){
-                .type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                .stages = stages,
-                .view = gpu->source_views[i],
-                .sampler = gpu->sampler,
-                .layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
-            };
+            slots[i] = (struct sample_slot){.type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                                            .stages = stages,
+                                            .view = gpu->source_views[i],
+                                            .sampler = gpu->sampler,
+                                            .layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
         }
-        slots[2] = (struct sample_slot){
-            .type = s == SET_IMAGE ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
-                                   : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .stages = stages,
-            .buffer = gpu->pixels.handle,
-            .view = gpu->target_view,
-            .layout = VK_IMAGE_LAYOUT_GENERAL,
-        };
+        slots[2] = (struct sample_slot){.type = s == SET_IMAGE ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+                                                               : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        .stages = stages,
+                                        .buffer = gpu->pixels.handle,
+                                        .view = gpu->target_view,
+                                        .layout = VK_IMAGE_LAYOUT_GENERAL};
         result = sample_sets_fill(&gpu->device, slots, s == SET_PASS ? 2 : 3, 1, &gpu->sets[s],
                                   &gpu->set_handles[s]);
     }
@@ -188,24 +180,22 @@ static VkResult commands_create(struct corpus_gpu *gpu)
     VkResult result = sample_command_buffers(device, device->graphics.family, 1, "frame",
                                              &gpu->pool, &gpu->commands);
     if (result >= 0)
-        result = sample_check(
-            vkCreateFence(device->handle,
-                          &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO}, NULL,
-                          &gpu->fence),
-            "vkCreateFence");
+        result = sample_check(vkCreateFence(device->handle,
+                                            &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO)}, NULL,
+                                            &gpu->fence),
+                              "vkCreateFence");
     vkGetPhysicalDeviceQueueFamilyProperties(device->gpu, &count, families);
     if (result < 0 || device->graphics.family >= count ||
         !families[device->graphics.family].timestampValidBits)
         return result;
     gpu->stamp_ns = (double)device->properties.limits.timestampPeriod;
-    return sample_check(vkCreateQueryPool(device->handle,
-                                          &(VkQueryPoolCreateInfo){
-                                              .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                              .queryCount = 2,
-                                          },
-                                          NULL, &gpu->stamps),
-                        "vkCreateQueryPool");
+    return sample_check(
+        vkCreateQueryPool(device->handle,
+                          &(VkQueryPoolCreateInfo){VK_TYPE(QUERY_POOL_CREATE_INFO),
+                                                   .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                                   .queryCount = 2},
+                          NULL, &gpu->stamps),
+        "vkCreateQueryPool");
 }
 
 int corpus_gpu_open(struct corpus_gpu *gpu, const char *name, uint32_t width, uint32_t height)
@@ -277,15 +267,14 @@ VkResult corpus_pipeline_create(const struct corpus_gpu *gpu, struct corpus *cor
         result = sample_compute_pipeline(&gpu->device, (struct sample_spirv){words, size},
                                          pipeline->layout, shader->name, &pipeline->handle);
     if (result >= 0 && form == CORPUS_PASS)
-        result = sample_draw_pipeline(&gpu->device,
-                                      &(struct sample_draw){
-                                          .vertex = {vertex, vertex_size},
-                                          .fragment = {words, size},
-                                          .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                                          .target = format_target,
-                                          .layout = pipeline->layout,
-                                      },
-                                      shader->name, &pipeline->handle);
+        result = sample_draw_pipeline(
+            &gpu->device,
+            &(struct sample_draw){.vertex = {vertex, vertex_size},
+                                  .fragment = {words, size},
+                                  .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                  .target = format_target,
+                                  .layout = pipeline->layout},
+            shader->name, &pipeline->handle);
     free(words);
     free(vertex);
     if (result < 0)

@@ -125,10 +125,9 @@ static bool picture_dump(const struct run *run, const struct corpus_pipeline *pi
     uint32_t width = run->gpu.extent.width, height = run->gpu.extent.height;
     const float *pixels = run->gpu.pixels.mapped;
     fprintf(file, "PF\n%" PRIu32 " %" PRIu32 "\n-1.0\n", width, height);
-    for (uint32_t y = height; y-- > 0;) {
+    for (uint32_t y = height; y-- > 0;)
         for (uint32_t x = 0; x < width; x++)
             fwrite(pixels + 4 * ((size_t)y * width + x), sizeof *pixels, 3, file);
-    }
     bool written = !ferror(file);
     written = !fclose(file) && written;
     if (!written)
@@ -170,8 +169,7 @@ static bool picture_draw(struct run *run, const struct corpus_pipeline *pipeline
         .width = options.size[0],
         .height = options.size[1],
         .seed = options.alternate != NO_SEED && frame % 2 ? options.alternate : options.seed,
-        .held = options.held,
-    };
+        .held = options.held};
     uint8_t push[CORPUS_PUSH_MOST];
     double ns;
 
@@ -192,10 +190,9 @@ static bool frames_draw(struct run *run)
 {
     bool more = false;
     for (uint32_t frame = 0; frame < options.frames; frame++) {
-        for (uint32_t i = 0; i < run->count; i++) {
+        for (uint32_t i = 0; i < run->count; i++)
             if (!picture_draw(run, &run->pipelines[i], frame))
                 return false;
-        }
         if (options.commit && !commit_results(&run->commit, options.freeze && frame > 0, &more))
             return false;
     }

@@ -237,10 +237,9 @@ static void compile_end(const struct compilation *compilation)
     int status;
     if (compilation->pid < 0)
         return;
-    while (waitpid(compilation->pid, &status, 0) < 0) {
+    while (waitpid(compilation->pid, &status, 0) < 0)
         if (errno != EINTR)
             die("glslc: %s", strerror(errno));
-    }
     if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
         die("glslc died; see %s/%s", wrap.out, compilation->log);
 }
@@ -295,14 +294,13 @@ static void shader_describe(FILE *out, const struct corpus_shader *shader)
         const struct corpus_member *member = &shader->members[i];
         fprintf(out, "member %s %s %" PRIu32 " %s", member->name, member->type->name,
                 member->offset, corpus_role_name(member->role));
-        for (uint32_t v = 0; v < member->type->count; v++) {
+        for (uint32_t v = 0; v < member->type->count; v++)
             if (member->type->kind == CORPUS_FLOAT)
                 fprintf(out, " %.9g", (double)member->values[v].f);
             else if (member->type->kind == CORPUS_INT)
                 fprintf(out, " %" PRId32, member->values[v].i);
             else
                 fprintf(out, " %" PRIu32, member->values[v].u);
-        }
         fputc('\n', out);
     }
 }
@@ -381,10 +379,9 @@ int main(int argc, char **argv)
         die("%s: %s", wrap.out, strerror(errno));
     file_write("screen.vert", vertex);
     free(vertex);
-    for (uint32_t c = 0; c < COLLECTIONS; c++) {
+    for (uint32_t c = 0; c < COLLECTIONS; c++)
         if (collections[c].folder)
             folder_wrap(&collections[c], collections[c].folder, "", 0);
-    }
     compile_all();
     uint32_t made = manifest_write();
     printf("%" PRIu32 " shaders wrapped, %" PRIu32 " skipped\n", made, wrap.count - made);

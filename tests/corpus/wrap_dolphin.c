@@ -88,10 +88,9 @@ static bool option_end(struct wrapping *wrapping, struct option *option)
         k++;
     if (k == 3)
         return wrap_refuse(wrapping, "it has an option of a kind that is not known");
-    for (char *word, *rest = option->value; (word = strtok_r(NULL, ",", &rest));) {
+    for (char *word, *rest = option->value; (word = strtok_r(NULL, ",", &rest));)
         if (count == 4 || !wrap_value(word, NULL, kinds[k].of, &values[count++]))
             return wrap_refuse(wrapping, "the default of '%s' can't be read", option->name);
-    }
     if (!option->name[0] || !count || !kinds[k].types[count - 1])
         return wrap_refuse(wrapping, "the option '%s' can't be read", option->name);
     option->kind = NULL;

@@ -34,10 +34,9 @@ bool wrap_member(struct wrapping *wrapping, const char *name, const char *type,
         return wrap_refuse(wrapping, "it has more than %d parameters", CORPUS_MEMBERS_MOST);
     if (strlen(name) >= CORPUS_NAME_MOST)
         return wrap_refuse(wrapping, "the name '%.40s...' is too long", name);
-    for (uint32_t i = 0; i < shader->member_count; i++) {
+    for (uint32_t i = 0; i < shader->member_count; i++)
         if (!strcmp(shader->members[i].name, name))
             return wrap_refuse(wrapping, "it has two parameters '%s'", name);
-    }
 
     struct corpus_member *member = &shader->members[shader->member_count];
     *member = (struct corpus_member){.type = corpus_type_find(type), .role = role};

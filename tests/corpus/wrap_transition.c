@@ -75,10 +75,9 @@ static bool default_read(const char *text, const char *end, const struct corpus_
         if (*stop == ')')
             break;
     }
-    if (count == 1) {
+    if (count == 1)
         while (count < type->count)
             values[count++] = values[0];
-    }
     return count == type->count && default_ends(text, end);
 }
 

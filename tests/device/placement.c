@@ -224,10 +224,9 @@ TEST(test_spare_family)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         VkDeviceQueueCreateInfo asked[6];
         uint32_t n = 0;
-        for (uint32_t f = 0; f < 6; f++) {
+        for (uint32_t f = 0; f < 6; f++)
             if (cases[i].asked & 1u << f)
                 asked[n++] = ask(f, 1, half, 0, NULL);
-        }
         struct bf_placement p;
         assert_int_equal(bf_placement_init(&map, n, asked, &p), VK_SUCCESS);
         assert_int_equal(bf_placement_spare_family(&p, real, 6, cases[i].able), cases[i].expected);

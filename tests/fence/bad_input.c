@@ -106,9 +106,8 @@ REFUSAL_TEST(wrong_queues_are_refused)
         assert_int_equal(bfGetQueueFamilyIndex(queue), UINT32_MAX);
         said("bfGetQueueFamilyIndex", 1);
         assert_true(info.nodeMask == 77 && a == 77 && b == 77);
-        if (queue) {
+        if (queue)
             assert_says(1, bfDestroyQueue(queue));
-        }
     }
     assert_says(0, bfDestroyQueue(NULL));
     assert_value(fence, 3);
@@ -140,9 +139,8 @@ REFUSAL_TEST(wrong_fences_are_refused)
         assert_int_equal(bfGetFenceValue(fence), UINT64_MAX);
         said("bfGetFenceValue", 1);
         assert_false(take_event(event));
-        if (fence) {
+        if (fence)
             assert_says(1, bfDestroyFence(fence));
-        }
     }
     assert_says(0, bfDestroyFence(NULL));
     await_idle(queue); /* nothing that was refused holds it */
@@ -168,9 +166,8 @@ REFUSAL_TEST(wrong_events_are_refused)
         lines_begin();
         assert_int_equal(bfGetEventFd(event), -1);
         said("bfGetEventFd", 1);
-        if (event) {
+        if (event)
             assert_says(1, bfDestroyEvent(event));
-        }
     }
     assert_says(0, bfDestroyEvent(NULL));
     cpu_signal(fence, 9);
@@ -197,9 +194,8 @@ REFUSAL_TEST(wrong_devices_are_refused)
         assert_bad(bfLockVkQueue(device, f->queues[0][0]));
         assert_bad(bfUnlockVkQueue(device, f->queues[0][0]));
         assert_true(!queue && !made && counters.eventsSet == 77);
-        if (device) {
+        if (device)
             assert_says(1, bfDetachDevice(device));
-        }
     }
     assert_says(0, bfDetachDevice(NULL));
 }

@@ -60,10 +60,9 @@ struct vk_queue {
 static uint32_t vk_queues(struct fixture *f, struct vk_queue *list)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < f->family_count; i++) {
+    for (uint32_t i = 0; i < f->family_count; i++)
         for (uint32_t k = 0; k < f->queue_counts[i]; k++)
             list[n++] = (struct vk_queue){f->queues[i][k], i};
-    }
     return n;
 }
 

@@ -66,10 +66,9 @@ static inline uint64_t number_at(const void *memory, size_t offset, size_t bytes
 /* Any of the device's, and its family. */
 static inline VkQueue any_queue(struct fixture *f, uint32_t *family)
 {
-    for (*family = 0; *family < f->family_count; ++*family) {
+    for (*family = 0; *family < f->family_count; ++*family)
         if (f->queue_counts[*family] && (f->families[*family].queueFlags & VK_QUEUE_GRAPHICS_BIT))
             return f->queues[*family][0];
-    }
     fail_msg("no graphics family");
     return NULL;
 }

@@ -48,10 +48,9 @@ FIXTURE_TEST(behaviour_62_undefined_flags_are_refused)
     const BfFence fence = make_fence(f, 1);
     const uint64_t value = 1;
     static const BfFenceWaitFlags flags[] = {0xffffffff, 2, 3, 0x80000000};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 4; k++)
             assert_bad_input(forms[i](1, &fence, &value, flags[k], event));
-    }
     assert_false(take_event(event));
 }
 

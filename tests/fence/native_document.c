@@ -379,10 +379,9 @@ static uint32_t entries_of(BfFenceLogReader reader)
 
 static VkQueue own_queue(struct fixture *f)
 {
-    for (uint32_t i = 0; i < f->family_count; i++) {
+    for (uint32_t i = 0; i < f->family_count; i++)
         if (f->queue_counts[i] && (f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT))
             return f->queues[i][0];
-    }
     fail_msg("no graphics family");
     return NULL;
 }

@@ -40,10 +40,9 @@ static bool has_track(const struct decoded *d, const char *name)
 
 static bool has_event(const struct decoded *d, const char *name)
 {
-    for (size_t i = 0; i < d->count; i++) {
+    for (size_t i = 0; i < d->count; i++)
         if (d->packets[i].kind == DECODED_EVENT && decoded_starts_with(d->packets[i].name, name))
             return true;
-    }
     return false;
 }
 

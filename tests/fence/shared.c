@@ -178,10 +178,9 @@ static void wait_round_by_round(void *argument)
 {
     struct race *r = argument;
     for (uint64_t i = 1; i <= r->rounds && r->result == VK_SUCCESS; i++) {
-        for (uint32_t n = 1; atomic_load(&r->round) != i; n++) {
+        for (uint32_t n = 1; atomic_load(&r->round) != i; n++)
             if (n % 4096 == 0) /* mostly they begin together */
                 sched_yield();
-        }
         if (i % 2) {
             r->result = bfWaitFences(1, &r->fence, &i, BF_FENCE_WAIT_ALL, UINT64_MAX);
         } else {

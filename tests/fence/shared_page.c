@@ -281,10 +281,9 @@ static void *set_values(void *argument)
 {
     struct setter *s = argument;
     for (uint32_t i = 1; i <= ROUNDS; i++) {
-        for (uint32_t n = 1; atomic_load(&s->round) != i; n++) {
+        for (uint32_t n = 1; atomic_load(&s->round) != i; n++)
             if (n % 4096 == 0) /* mostly they begin together */
                 sched_yield();
-        }
         bf_shared_page_set(&s->view, value_of(i, 1));
         atomic_store(&s->done, i);
     }

@@ -44,10 +44,9 @@ static void model_set(struct model *m, uint64_t value)
             m->queues[p].satisfied[w] =
                 m->queues[p].satisfied[w] || value >= m->queues[p].values[w];
         model_pass(m, p);
-        for (int e = 0; e < EVENTS; e++) {
+        for (int e = 0; e < EVENTS; e++)
             if (m->events[p][e].armed && value >= m->events[p][e].value)
                 m->events[p][e].satisfied = true;
-        }
     }
 }
 
@@ -197,10 +196,9 @@ static void a_random_storm(uint64_t seed)
     for (int round = 0; round < ROUNDS; round++) {
         peer_do(&p.peers[0], PEER_SIGNAL, 0, 0);
         p.model = (struct model){0};
-        for (uint32_t who = 0; who < p.count; who++) {
+        for (uint32_t who = 0; who < p.count; who++)
             for (uint32_t event = 0; event < EVENTS; event++) /* the largest are rare */
                 arm(&p, who, event, event < 4 ? 996 + event : 1 + next_random(&p.random) % 999);
-        }
         uint64_t largest = 0;
         for (uint32_t who = 0; who < p.count; who++)
             peer_tell(&p.peers[who],

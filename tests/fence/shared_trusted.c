@@ -27,10 +27,9 @@ static void await_native_waits_of(struct peer *peer, uint64_t count)
 static uint64_t depth(struct fixture *f)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < f->family_count; i++) {
+    for (uint32_t i = 0; i < f->family_count; i++)
         for (uint32_t k = 0; k < f->families[i].queueCount; k++)
             n += f->icd.queue_depth(i, k);
-    }
     return n;
 }
 

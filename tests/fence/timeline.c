@@ -88,10 +88,9 @@ static const struct decoded_packet *event_begin(const struct decoded *d, const c
 static const struct decoded_packet *event_end(const struct decoded *d,
                                               const struct decoded_packet *begin)
 {
-    for (const struct decoded_packet *p = begin + 1; p < d->packets + d->count; p++) {
+    for (const struct decoded_packet *p = begin + 1; p < d->packets + d->count; p++)
         if (p->uuid == begin->uuid && is_event(p, DECODED_END, NULL))
             return p;
-    }
     fail_msg("a slice without an end");
     return NULL;
 }
@@ -136,10 +135,9 @@ static void item(void *context)
 
 static VkQueue any_vkqueue(struct fixture *f)
 {
-    for (uint32_t i = 0; i < f->family_count; i++) {
+    for (uint32_t i = 0; i < f->family_count; i++)
         if (f->queue_counts[i])
             return f->queues[i][0];
-    }
     fail_msg("no VkQueue");
     return NULL;
 }
@@ -192,10 +190,9 @@ TEST(what_queues_do_is_in_the_file)
 
     struct decoded d = place_read(true);
     const struct decoded_packet *head = NULL;
-    for (size_t i = 0; i < d.count && !head; i++) {
+    for (size_t i = 0; i < d.count && !head; i++)
         if (is_event(&d.packets[i], DECODED_INSTANT, "belfry"))
             head = &d.packets[i];
-    }
     assert_non_null(head);
     assert_true(decoded_is(decoded_annotation(head, "device")->text, device));
     /* Both executions, where they were queued and where they ran; the second was held. */

@@ -17,10 +17,7 @@ static struct {
     uint64_t blocked; /* calls that have blocked until released; a number is a ticket */
     uint64_t let_go;  /* tickets below this one are over */
     uint64_t now;     /* threads inside blocked calls */
-} block = {
-    .released = PTHREAD_COND_INITIALIZER,
-    .arrived = PTHREAD_COND_INITIALIZER,
-};
+} block = {.released = PTHREAD_COND_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER};
 
 /* Locked: is it this call that blocks? */
 static bool block_is_meant(const char *call, bool late)
@@ -46,12 +43,11 @@ void icd_block(const char *call, bool late)
                                  .tv_nsec = (long)(end % 1000000000u)};
         block.now++;
         pthread_cond_broadcast(&block.arrived);
-        while (ticket == UINT64_MAX ? icd_now() < end : ticket >= block.let_go) {
+        while (ticket == UINT64_MAX ? icd_now() < end : ticket >= block.let_go)
             if (ticket == UINT64_MAX)
                 pthread_cond_clockwait(&block.released, &icd_world.lock, CLOCK_MONOTONIC, &until);
             else
                 pthread_cond_wait(&block.released, &icd_world.lock);
-        }
         block.now--;
     }
     icd_unlock();

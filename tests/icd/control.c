@@ -12,11 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-struct icd_world icd_world = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .host = PTHREAD_COND_INITIALIZER,
-    .quiet = PTHREAD_COND_INITIALIZER,
-};
+struct icd_world icd_world = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .host = PTHREAD_COND_INITIALIZER,
+                              .quiet = PTHREAD_COND_INITIALIZER};
 
 #define MAX_REMEMBERED_BINDS 4096
 #define MAX_TEXTS            512

@@ -494,12 +494,10 @@ void icd_buffer_copy(struct icd_buffer *from, VkDeviceSize from_offset, struct i
 
 void icd_buffer_bind(struct icd_buffer *buffer, const VkSparseMemoryBind *bind)
 {
-    struct icd_sparse_range range = {
-        .offset = bind->resourceOffset,
-        .size = bind->size,
-        .memory = bind->memory ? MEMORY(bind->memory) : NULL,
-        .memory_offset = bind->memoryOffset,
-    };
+    struct icd_sparse_range range = {.offset = bind->resourceOffset,
+                                     .size = bind->size,
+                                     .memory = bind->memory ? MEMORY(bind->memory) : NULL,
+                                     .memory_offset = bind->memoryOffset};
     /* The same range again replaces the bind, or a program that rebinds for ever would grow. */
     for (uint32_t i = 0; i < buffer->n_ranges; i++) {
         if (buffer->ranges[i].offset == range.offset && buffer->ranges[i].size == range.size) {

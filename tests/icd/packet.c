@@ -21,13 +21,11 @@ struct icd_packet *icd_packet_place(void *memory, const struct icd_packet *shape
 {
     uint8_t *at = memory;
     struct icd_packet *packet = memory;
-    *packet = (struct icd_packet){
-        .n_waits = shape->n_waits,
-        .n_signals = shape->n_signals,
-        .n_recordings = shape->n_recordings,
-        .n_bindings = shape->n_bindings,
-        .n_showings = shape->n_showings,
-    };
+    *packet = (struct icd_packet){.n_waits = shape->n_waits,
+                                  .n_signals = shape->n_signals,
+                                  .n_recordings = shape->n_recordings,
+                                  .n_bindings = shape->n_bindings,
+                                  .n_showings = shape->n_showings};
     at += ROUND(sizeof(*packet));
     packet->waits = (void *)at;
     at += ROUND(shape->n_waits * sizeof(*shape->waits));
@@ -191,13 +189,11 @@ void icd_packet_retire(struct icd_packet *packet, struct icd_queue *queue)
         const struct icd_binding *b = &packet->bindings[i];
         if (b->buffer)
             icd_buffer_bind(b->buffer, &b->bind);
-        struct belfry_icd_sparse_bind told = {
-            .resource = b->resource,
-            .offset = b->bind.resourceOffset,
-            .size = b->bind.size,
-            .memory = (uint64_t)(uintptr_t)b->bind.memory,
-            .memory_offset = b->bind.memoryOffset,
-        };
+        struct belfry_icd_sparse_bind told = {.resource = b->resource,
+                                              .offset = b->bind.resourceOffset,
+                                              .size = b->bind.size,
+                                              .memory = (uint64_t)(uintptr_t)b->bind.memory,
+                                              .memory_offset = b->bind.memoryOffset};
         icd_remember_bind(&told);
     }
     for (uint32_t i = 0; i < packet->n_showings; i++)

@@ -251,8 +251,7 @@ static void limits_fill(const struct icd_config *config, VkPhysicalDeviceLimits 
         .standardSampleLocations = VK_TRUE,
         .optimalBufferCopyOffsetAlignment = 16,
         .optimalBufferCopyRowPitchAlignment = 16,
-        .nonCoherentAtomSize = ICD_ATOM,
-    };
+        .nonCoherentAtomSize = ICD_ATOM};
 }
 
 static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
@@ -264,8 +263,7 @@ static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
         .driverVersion = config->late_wait_points ? LATE_VERSION : DRIVER_VERSION,
         .vendorID = VENDOR_ID,
         .deviceID = 1 + config->ordinal,
-        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
-    };
+        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU};
     char number[16] = "";
     if (config->ordinal)
         snprintf(number, sizeof(number), " %u", config->ordinal + 1);
@@ -331,8 +329,7 @@ static void vulkan12_fill(const struct icd_config *config, VkPhysicalDeviceVulka
         .supportedDepthResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
         .supportedStencilResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
         .maxTimelineSemaphoreValueDifference = UINT64_MAX,
-        .framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT,
-    };
+        .framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT};
     size_t used = strlen(p->driverInfo);
     snprintf(p->driverInfo + used, sizeof(p->driverInfo) - used, "%s", config->build);
 }
@@ -355,8 +352,7 @@ static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
         .maxInlineUniformTotalSize = 256,
         .storageTexelBufferOffsetAlignmentBytes = 16,
         .uniformTexelBufferOffsetAlignmentBytes = 16,
-        .maxBufferSize = ICD_MAX_ALLOCATION,
-    };
+        .maxBufferSize = ICD_MAX_ALLOCATION};
 }
 
 /* The separate structs say what the collected ones say. Structs unknown here stay as they are. */

@@ -164,9 +164,7 @@ static VkResult icd_GetPipelineCacheData(VkDevice device, VkPipelineCache pipeli
     ICD_FAULT(ICD_DEV(device));
     const size_t size = CACHE(pipelineCache)->size;
     VkPipelineCacheHeaderVersionOne header = {
-        .headerSize = sizeof(header),
-        .headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE,
-    };
+        .headerSize = sizeof(header), .headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE};
     if (!pData) {
         *pDataSize = sizeof(header) + size;
         return VK_SUCCESS;

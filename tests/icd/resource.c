@@ -329,13 +329,12 @@ static void icd_GetImageSubresourceLayout(VkDevice device, VkImage image_,
     struct icd_image *image = IMAGE(image_);
     VkDeviceSize row = (VkDeviceSize)image->extent.width * ICD_TEXEL;
     VkDeviceSize slice = row * image->extent.height;
-    *pLayout = (VkSubresourceLayout){
-        .offset = slice * image->extent.depth * pSubresource->arrayLayer,
-        .size = slice * image->extent.depth,
-        .rowPitch = row,
-        .arrayPitch = slice * image->extent.depth,
-        .depthPitch = slice,
-    };
+    *pLayout =
+        (VkSubresourceLayout){.offset = slice * image->extent.depth * pSubresource->arrayLayer,
+                              .size = slice * image->extent.depth,
+                              .rowPitch = row,
+                              .arrayPitch = slice * image->extent.depth,
+                              .depthPitch = slice};
 }
 
 static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInfo *pCreateInfo,

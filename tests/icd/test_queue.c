@@ -400,13 +400,12 @@ struct relay {
 static void *relay_run(void *argument)
 {
     struct relay *relay = argument;
-    for (uint64_t i = 1; i <= relay->rounds; i++) {
+    for (uint64_t i = 1; i <= relay->rounds; i++)
         if (vulkan_submit(relay->queue, (struct vulkan_batch){.wait = relay->from,
                                                               .wait_value = i,
                                                               .signal = relay->to,
                                                               .signal_value = i}) != VK_SUCCESS)
             return relay;
-    }
     return NULL;
 }
 

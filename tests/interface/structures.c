@@ -188,10 +188,9 @@ static void check_refused(struct subject *t, const struct row *row, BfStructureT
 
 static void check_row(struct subject *t, const struct row *row)
 {
-    for (int type = 0; type <= LAST_TYPE + 1; type++) {
+    for (int type = 0; type <= LAST_TYPE + 1; type++)
         if (type != (int)row->type)
             check_refused(t, row, (BfStructureType)type, NULL);
-    }
     /* A Vulkan struct's, and one that says nothing. */
     check_refused(t, row, (BfStructureType)VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, NULL);
     check_refused(t, row, BF_STRUCTURE_TYPE_MAX_ENUM, NULL);

@@ -162,10 +162,9 @@ TEST(test_family_as_shown_and_level_until_freed)
             assert_success(try_allocate(pools[f], PRIMARY, 2, buffers[f]));
             assert_success(try_allocate(pools[f], SECONDARY, 2, buffers[f] + 2));
         }
-        for (uint32_t f = 0; f < 3; f++) {
+        for (uint32_t f = 0; f < 3; f++)
             for (uint32_t i = 0; i < 4; i++)
                 assert_known(buffers[f][i], f, i < 2 ? PRIMARY : SECONDARY);
-        }
         /* Freed ones are forgotten, and nothing else; NULL among them is legal. */
         const VkCommandBuffer some[] = {buffers[1][0], VK_NULL_HANDLE, buffers[1][3]};
         free_buffers(pools[1], 3, some);

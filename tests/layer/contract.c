@@ -73,10 +73,9 @@ static bool lacks_all(const char *name)
     static const char *const needed[] = {
         "vkCreateInstance", "vkDestroyInstance",          "vkCreateDevice",
         "vkDestroyDevice",  "vkEnumeratePhysicalDevices", "vk_layerGetPhysicalDeviceProcAddr"};
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
         if (strcmp(needed[i], name) == 0)
             return false;
-    }
     return true;
 }
 
@@ -545,10 +544,9 @@ static bool lacks_extensions(const char *name)
 #define NAME(name) #name,
     static const char *const absent[] = {ABSENT_COMMANDS(NAME) "vkCmdPushDescriptorSet"};
 #undef NAME
-    for (size_t i = 0; devices_lack && i < sizeof(absent) / sizeof(absent[0]); i++) {
+    for (size_t i = 0; devices_lack && i < sizeof(absent) / sizeof(absent[0]); i++)
         if (strcmp(absent[i], name) == 0)
             return true;
-    }
     return false;
 }
 

@@ -119,10 +119,9 @@ static uint32_t has_extension(const struct fake_request *r, const char *name)
 
 static bool has_struct(const struct fake_request *r, VkStructureType type)
 {
-    for (uint32_t i = 0; i < r->chain_count; i++) {
+    for (uint32_t i = 0; i < r->chain_count; i++)
         if (r->chain[i] == type)
             return true;
-    }
     return false;
 }
 
@@ -217,12 +216,11 @@ TEST(test_calibrated)
             }
             /* What the program enabled, and one of them for ourselves if it was none. */
             assert_int_equal(enabled, asked ? (asked & 1) + (asked >> 1) : there != 0);
-            for (uint32_t i = 0; i < 2; i++) {
+            for (uint32_t i = 0; i < 2; i++)
                 if (asked & 1u << i)
                     assert_non_null(fake.gdpa(fake.device, commands[i]));
                 else if (there && !asked)
                     assert_null(fake.gdpa(fake.device, commands[i]));
-            }
             close_program(&p);
         }
     }
@@ -328,14 +326,13 @@ TEST(test_chain_order)
         struct program p = program_of(one);
         static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                              {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-        for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t i = 0; i < 3; i++)
             if (orders[order][i] == 0)
                 CHAIN(&p, v12_off);
             else if (orders[order][i] == 1)
                 CHAIN(&p, sync2_off);
             else
                 CHAIN(&p, features2);
-        }
         assert_success(create(&p));
         const struct fake_request *r = &fake.requests[0];
         assert_int_equal(r->timeline, 1);

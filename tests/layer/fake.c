@@ -402,10 +402,9 @@ static PFN_vkVoidFunction look_up(const char *name)
     PFN_vkVoidFunction shared = fake_find(name);
     if (shared)
         return shared;
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
         if (strcmp(entries[i].name, name) == 0)
             return entries[i].function;
-    }
     return fake_stub();
 }
 

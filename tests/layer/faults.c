@@ -166,11 +166,10 @@ static const uint32_t three[] = {3, WORLD_END};
 static bool run(struct program *p, const char *environment)
 {
     VkResult result = world_instance(&p->w, environment);
-    if (result != VK_SUCCESS) {
+    if (result != VK_SUCCESS)
         ok(p, result);
-    } else if (p->w.physical && p->w.family_count && ok(p, world_device(&p->w, three, NULL))) {
+    else if (p->w.physical && p->w.family_count && ok(p, world_device(&p->w, three, NULL)))
         work(p);
-    }
     if (!p->w.instance)
         return p->errors == 0;
     if (!p->w.icd.library)

@@ -302,10 +302,9 @@ TEST(test_released_together)
         if (records[i].call != BELFRY_ICD_CALL_SUBMIT)
             continue;
         calls++;
-        for (uint32_t q = 0; q < 3; q++) {
+        for (uint32_t q = 0; q < 3; q++)
             if (strcmp(records[i].labels, labels[q]) == 0)
                 infos[q] += records[i].infos;
-        }
     }
     assert_int_equal(calls, 3);
     for (uint32_t q = 0; q < 3; q++)

@@ -173,11 +173,9 @@ static void plain_program(uint32_t instance_minor, uint32_t device_minor)
 
 TEST(test_versions)
 {
-    for (uint32_t instance = 0; instance < 4; instance++) {
-        for (uint32_t device = 0; device < 4; device++) {
+    for (uint32_t instance = 0; instance < 4; instance++)
+        for (uint32_t device = 0; device < 4; device++)
             plain_program(instance, device);
-        }
-    }
 }
 
 /* A driver without what the scheduler needs: passed through, and said once. */

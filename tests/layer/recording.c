@@ -46,10 +46,9 @@ TEST(test_all_work)
     for (size_t k = 0; k < 3; k++) {
         recording.only = suffixes[k];
         recording_open();
-        for (size_t i = 0; i < RECORDING_WORKS; i++) {
+        for (size_t i = 0; i < RECORDING_WORKS; i++)
             if (!recording_lacks(recording_works[i].name))
                 check_work(i);
-        }
         recording_close();
     }
     recording.only = NULL;

@@ -22,11 +22,10 @@ static struct registry_command *append(struct registry *registry, const char *na
 
 static struct registry_command *find(struct registry *registry, const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < registry->count; i++) {
+    for (uint32_t i = 0; i < registry->count; i++)
         if (strncmp(registry->commands[i].name, name, length) == 0 &&
             registry->commands[i].name[length] == '\0')
             return &registry->commands[i];
-    }
     return NULL;
 }
 

@@ -19,12 +19,9 @@ enum way { BY_FENCE, BY_VALUE, BY_QUEUE, BY_DEVICE, WAYS };
 static VkSemaphore use_timeline(struct device *w, uint32_t pair, enum way way,
                                 const VkAllocationCallbacks *allocator)
 {
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     VkSemaphore timeline, done = vulkan_timeline(w->device, 0);
     assert_success(vkCreateSemaphore(w->device, &info, allocator, &timeline));
     VkFence fence = vulkan_fence(w->device, false);

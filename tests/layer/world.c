@@ -17,10 +17,9 @@ bool world_has_layer(const char *name)
     uint32_t n = 64;
     assert_success(volkInitialize());
     assert_true(vkEnumerateInstanceLayerProperties(&n, list) >= 0);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         if (strcmp(list[i].layerName, name) == 0)
             return true;
-    }
     return false;
 #endif
 }

@@ -21,9 +21,8 @@ static struct file file;
 
 static void put(uint64_t offset, uint64_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++) {
+    for (int i = 0; i < bytes; i++)
         file.bytes[offset + (uint64_t)i] = (uint8_t)(value >> 8 * i);
-    }
 }
 
 static void file_clear(void)
@@ -264,9 +263,8 @@ TEST(no_bytes_whatever_make_the_decoder_stray)
             file.bytes[(random >> 8) % (i % 2 ? 40 : file.size)] = (uint8_t)(random >> 24);
         }
         random = random * 1664525 + 1013904223;
-        if (random >> 30 == 0) {
+        if (random >> 30 == 0)
             file.size = (random >> 8) % file.size;
-        }
         struct bf_log_dump dump = dump_begin();
         struct bf_log_decoded log;
         char text[256] = "";

@@ -51,9 +51,8 @@ static inline bool item_is(const struct bf_log_item *item, uint64_t n)
 static inline BfFenceLogBuffer *log_create(uint32_t entries, BfFenceLogType type)
 {
     BfFenceLogBuffer *log = calloc(1, BF_FENCE_LOG_BYTES(entries));
-    if (!log) {
+    if (!log)
         abort();
-    }
     log->header.type = type;
     log->header.numberOfEntries = entries;
     return log;

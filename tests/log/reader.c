@@ -59,9 +59,8 @@ TEST(new_log_is_empty_and_entries_come_once_in_order)
     uint64_t total = 0;
     log_write(log, &total, 5);
     assert_int_equal(read_ok(&reader, MANY), 5);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++)
         assert_item(i, i, 0);
-    }
     assert_int_equal(read_ok(&reader, MANY), 0);
 
     /* In batches, and over the end of the buffer. */
@@ -171,9 +170,8 @@ static bool writer_goes_on(void *context)
 {
     struct writer *writer = context;
     log_write(writer->log, &writer->total, random_below(&writer->random, writer->burst));
-    for (uint32_t i = 0; i < writer->ahead; i++) {
+    for (uint32_t i = 0; i < writer->ahead; i++)
         memset(log_slot(writer->log, writer->total + i), 0xee, random_below(&writer->random, 49));
-    }
     return ++writer->flushes != writer->fails_at;
 }
 
@@ -252,9 +250,8 @@ TEST(writer_that_is_always_faster_doesnt_keep_the_reader)
 static bool writer_laps_the_reader_once(void *context)
 {
     struct writer *writer = context;
-    if (++writer->flushes == 3) {
+    if (++writer->flushes == 3)
         log_write(writer->log, &writer->total, writer->log->header.numberOfEntries);
-    }
     return true;
 }
 
@@ -463,9 +460,8 @@ TEST(damaged_header_is_an_error_of_one_line)
 static bool header_is_damaged(void *context)
 {
     struct writer *writer = context;
-    if (++writer->flushes == 3) {
+    if (++writer->flushes == 3)
         writer->log->header.type = 9;
-    }
     return true;
 }
 
@@ -625,7 +621,6 @@ TEST(no_bytes_whatever_make_the_reader_stray)
         assert_int_equal(counts.delivered + counts.lost, reader.base + reader.cursor);
         free(writer.log);
     }
-    for (int i = 0; i <= BF_LOG_READ_WORD_FELL; i++) {
+    for (int i = 0; i <= BF_LOG_READ_WORD_FELL; i++)
         assert_true(i == BF_LOG_READ_NOT_FLUSHED || results[i] > 100);
-    }
 }

@@ -44,20 +44,16 @@ static void *writer_run(void *argument)
     uint64_t end = writing->start + writing->count;
     for (uint64_t n = writing->start; n < end; n++) {
         /* The word is as late as R-1 allows: it counts all but the 'ahead' - 1 newest. */
-        if (n + 1 >= writing->start + writing->ahead) {
+        if (n + 1 >= writing->start + writing->ahead)
             word_store(writing->log, n + 1 - writing->ahead);
-        }
         uint64_t words[6];
         entry_make(n, words);
         uint64_t *slot = log_slot(writing->log, n);
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 6; i++)
             __atomic_store_n(&slot[i], words[i], __ATOMIC_RELEASE);
-        }
-        if (writing->pause && n % 64 == 0) {
-            for (uint64_t i = random_below(&random, writing->pause); i > 0; i--) {
+        if (writing->pause && n % 64 == 0)
+            for (uint64_t i = random_below(&random, writing->pause); i > 0; i--)
                 __asm__ volatile("");
-            }
-        }
     }
     word_store(writing->log, end);
     return NULL;

@@ -210,9 +210,8 @@ TEST(unwrapped_times_are_the_true_ones)
             uint64_t back = random_below(&random, 4) ? 0 : random_below(&random, range / 8);
             uint64_t end = back < now ? now - back : 1;
             uint64_t expected = end > latest ? end : latest;
-            if (end % range == 0) {
+            if (end % range == 0)
                 continue; /* it would be none */
-            }
             expected_adjusted += expected != end;
             struct bf_log_item item = stamp(&t, 0, end % range, 0);
             assert_int_equal(item.end, expected);

@@ -127,14 +127,13 @@ TEST(executions_that_nothing_separates_are_one_batch)
         BfFence native = make_native_fence(&d.f, 0);
         queue_wait(queue, gate, 1);
         uint32_t word = 0;
-        for (const char *call = cases[i].calls; *call; call++) {
+        for (const char *call = cases[i].calls; *call; call++)
             if (*call == 'e')
                 execute(queue, write_word(&d.f, queue, 0, ++word));
             else if (*call == 'w')
                 queue_wait(queue, gate, 0);
             else
                 queue_signal(queue, *call == 's' ? plain : native, word);
-        }
         assert_no_call(&d);
         cpu_signal(gate, 1);
         assert_int_equal(d.f.icd.record_count(), 1);

@@ -3,6 +3,7 @@
  * The device on which random programs run, and the commands that leave marks.
  */
 #include "bench.h"
+#include "../support/type.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,9 @@ static bool extension_offered(VkPhysicalDevice device, const char *name)
     VkExtensionProperties *properties = calloc(count + 1, sizeof(*properties));
     bool found = false;
     if (properties &&
-        vkEnumerateDeviceExtensionProperties(device, NULL, &count, properties) >= VK_SUCCESS) {
+        vkEnumerateDeviceExtensionProperties(device, NULL, &count, properties) >= VK_SUCCESS)
         for (uint32_t i = 0; i < count && !found; i++)
             found = !strcmp(properties[i].extensionName, name);
-    }
     free(properties);
     return found;
 }
@@ -50,15 +50,9 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
         fputs("belfry-random: no Vulkan loader\n", stderr);
         return 77;
     }
-    VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .pApplicationName = "belfry-random",
-        .apiVersion = VK_API_VERSION_1_3,
-    };
-    VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .pApplicationInfo = &application,
-    };
+    VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO), .pApplicationName = "belfry-random",
+                                     .apiVersion = VK_API_VERSION_1_3};
+    VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO), .pApplicationInfo = &application};
     VkResult result = present_create_instance(&info, bench);
     if (result != VK_SUCCESS) {
         fprintf(stderr, "belfry-random: vkCreateInstance: %d\n", result);
@@ -81,16 +75,11 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
     bool sync2_known = bench->api_version >= VK_API_VERSION_1_3 ||
                        extension_offered(bench->physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
     VkPhysicalDeviceSynchronization2Features sync2 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+        VK_TYPE(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES),
     };
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .pNext = sync2_known ? &sync2 : NULL,
-    };
-    VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-        .pNext = &timeline,
-    };
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .pNext = sync2_known ? &sync2 : NULL};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &timeline};
     vkGetPhysicalDeviceFeatures2(bench->physical, &features);
     if (!timeline.timelineSemaphore) {
         fprintf(stderr, "belfry-random: %s has no timeline semaphores\n", bench->name);
@@ -100,17 +89,13 @@ int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan
     bench->sync2_core = sync2.synchronization2 && bench->api_version >= VK_API_VERSION_1_3;
     bench->sync2_extension = sync2.synchronization2 && !bench->sync2_core;
 
-    VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
+    VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkPhysicalDeviceExternalSemaphoreInfo asked = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
-        .pNext = &type,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
+        VK_TYPE(PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO), .pNext = &type,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkExternalSemaphoreProperties external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES,
+        VK_TYPE(EXTERNAL_SEMAPHORE_PROPERTIES),
     };
     vkGetPhysicalDeviceExternalSemaphoreProperties(bench->physical, &asked, &external);
     bench->exportable =
@@ -156,12 +141,10 @@ static bool family_commands(const struct bench_family *family)
 static void queues_choose(struct bench *bench, struct rng *rng)
 {
     struct machine *machine = &bench->machine;
-    *machine = (struct machine){
-        .sync2 = bench->sync2_core || bench->sync2_extension,
-        .attached = bench->attach,
-        .outsider = bench->outsider.device,
-        .lags = strstr(bench->name, "llvmpipe") != NULL,
-    };
+    *machine = (struct machine){.sync2 = bench->sync2_core || bench->sync2_extension,
+                                .attached = bench->attach,
+                                .outsider = bench->outsider.device,
+                                .lags = strstr(bench->name, "llvmpipe") != NULL};
     int wanted = rng_percent(rng, 60) ? 16 : rng_range(rng, 1, PLAN_MACHINE_QUEUES);
     for (uint32_t i = 0; i < bench->family_count; i++)
         bench->families[i].used = 0;
@@ -174,12 +157,11 @@ static void queues_choose(struct bench *bench, struct rng *rng)
             if (family->used == family->count ||
                 (!family_commands(family) && (!sparse || bench->attach)))
                 continue;
-            machine->queues[machine->queue_count++] = (struct machine_queue){
-                .family = i,
-                .index = family->used++,
-                .commands = family_commands(family),
-                .sparse = sparse,
-            };
+            machine->queues[machine->queue_count++] =
+                (struct machine_queue){.family = i,
+                                       .index = family->used++,
+                                       .commands = family_commands(family),
+                                       .sparse = sparse};
             more = true;
         }
     }
@@ -197,11 +179,8 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
         for (uint32_t k = 0; k < bench->families[i].used; k++)
             priorities[i][k] = equal ? 1.0f : (float)rng_range(rng, 0, 4) / 4.0f;
         queues[count++] = (VkDeviceQueueCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-            .queueFamilyIndex = i,
-            .queueCount = bench->families[i].used,
-            .pQueuePriorities = priorities[i],
-        };
+            VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueFamilyIndex = i,
+            .queueCount = bench->families[i].used, .pQueuePriorities = priorities[i]};
     }
     VkPhysicalDeviceFeatures supported;
     vkGetPhysicalDeviceFeatures(bench->physical, &supported);
@@ -214,7 +193,7 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
     timeline.pNext = bench->machine.sync2 ? &sync2 : NULL;
     timeline.timelineSemaphore = VK_TRUE;
     VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        VK_TYPE(PHYSICAL_DEVICE_FEATURES_2),
         .pNext = &timeline,
         .features = {.sparseBinding = supported.sparseBinding},
     };
@@ -228,14 +207,12 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
         extensions[extension_count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     if (bench->presents)
         extensions[extension_count++] = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
-    VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
-        .queueCreateInfoCount = count,
-        .pQueueCreateInfos = queues,
-        .enabledExtensionCount = extension_count,
-        .ppEnabledExtensionNames = extensions,
-    };
+    VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
+                               .pNext = &features,
+                               .queueCreateInfoCount = count,
+                               .pQueueCreateInfos = queues,
+                               .enabledExtensionCount = extension_count,
+                               .ppEnabledExtensionNames = extensions};
     VkResult result = vkCreateDevice(bench->physical, &info, NULL, &bench->device);
     if (result != VK_SUCCESS)
         return result;
@@ -249,18 +226,16 @@ static VkResult device_create(struct bench *bench, struct rng *rng)
 static VkResult buffer_create(struct bench *bench)
 {
     uint32_t families[BENCH_FAMILIES], count = 0;
-    for (uint32_t i = 0; i < bench->family_count; i++) {
+    for (uint32_t i = 0; i < bench->family_count; i++)
         if (bench->families[i].used)
             families[count++] = i;
-    }
     VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        VK_TYPE(BUFFER_CREATE_INFO),
         .size = BENCH_WORDS * sizeof(uint32_t),
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
         .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = count > 1 ? count : 0,
-        .pQueueFamilyIndices = families,
-    };
+        .pQueueFamilyIndices = families};
     VkResult result = bench->vk.vkCreateBuffer(bench->device, &info, NULL, &bench->buffer);
     if (result != VK_SUCCESS)
         return result;
@@ -275,11 +250,8 @@ static VkResult buffer_create(struct bench *bench)
            (!(needs.memoryTypeBits >> type & 1) ||
             (memory.memoryTypes[type].propertyFlags & wanted) != wanted))
         type++;
-    VkMemoryAllocateInfo allocation = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = type,
-    };
+    VkMemoryAllocateInfo allocation = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = needs.size,
+                                       .memoryTypeIndex = type};
     result = bench->vk.vkAllocateMemory(bench->device, &allocation, NULL, &bench->memory);
     if (result != VK_SUCCESS)
         return result;
@@ -300,35 +272,30 @@ static bool belfry_find(struct bench *bench)
     if (!bench->bf.library)
         return true;
     for (int i = 0; i < machine->queue_count; i++)
-        queues[i] = (BfAttachQueue){
-            .queue = bench->queues[i],
-            .queueFamilyIndex = machine->queues[i].family,
-            .queueIndex = machine->queues[i].index,
-        };
-    BfAttachInfo info = {
-        .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
-        .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
-        .instance = bench->instance,
-        .physicalDevice = bench->physical,
-        .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
-        .device = bench->device,
-        .queueCount = (uint32_t)machine->queue_count,
-        .pQueues = queues,
-    };
-    BfFeatureResult native = {.sType = BF_STRUCTURE_TYPE_FEATURE_RESULT};
+        queues[i] = (BfAttachQueue){.queue = bench->queues[i],
+                                    .queueFamilyIndex = machine->queues[i].family,
+                                    .queueIndex = machine->queues[i].index};
+    BfAttachInfo info = {BF_TYPE(ATTACH_INFO),
+                         .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+                         .instance = bench->instance,
+                         .physicalDevice = bench->physical,
+                         .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
+                         .device = bench->device,
+                         .queueCount = (uint32_t)machine->queue_count,
+                         .pQueues = queues};
+    BfFeatureResult native = {BF_TYPE(FEATURE_RESULT)};
     if (bench->bf.IsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &native) == VK_SUCCESS)
         info.nativeFences = native.enabled;
     VkResult result = bench->attach ? bench->bf.AttachDevice(&info, &bench->bf_device)
                                     : bench->bf.GetDevice(bench->device, &bench->bf_device);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT && !bench->attach)
         return true; /* it has passed this device through */
-    BfNativeFenceCaps caps = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS};
+    BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
     if (result == VK_SUCCESS)
         result = bench->bf.GetNativeFenceCaps(bench->bf_device, &caps);
     machine->native = result == VK_SUCCESS && caps.supported;
     for (int type = 0; type < PLAN_TYPES && result == VK_SUCCESS; type++) {
-        BfQueueCreateInfo asked = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                   .type = (BfQueueType)type};
+        BfQueueCreateInfo asked = {BF_TYPE(QUEUE_CREATE_INFO), .type = (BfQueueType)type};
         BfQueue queue;
         if (type == BF_QUEUE_TYPE_BUNDLE)
             continue;
@@ -368,11 +335,9 @@ bool bench_create_device(struct bench *bench, uint64_t variant)
     for (uint32_t i = 0; i < bench->family_count && result == VK_SUCCESS; i++) {
         if (!bench->families[i].used || !family_commands(&bench->families[i]))
             continue;
-        VkCommandPoolCreateInfo pool = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-            .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-            .queueFamilyIndex = i,
-        };
+        VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
+                                        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                        .queueFamilyIndex = i};
         result =
             bench->vk.vkCreateCommandPool(bench->device, &pool, NULL, &bench->families[i].pool);
     }
@@ -409,20 +374,14 @@ void bench_destroy_device(struct bench *bench)
 VkResult bench_timeline(struct bench *bench, uint64_t initial, bool exportable,
                         VkSemaphore *semaphore)
 {
-    VkExportSemaphoreCreateInfo exporting = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .pNext = exportable && bench->exportable ? &exporting : NULL,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-        .initialValue = initial,
-    };
-    VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
+    VkExportSemaphoreCreateInfo exporting = {VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+                                             .handleTypes =
+                                                 VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
+                                      .pNext = exportable && bench->exportable ? &exporting : NULL,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                      .initialValue = initial};
+    VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     return bench->vk.vkCreateSemaphore(bench->device, &info, NULL, semaphore);
 }
 
@@ -439,7 +398,7 @@ VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
 /* Below Belfry's API only a fence tells that a queue's last submission has got to the driver. */
 static VkResult queue_drain(struct bench *bench, VkQueue queue)
 {
-    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence;
     VkResult result = bench->vk.vkCreateFence(bench->device, &info, NULL, &fence);
     if (result != VK_SUCCESS)
@@ -468,7 +427,7 @@ VkResult bench_idle(struct bench *bench)
 
 VkResult bench_recount(struct bench *bench)
 {
-    BfDeviceCounters now = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters now = {BF_TYPE(DEVICE_COUNTERS)};
     VkResult result = bench_idle(bench); /* after which nobody is about to count any more */
     if (result == VK_SUCCESS)
         result = bench->bf.GetDeviceCounters(bench->bf_device, &now);
@@ -491,11 +450,8 @@ static VkCommandBuffer cb_take(struct bench *bench, struct bench_family *family,
         }
         family->cbs = grown;
         VkCommandBufferAllocateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-            .commandPool = family->pool,
-            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-            .commandBufferCount = MORE,
-        };
+            VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = family->pool,
+            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = MORE};
         *result = bench->vk.vkAllocateCommandBuffers(bench->device, &info,
                                                      family->cbs + family->cb_count);
         if (*result != VK_SUCCESS)
@@ -510,27 +466,17 @@ static void cb_barrier(struct bench *bench, VkCommandBuffer cb, bool two,
                        VkPipelineStageFlags dst_stage, VkAccessFlags dst)
 {
     if (!two || !bench->machine.sync2) {
-        VkMemoryBarrier barrier = {
-            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-            .srcAccessMask = src,
-            .dstAccessMask = dst,
-        };
+        VkMemoryBarrier barrier = {VK_TYPE(MEMORY_BARRIER), .srcAccessMask = src,
+                                   .dstAccessMask = dst};
         bench->vk.vkCmdPipelineBarrier(cb, src_stage, dst_stage, 0, 1, &barrier, 0, NULL, 0, NULL);
         return;
     }
     /* The bits that we use are the same in both generations. */
-    VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = src_stage,
-        .srcAccessMask = src,
-        .dstStageMask = dst_stage,
-        .dstAccessMask = dst,
-    };
-    VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-        .memoryBarrierCount = 1,
-        .pMemoryBarriers = &barrier,
-    };
+    VkMemoryBarrier2 barrier = {VK_TYPE(MEMORY_BARRIER_2), .srcStageMask = src_stage,
+                                .srcAccessMask = src, .dstStageMask = dst_stage,
+                                .dstAccessMask = dst};
+    VkDependencyInfo dependency = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
+                                   .pMemoryBarriers = &barrier};
     if (bench->sync2_core)
         bench->vk.vkCmdPipelineBarrier2(cb, &dependency);
     else
@@ -551,10 +497,8 @@ static VkResult cb_record(struct bench *bench, const struct plan *plan, int inde
 {
     const struct plan_cb *c = &plan->cbs[index];
     const struct plan_batch *batch = &plan->batches[c->batch];
-    VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
+    VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
+                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkResult result = bench->vk.vkBeginCommandBuffer(cb, &begin);
     if (result != VK_SUCCESS)
         return result;

@@ -3,6 +3,7 @@
  * What the model says of effects and results, held against what happened.
  */
 #include "run.h"
+#include "../support/type.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -51,20 +52,18 @@ void check_not_started(struct run *run, int op)
         if (!batch->cb_count ||
             !plan_before(plan, plan_node_start(op), plan_node_commands(plan, b)))
             continue;
-        for (int c = batch->first_cb; c < batch->first_cb + batch->cb_count; c++) {
+        for (int c = batch->first_cb; c < batch->first_cb + batch->cb_count; c++)
             if (word_read(run, WORD_SLOT + c))
                 run_fail(run, op, "b%d has run (command buffer %d), but must not have begun", b, c);
-        }
     }
 }
 
 bool check_batch_ran(const struct run *run, int batch)
 {
     const struct plan_batch *b = &run->plan->batches[batch];
-    for (int c = b->first_cb; c < b->first_cb + b->cb_count; c++) {
+    for (int c = b->first_cb; c < b->first_cb + b->cb_count; c++)
         if (word_read(run, WORD_SLOT + c) != mark_of(run, c))
             return false;
-    }
     return true;
 }
 
@@ -294,7 +293,7 @@ void check_bf_counters(struct run *run)
 {
     const struct plan *plan = run->plan;
     struct bench *bench = run->bench;
-    BfDeviceCounters now = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
+    BfDeviceCounters now = {BF_TYPE(DEVICE_COUNTERS)};
     for (int b = 0; b < plan->batch_count; b++) {
         const struct plan_batch *batch = &plan->batches[b];
         if (!plan->queues[batch->queue].bf)

@@ -17,7 +17,7 @@ static void dump_items(const struct plan *plan, const struct plan_op *op, FILE *
 {
     bool fences = op->kind != OP_WAIT_SEMAPHORES && op->kind != OP_COUNTER;
     bool bells = op->kind == OP_WAIT_BELLS || op->kind == OP_LOOK || op->kind == OP_DESTROY_BELL;
-    for (int i = 0; i < op->item_count; i++) {
+    for (int i = 0; i < op->item_count; i++)
         if (bells)
             fprintf(file, " E%d", op->items[i].index);
         else if (fences)
@@ -26,7 +26,6 @@ static void dump_items(const struct plan *plan, const struct plan_op *op, FILE *
             fprintf(file, " S%d", op->items[i].index);
         else
             fprintf(file, " S%d>=%" PRIu64, op->items[i].index, op->items[i].value);
-    }
 }
 
 static void dump_batch(const struct plan *plan, int b, FILE *file)
@@ -127,11 +126,10 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
         break;
     case OP_SETTLE: {
         fputs("settle; may not finish yet:", file);
-        for (int b = 0; b < plan->batch_count; b++) {
+        for (int b = 0; b < plan->batch_count; b++)
             if (plan->batches[b].op < index &&
                 !plan_set_has(plan->settles[op->settle], plan->batches[b].event))
                 fprintf(file, " b%d", b);
-        }
         break;
     }
     case OP_YIELD:
@@ -204,7 +202,7 @@ void plan_dump(const struct plan *plan, FILE *file)
                     plan->queues[q].sparse ? ", sparse binds" : "",
                     plan->queues[q].read ? ", logs are read" : "");
     }
-    for (int s = 0; s < plan->semaphore_count; s++) {
+    for (int s = 0; s < plan->semaphore_count; s++)
         if (plan->semaphores[s].timeline)
             fprintf(file, "  S%d is %s%s%s%s from %" PRIu64 "\n", s,
                     plan->semaphores[s].outside      ? "a (signalled from outside) "
@@ -215,7 +213,6 @@ void plan_dump(const struct plan *plan, FILE *file)
                     plan->semaphores[s].initial);
         else
             fprintf(file, "  B%d is binary\n", s);
-    }
     for (int i = 0; i < plan->op_count; i++) {
         fputs("  ", file);
         plan_dump_op(plan, i, file);

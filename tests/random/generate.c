@@ -140,10 +140,9 @@ static bool batch_may_signal(struct generator *g, struct plan_batch *batch, int 
     if (!semaphore->timeline) {
         if (g->signaller[index] >= 0)
             return false;
-        for (int i = 0; i < batch->wait_count; i++) {
+        for (int i = 0; i < batch->wait_count; i++)
             if (batch->waits[i].semaphore == index)
                 return false; /* legal, but drivers disagree about it */
-        }
         /* Unsignalled when the signal executes: the last wait must be over. */
         int waiter = g->waiter[index];
         if (waiter < 0)
@@ -158,10 +157,9 @@ static bool batch_may_signal(struct generator *g, struct plan_batch *batch, int 
     int last = semaphore_last_event(semaphore);
     if (last < 0 || plan_set_has(event->done, last))
         return true;
-    for (int i = 0; i < batch->wait_count; i++) {
+    for (int i = 0; i < batch->wait_count; i++)
         if (batch->waits[i].semaphore == index && batch->waits[i].source == last)
             return true;
-    }
     if (plan->events[last].batch < 0 && rng_percent(g->rng, g->gate_percent)) {
         plan_set_add(event->gates, last);
         event_depend(event, plan, last, true, true);
@@ -205,15 +203,13 @@ static void batch_add_signals(struct generator *g, struct plan_batch *batch)
 struct plan_event *event_new(struct plan *plan, enum plan_event_kind kind)
 {
     struct plan_event *event = &plan->events[plan->event_count++];
-    *event = (struct plan_event){
-        .kind = kind,
-        .batch = -1,
-        .op = -1,
-        .queue = -1,
-        .registration = -1,
-        .previous = -1,
-        .witness = -1,
-    };
+    *event = (struct plan_event){.kind = kind,
+                                 .batch = -1,
+                                 .op = -1,
+                                 .queue = -1,
+                                 .registration = -1,
+                                 .previous = -1,
+                                 .witness = -1};
     return event;
 }
 
@@ -234,13 +230,12 @@ static void cbs_generate(struct generator *g, struct plan_batch *batch)
     bool bf = plan->queues[batch->queue].bf;
     batch->split = bf && rng_percent(g->rng, 40);
     for (int i = 0; i < batch->cb_count; i++) {
-        plan->cbs[plan->cb_count++] = (struct plan_cb){
-            .batch = plan->events[batch->event].batch,
-            .previous = -1,
-            .lead = !batch->bare && !(bf && (batch->split || !i)),
-            .barrier2 = rng_percent(g->rng, 40),
-            .update = rng_percent(g->rng, 30),
-        };
+        plan->cbs[plan->cb_count++] =
+            (struct plan_cb){.batch = plan->events[batch->event].batch,
+                             .previous = -1,
+                             .lead = !batch->bare && !(bf && (batch->split || !i)),
+                             .barrier2 = rng_percent(g->rng, 40),
+                             .update = rng_percent(g->rng, 30)};
     }
 }
 

@@ -81,12 +81,10 @@ static bool shape_parse(const char *text, enum plan_shape *shape)
 /* 0, or 2 after a line that names the argument; -1: help was wanted. */
 static int options_parse(struct options *options, int argc, char **argv)
 {
-    *options = (struct options){
-        .seed = 1,
-        .count = 200,
-        .limits = {PLAN_QUEUES, PLAN_THREADS, PLAN_SUBMITS, SHAPE_ANY},
-        .watchdog_s = 60,
-    };
+    *options = (struct options){.seed = 1,
+                                .count = 200,
+                                .limits = {PLAN_QUEUES, PLAN_THREADS, PLAN_SUBMITS, SHAPE_ANY},
+                                .watchdog_s = 60};
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         const char *text = i + 1 < argc ? argv[i + 1] : "";
@@ -212,10 +210,9 @@ static int plans_only(struct plan *plan, const struct options *options)
                                                    .index = (uint32_t)i % 6,
                                                    .commands = i != 15,
                                                    .sparse = i < 4 || i == 15};
-    for (uint64_t i = 0; i < options->count; i++) {
+    for (uint64_t i = 0; i < options->count; i++)
         if (!plan_make(plan, options->seed + i, &machine, options))
             return 2;
-    }
     return 0;
 }
 

@@ -270,21 +270,18 @@ static void edges_of_settle(struct graph *graph, int index)
     const struct plan *plan = graph->plan;
     const uint64_t *finishing = plan->settles[plan->ops[index].settle];
     int end = plan_node_end(index);
-    for (int b = 0; b < plan->batch_count; b++) {
+    for (int b = 0; b < plan->batch_count; b++)
         if (plan_set_has(finishing, plan->batches[b].event))
             edge_add(graph, plan_node_done(plan, b), end, false);
-    }
     for (int s = 0; s < plan->semaphore_count; s++) {
         const struct plan_semaphore *semaphore = &plan->semaphores[s];
-        for (int k = 0; semaphore->timeline && k < semaphore->signal_count; k++) {
+        for (int k = 0; semaphore->timeline && k < semaphore->signal_count; k++)
             if (plan_set_has(finishing, semaphore->signals[k]))
                 edge_add(graph, plan_node_place(plan, s, k, false), end, !semaphore->wild);
-        }
     }
-    for (int r = 0; r < plan->registration_count; r++) {
+    for (int r = 0; r < plan->registration_count; r++)
         if (plan->settle_rings[plan->ops[index].settle] >> r & 1)
             edge_add(graph, plan_node_ring(plan, r), end, false);
-    }
     for (int u = 0; u < plan->use_count; u++) {
         const struct plan_use *use = &plan->uses[u];
         if (use->op < index && (use->reset_op < 0 || use->reset_op > index) &&
@@ -340,22 +337,19 @@ static const char *graph_sort(struct graph *graph)
     memset(graph->degree, 0, (size_t)plan->node_count * sizeof(*graph->degree));
     for (int e = 0; e < graph->edge_count; e++)
         graph->degree[graph->edges[e].to]++;
-    for (int n = 0; n < plan->node_count; n++) {
+    for (int n = 0; n < plan->node_count; n++)
         if (!graph->degree[n])
             graph->order[count++] = n;
-    }
     for (int i = 0; i < count; i++) {
-        for (int e = graph->out[graph->order[i]]; e >= 0; e = graph->edges[e].next_out) {
+        for (int e = graph->out[graph->order[i]]; e >= 0; e = graph->edges[e].next_out)
             if (!--graph->degree[graph->edges[e].to])
                 graph->order[count++] = graph->edges[e].to;
-        }
     }
     if (count == plan->node_count)
         return NULL;
-    for (int i = 0; i < plan->op_count; i++) {
+    for (int i = 0; i < plan->op_count; i++)
         if (graph->degree[plan_node_end(i)] > 0)
             return model_fail("the plan can't end: call %d waits in a cycle", i);
-    }
     return model_fail("the plan can't end: %d nodes in cycles", plan->node_count - count);
 }
 
@@ -633,10 +627,9 @@ static const char *graph_check(const struct plan *plan)
                 : plan->semaphores[s].timeline ? check_timeline(plan, s)
                                                : check_binary(plan, s);
     for (int b = 0; b < plan->batch_count; b++) {
-        for (int w = 0; w < plan->batches[b].wait_count && !error; w++) {
+        for (int w = 0; w < plan->batches[b].wait_count && !error; w++)
             if (plan->semaphores[plan->batches[b].waits[w].semaphore].wild)
                 error = check_wild(plan, &plan->batches[b], &plan->batches[b].waits[w]);
-        }
     }
     if (!error)
         error = check_bells(plan);
@@ -649,10 +642,9 @@ static void cb_see(struct plan_cb *cb, int other, bool must)
 {
     if (cb->see_count == PLAN_SEE)
         return;
-    for (int i = 0; i < cb->see_count; i++) {
+    for (int i = 0; i < cb->see_count; i++)
         if (cb->sees[i].cb == other)
             return;
-    }
     cb->sees[cb->see_count++] = (struct plan_see){(int16_t)other, must};
 }
 

@@ -51,8 +51,7 @@ static void delays_choose(struct plan *plan)
         .every = rng_percent(&rng, 30) ? 0 : (uint32_t)rng_range(&rng, 1, 12),
         .us = (uint32_t)rng_range(&rng, 1, rng_percent(&rng, 20) ? 2000 : 200),
         .late = rng_percent(&rng, 50),
-        .command = commands[rng_below(&rng, sizeof(commands) / sizeof(commands[0]))],
-    };
+        .command = commands[rng_below(&rng, sizeof(commands) / sizeof(commands[0]))]};
 }
 
 void plan_native(struct plan *plan, const struct machine *machine)

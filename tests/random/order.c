@@ -28,18 +28,16 @@ struct plan_op *op_new(struct order *o, enum plan_op_kind kind, int thread)
 {
     struct plan *plan = o->plan;
     struct plan_op *op = &plan->ops[plan->op_count];
-    *op = (struct plan_op){
-        .kind = kind,
-        .thread = (int8_t)thread,
-        .api = 1,
-        .sequence = (int16_t)plan->thread_op_count[thread],
-        .queue = -1,
-        .use = -1,
-        .event = -1,
-        .settle = -1,
-        .registration = -1,
-        .designated = -1,
-    };
+    *op = (struct plan_op){.kind = kind,
+                           .thread = (int8_t)thread,
+                           .api = 1,
+                           .sequence = (int16_t)plan->thread_op_count[thread],
+                           .queue = -1,
+                           .use = -1,
+                           .event = -1,
+                           .settle = -1,
+                           .registration = -1,
+                           .designated = -1};
     plan->thread_ops[thread][plan->thread_op_count[thread]++] = (int16_t)plan->op_count;
     plan->op_count++;
     op_after(o, op, o->settle_op);
@@ -301,10 +299,9 @@ static void queue_idle(struct order *o, int queue)
 
 static bool device_finishes(const struct order *o)
 {
-    for (int q = 0; q < o->plan->queue_count; q++) {
+    for (int q = 0; q < o->plan->queue_count; q++)
         if (!queue_finishes(o, q))
             return false;
-    }
     return true;
 }
 
@@ -321,10 +318,9 @@ static void settle(struct order *o)
 {
     struct plan *plan = o->plan;
     struct plan_op *op = op_new(o, OP_SETTLE, thread_any(o));
-    for (int t = 0; t < plan->thread_count; t++) {
+    for (int t = 0; t < plan->thread_count; t++)
         if (t != op->thread && plan->thread_op_count[t])
             op_after(o, op, plan->thread_ops[t][plan->thread_op_count[t] - 1]);
-    }
     for (int q = 0; q < plan->queue_count; q++)
         queue_touch(o, op, q);
     for (int f = 0; f < plan->fence_count; f++)
@@ -333,14 +329,12 @@ static void settle(struct order *o)
     uint64_t *finishing = plan->settles[op->settle];
     memset(finishing, 0, sizeof(plan_set));
     plan->settle_rings[op->settle] = 0;
-    for (int e = 0; e < plan->event_count; e++) {
+    for (int e = 0; e < plan->event_count; e++)
         if (plan_set_has(o->issued, e) && event_finishes(o, e))
             plan_set_add(finishing, e);
-    }
-    for (int r = 0; r < plan->registration_count; r++) {
+    for (int r = 0; r < plan->registration_count; r++)
         if (plan->registrations[r].op >= 0 && registration_finishes(o, r))
             plan->settle_rings[op->settle] |= UINT64_C(1) << r;
-    }
     for (int s = 0; s < plan->semaphore_count; s++)
         semaphore_touch(o, op, s);
     for (int b = 0; b < plan->bell_count; b++)
@@ -353,10 +347,9 @@ static void rendezvous(struct order *o)
 {
     struct plan *plan = o->plan;
     struct plan_op *op = op_new(o, OP_YIELD, thread_any(o));
-    for (int t = 0; t < plan->thread_count; t++) {
+    for (int t = 0; t < plan->thread_count; t++)
         if (t != op->thread && plan->thread_op_count[t])
             op_after(o, op, plan->thread_ops[t][plan->thread_op_count[t] - 1]);
-    }
     o->settle_op = op_index(o, op);
 }
 
@@ -411,10 +404,9 @@ static bool event_ready(const struct order *o, int event)
 
 void event_gate(struct order *o, struct plan_op *op, int event)
 {
-    for (int e = 0; e < event; e++) {
+    for (int e = 0; e < event; e++)
         if (plan_set_has(o->plan->events[event].gates, e))
             op_after(o, op, o->plan->events[e].op);
-    }
 }
 
 void event_issued(struct order *o, int event, const struct plan_op *op)
@@ -468,12 +460,11 @@ static bool fence_attach(struct order *o, struct plan_op *op, int queue)
             continue;
         int tail = queue_issued_tail(o, queue);
         op->use = (int16_t)plan->use_count;
-        plan->uses[plan->use_count] = (struct plan_use){
-            .fence = (int16_t)fence,
-            .op = (int16_t)op_index(o, op),
-            .reset_op = -1,
-            .last_batch = tail < 0 ? -1 : plan->events[tail].batch,
-        };
+        plan->uses[plan->use_count] =
+            (struct plan_use){.fence = (int16_t)fence,
+                              .op = (int16_t)op_index(o, op),
+                              .reset_op = -1,
+                              .last_batch = tail < 0 ? -1 : plan->events[tail].batch};
         fence_touch(o, op, fence, false);
         o->fences[fence].use = plan->use_count++;
         return true;
@@ -611,36 +602,33 @@ static int event_choose(const struct order *o)
         if (event_ready(o, e) && (best < 0 || plan->events[e].key < plan->events[best].key))
             best = e;
     }
-    for (int e = 0; e < plan->event_count; e++) {
+    for (int e = 0; e < plan->event_count; e++)
         if (plan->events[e].queue < 0 && !plan_set_has(o->issued, e) && event_ready(o, e) &&
             (best < 0 || plan->events[e].key < plan->events[best].key))
             best = e;
-    }
     return best;
 }
 
 static void order_init(struct order *o, struct plan *plan, const struct machine *machine,
                        const struct plan_limits *limits, struct rng *rng)
 {
-    *o = (struct order){
-        .plan = plan,
-        .rng = rng,
-        .machine = machine,
-        .submit_limit = limits->submits,
-        .settle_op = -1,
-        .wait_percent = rng_range(rng, 0, 40),
-        .settle_percent = rng_percent(rng, 40) ? rng_range(rng, 2, 15) : 0,
-        .handover_percent = rng_percent(rng, 30) ? rng_range(rng, 2, 50) : 0,
-        .group_percent = rng_range(rng, 0, 60),
-        .fence_percent = rng_range(rng, 0, 50),
-        .sync2_percent = rng_percent(rng, 70)   ? 50
-                         : rng_percent(rng, 50) ? 100
-                                                : 0,
-        .idle_percent = rng_percent(rng, 30) ? rng_range(rng, 1, 12) : 0,
-        .yield_percent = rng_percent(rng, 50) ? 20 : 0,
-        .bell_percent = rng_percent(rng, 60) ? rng_range(rng, 5, 50) : 0,
-        .remove_percent = rng_percent(rng, 40) ? 10 : 0,
-    };
+    *o = (struct order){.plan = plan,
+                        .rng = rng,
+                        .machine = machine,
+                        .submit_limit = limits->submits,
+                        .settle_op = -1,
+                        .wait_percent = rng_range(rng, 0, 40),
+                        .settle_percent = rng_percent(rng, 40) ? rng_range(rng, 2, 15) : 0,
+                        .handover_percent = rng_percent(rng, 30) ? rng_range(rng, 2, 50) : 0,
+                        .group_percent = rng_range(rng, 0, 60),
+                        .fence_percent = rng_range(rng, 0, 50),
+                        .sync2_percent = rng_percent(rng, 70)   ? 50
+                                         : rng_percent(rng, 50) ? 100
+                                                                : 0,
+                        .idle_percent = rng_percent(rng, 30) ? rng_range(rng, 1, 12) : 0,
+                        .yield_percent = rng_percent(rng, 50) ? 20 : 0,
+                        .bell_percent = rng_percent(rng, 60) ? rng_range(rng, 5, 50) : 0,
+                        .remove_percent = rng_percent(rng, 40) ? 10 : 0};
     memset(o->touched, 0xff, sizeof(o->touched));
     memset(o->bell_op, 0xff, sizeof(o->bell_op));
     plan->fence_count = rng_range(rng, 1, PLAN_FENCES);
@@ -718,8 +706,7 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
         device_idle(&o);
         return;
     }
-    for (int q = 0; q < plan->queue_count; q++) {
+    for (int q = 0; q < plan->queue_count; q++)
         if (rng_percent(rng, 60) || !queue_end(&o, q))
             queue_idle(&o, q);
-    }
 }

@@ -62,10 +62,9 @@ bool registration_finishes(struct order *o, int registration)
 /* A registration of that event which can ring; -1: none. */
 static int bell_finishes(struct order *o, int bell)
 {
-    for (int r = 0; r < o->plan->registration_count; r++) {
+    for (int r = 0; r < o->plan->registration_count; r++)
         if (o->plan->registrations[r].bell == bell && registration_finishes(o, r))
             return r;
-    }
     return -1;
 }
 
@@ -78,10 +77,9 @@ static bool bell_usable(const struct order *o, int bell)
 /* All its registrations have been made that will be. */
 static bool bell_complete(const struct order *o, int bell)
 {
-    for (int r = 0; r < o->plan->registration_count; r++) {
+    for (int r = 0; r < o->plan->registration_count; r++)
         if (o->plan->registrations[r].bell == bell && o->plan->registrations[r].op < 0)
             return false;
-    }
     return true;
 }
 
@@ -129,11 +127,7 @@ static void registration_add(struct order *o)
     if (plan->registration_count == PLAN_REGISTRATIONS)
         return;
     struct plan_registration r = {
-        .op = -1,
-        .event = -1,
-        .designated = -1,
-        .any = rng_percent(o->rng, 40),
-    };
+        .op = -1, .event = -1, .designated = -1, .any = rng_percent(o->rng, 40)};
     int wanted = rng_percent(o->rng, 60) ? 1 : rng_range(o->rng, 2, PLAN_ITEMS);
     int start = (int)rng_below(o->rng, (uint32_t)plan->semaphore_count);
     for (int i = 0; i < plan->semaphore_count && r.item_count < wanted; i++) {
@@ -254,10 +248,9 @@ static bool queue_removable(const struct order *o, int queue)
 
 void bf_queues_end(struct order *o)
 {
-    for (int q = 0; q < o->plan->queue_count; q++) {
+    for (int q = 0; q < o->plan->queue_count; q++)
         if (queue_removable(o, q) && rng_percent(o->rng, 20))
             queue_remove(o, q);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------- */

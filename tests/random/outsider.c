@@ -5,6 +5,7 @@
  * program and the driver sees it.
  */
 #include "bench.h"
+#include "../support/type.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@ static const char LAYERS[] = "VK_INSTANCE_LAYERS";
 /* No other thread is there yet. */
 static VkResult instance_create(VkInstance *instance)
 {
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                            .pApplicationName = "belfry-random, outside",
                                            .apiVersion = VK_API_VERSION_1_3};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                        .pApplicationInfo = &application};
     char *layers = getenv(LAYERS) ? strdup(getenv(LAYERS)) : NULL;
     unsetenv(LAYERS);
@@ -31,9 +32,8 @@ static VkResult instance_create(VkInstance *instance)
 
 static void device_uuid(VkPhysicalDevice device, uint8_t uuid[VK_UUID_SIZE])
 {
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    VkPhysicalDeviceIDProperties id = {VK_TYPE(PHYSICAL_DEVICE_ID_PROPERTIES)};
+    VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &id};
     vkGetPhysicalDeviceProperties2(device, &properties);
     memcpy(uuid, id.deviceUUID, VK_UUID_SIZE);
 }
@@ -61,15 +61,13 @@ bool outsider_open(struct bench *bench)
     if (instance_create(&outsider->instance) == VK_SUCCESS)
         physical = device_find(outsider->instance, bench->physical);
     const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
     const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE};
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
     const char *extensions[] = {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
                                 VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
                                      .pNext = &timeline,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
@@ -96,21 +94,15 @@ void outsider_close(struct bench *bench)
 VkResult outsider_import(struct bench *bench, VkSemaphore semaphore, VkSemaphore *imported)
 {
     struct outsider *outsider = &bench->outsider;
-    const VkSemaphoreGetFdInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-        .semaphore = semaphore,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    VkImportSemaphoreFdInfoKHR import = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
+                                         .handleType =
+                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkImportSemaphoreFdInfoKHR import = {VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR),
+                                         .handleType =
+                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
     VkResult result = bench->vk.vkGetSemaphoreFdKHR(bench->device, &get, &import.fd);
     if (result == VK_SUCCESS)
         result = outsider->vk.vkCreateSemaphore(outsider->device, &info, NULL, imported);
@@ -123,8 +115,8 @@ VkResult outsider_import(struct bench *bench, VkSemaphore semaphore, VkSemaphore
 VkResult outsider_signal(struct bench *bench, VkSemaphore imported, uint64_t value)
 {
     const struct outsider *outsider = &bench->outsider;
-    const VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = imported, .value = value};
+    const VkSemaphoreSignalInfo info = {VK_TYPE(SEMAPHORE_SIGNAL_INFO), .semaphore = imported,
+                                        .value = value};
     return bench->timeline_core ? outsider->vk.vkSignalSemaphore(outsider->device, &info)
                                 : outsider->vk.vkSignalSemaphoreKHR(outsider->device, &info);
 }

@@ -457,10 +457,9 @@ static inline void plan_set_join(plan_set set, const plan_set other)
 /* True when every event of 'set' is in 'other'. */
 static inline bool plan_set_within(const plan_set set, const plan_set other)
 {
-    for (int i = 0; i < PLAN_WORDS; i++) {
+    for (int i = 0; i < PLAN_WORDS; i++)
         if (set[i] & ~other[i])
             return false;
-    }
     return true;
 }
 

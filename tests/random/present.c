@@ -5,6 +5,7 @@
  * one swapchain, on the test driver.
  */
 #include "run.h"
+#include "../support/type.h"
 
 static const char *const instance_extensions[] = {VK_KHR_SURFACE_EXTENSION_NAME,
                                                   VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME};
@@ -24,21 +25,18 @@ VkResult present_create_instance(VkInstanceCreateInfo *info, struct bench *bench
 VkResult present_create(struct bench *bench)
 {
     struct presenter *p = &bench->presenter;
-    const VkHeadlessSurfaceCreateInfoEXT surface = {
-        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VkSwapchainCreateInfoKHR swapchain = {
-        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-        .minImageCount = 3,
-        .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
-        .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
-        .imageExtent = {16, 16},
-        .imageArrayLayers = 1,
-        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
-        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
-    };
+    const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
+    const VkFenceCreateInfo fence = {VK_TYPE(FENCE_CREATE_INFO)};
+    VkSwapchainCreateInfoKHR swapchain = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
+                                          .minImageCount = 3,
+                                          .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+                                          .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
+                                          .imageExtent = {16, 16},
+                                          .imageArrayLayers = 1,
+                                          .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                          .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                                          .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                                          .presentMode = VK_PRESENT_MODE_FIFO_KHR};
     pthread_mutex_init(&p->lock, NULL);
     VkResult result = vkCreateHeadlessSurfaceEXT(bench->instance, &surface, NULL, &p->surface);
     swapchain.surface = p->surface;
@@ -76,10 +74,8 @@ static VkResult present_one(struct run *run, VkQueue queue)
         result = bench->vk.vkWaitForFences(bench->device, 1, &p->fence, VK_TRUE, UINT64_MAX);
     if (result == VK_SUCCESS)
         result = bench->vk.vkResetFences(bench->device, 1, &p->fence);
-    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                   .swapchainCount = 1,
-                                   .pSwapchains = &p->swapchain,
-                                   .pImageIndices = &image};
+    const VkPresentInfoKHR info = {VK_TYPE(PRESENT_INFO_KHR), .swapchainCount = 1,
+                                   .pSwapchains = &p->swapchain, .pImageIndices = &image};
     if (result == VK_SUCCESS && bench->attach)
         result = bench->bf.LockVkQueue(bench->bf_device, queue);
     if (result == VK_SUCCESS)

@@ -84,11 +84,10 @@ void wild_wait(struct generator *g, struct plan_batch *batch, int index)
     }
     int k = semaphore->signal_count - 1;
     uint64_t value = value_below(g, semaphore->values[k]);
-    for (int s = 0; s < k; s++) {
+    for (int s = 0; s < k; s++)
         if (semaphore->values[s] < value && semaphore->signals[s] != semaphore->signals[k] &&
             !plan_set_has(plan->events[semaphore->signals[k]].done, semaphore->signals[s]))
             return; /* it may take the value back before the wait is armed */
-    }
     batch_wait(g, batch, index, value, semaphore->signals[k], k);
     wild_remember(g, index, batch->event, value);
 }
@@ -153,14 +152,12 @@ static void arm_registration(struct generator *g, struct pulse *pulse, struct pl
     if (bell < 0)
         return;
     struct plan_registration *r = &plan->registrations[plan->registration_count];
-    *r = (struct plan_registration){
-        .op = -1,
-        .bell = (int16_t)bell,
-        .event = (int16_t)(event - plan->events),
-        .item_count = 1,
-        .items = {{(int16_t)pulse->index, value}},
-        .designated = 0,
-    };
+    *r = (struct plan_registration){.op = -1,
+                                    .bell = (int16_t)bell,
+                                    .event = (int16_t)(event - plan->events),
+                                    .item_count = 1,
+                                    .items = {{(int16_t)pulse->index, value}},
+                                    .designated = 0};
     for (int s = 0; s < plan->semaphore_count && r->item_count < PLAN_ITEMS; s++) {
         const struct plan_semaphore *other = &plan->semaphores[s];
         if (s == pulse->index || !plan_is_bf(other) || other->destroyed >= 0 ||
@@ -313,10 +310,9 @@ void pulse_generate(struct generator *g)
     struct plan *plan = g->plan;
     struct pulse pulse = {.index = -1};
     int start = (int)rng_below(g->rng, (uint32_t)plan->semaphore_count);
-    for (int i = 0; i < plan->semaphore_count && pulse.index < 0; i++) {
+    for (int i = 0; i < plan->semaphore_count && pulse.index < 0; i++)
         if (wild_waitable(g, (start + i) % plan->semaphore_count))
             pulse.index = (start + i) % plan->semaphore_count;
-    }
     if (pulse.index < 0 || plan->event_count > PLAN_EVENTS - 60 ||
         plan->batch_count > PLAN_BATCHES - 40)
         return;
@@ -324,14 +320,12 @@ void pulse_generate(struct generator *g)
         pulse.peak = wild_value(g, pulse.index);
     while (!pulse.peak);
     int arm_percent = rng_range(g->rng, 20, 80);
-    for (int q = 0; q < plan->queue_count; q++) {
+    for (int q = 0; q < plan->queue_count; q++)
         if (plan->queues[q].bf && !plan->queues[q].waitless && rng_percent(g->rng, arm_percent))
             pulse_arm(g, &pulse, q);
-    }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (rng_percent(g->rng, arm_percent))
             pulse_arm(g, &pulse, -1);
-    }
     for (int i = rng_range(g->rng, 0, 2); i > 0; i--)
         batch_generate(g, -1);
     pulse_give(g, &pulse);

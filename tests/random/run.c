@@ -4,6 +4,7 @@
  * waits at a gate. The supervisor (the caller of run_plan) watches that something moves.
  */
 #include "run.h"
+#include "../support/type.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -124,10 +125,9 @@ static _Noreturn void run_stuck(struct run *run)
     fflush(NULL);
     signal(SIGALRM, stuck_exit);
     alarm(2);
-    for (int s = 0; s < plan->semaphore_count; s++) {
+    for (int s = 0; s < plan->semaphore_count; s++)
         if (plan->semaphores[s].timeline && (run->semaphores[s] || run->bf_fences[s]))
             fprintf(stderr, "  S%d stands at %" PRIu64 "\n", s, counter_read(run, -1, s));
-    }
     fflush(NULL);
     _exit(1);
 }
@@ -148,10 +148,9 @@ static void thread_moves(struct run_thread *thread)
 
 static bool gate_open(struct run *run, const struct plan_op *op)
 {
-    for (int t = 0; t < PLAN_THREADS; t++) {
+    for (int t = 0; t < PLAN_THREADS; t++)
         if (op->after[t] && atomic_load(&run->threads[t].done) < op->after[t])
             return false;
-    }
     return true;
 }
 
@@ -212,13 +211,12 @@ static const void *batch_arrays_fill(struct run *run, const struct plan_batch *b
         arrays->signal_values[i] = batch->signals[i].value;
         timeline = timeline || run->plan->semaphores[batch->signals[i].semaphore].timeline;
     }
-    arrays->timeline = (VkTimelineSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = (uint32_t)batch->wait_count,
-        .pWaitSemaphoreValues = arrays->wait_values,
-        .signalSemaphoreValueCount = (uint32_t)batch->signal_count,
-        .pSignalSemaphoreValues = arrays->signal_values,
-    };
+    arrays->timeline =
+        (VkTimelineSemaphoreSubmitInfo){VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO),
+                                        .waitSemaphoreValueCount = (uint32_t)batch->wait_count,
+                                        .pWaitSemaphoreValues = arrays->wait_values,
+                                        .signalSemaphoreValueCount = (uint32_t)batch->signal_count,
+                                        .pSignalSemaphoreValues = arrays->signal_values};
     return timeline ? &arrays->timeline : NULL;
 }
 
@@ -229,17 +227,15 @@ static VkResult submit_1(struct run *run, const struct plan_op *op)
     for (int i = 0; i < op->batch_count; i++) {
         const struct plan_batch *batch = &run->plan->batches[op->batches[i]];
         const void *next = batch_arrays_fill(run, batch, &arrays[i]);
-        infos[i] = (VkSubmitInfo){
-            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-            .pNext = next,
-            .waitSemaphoreCount = (uint32_t)batch->wait_count,
-            .pWaitSemaphores = arrays[i].waits,
-            .pWaitDstStageMask = arrays[i].stages,
-            .commandBufferCount = (uint32_t)batch->cb_count,
-            .pCommandBuffers = &run->cbs[batch->first_cb],
-            .signalSemaphoreCount = (uint32_t)batch->signal_count,
-            .pSignalSemaphores = arrays[i].signals,
-        };
+        infos[i] = (VkSubmitInfo){VK_TYPE(SUBMIT_INFO),
+                                  .pNext = next,
+                                  .waitSemaphoreCount = (uint32_t)batch->wait_count,
+                                  .pWaitSemaphores = arrays[i].waits,
+                                  .pWaitDstStageMask = arrays[i].stages,
+                                  .commandBufferCount = (uint32_t)batch->cb_count,
+                                  .pCommandBuffers = &run->cbs[batch->first_cb],
+                                  .signalSemaphoreCount = (uint32_t)batch->signal_count,
+                                  .pSignalSemaphores = arrays[i].signals};
     }
     VkQueue queue = run->bench->queues[run->plan->queues[op->queue].machine_queue];
     VkResult result = run->bench->vk.vkQueueSubmit(
@@ -258,33 +254,27 @@ static VkResult submit_2(struct run *run, const struct plan_op *op)
     for (int i = 0; i < op->batch_count; i++) {
         const struct plan_batch *batch = &run->plan->batches[op->batches[i]];
         for (int k = 0; k < batch->wait_count; k++)
-            waits[i][k] = (VkSemaphoreSubmitInfo){
-                .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                .semaphore = run->semaphores[batch->waits[k].semaphore],
-                .value = batch->waits[k].value,
-                .stageMask = stage_of(batch->waits[k].transfer_stage),
-            };
+            waits[i][k] =
+                (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO),
+                                        .semaphore = run->semaphores[batch->waits[k].semaphore],
+                                        .value = batch->waits[k].value,
+                                        .stageMask = stage_of(batch->waits[k].transfer_stage)};
         for (int k = 0; k < batch->signal_count; k++)
-            signals[i][k] = (VkSemaphoreSubmitInfo){
-                .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                .semaphore = run->semaphores[batch->signals[k].semaphore],
-                .value = batch->signals[k].value,
-                .stageMask = stage_of(batch->signals[k].transfer_stage),
-            };
+            signals[i][k] =
+                (VkSemaphoreSubmitInfo){VK_TYPE(SEMAPHORE_SUBMIT_INFO),
+                                        .semaphore = run->semaphores[batch->signals[k].semaphore],
+                                        .value = batch->signals[k].value,
+                                        .stageMask = stage_of(batch->signals[k].transfer_stage)};
         for (int k = 0; k < batch->cb_count; k++)
-            cbs[i][k] = (VkCommandBufferSubmitInfo){
-                .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                .commandBuffer = run->cbs[batch->first_cb + k],
-            };
-        infos[i] = (VkSubmitInfo2){
-            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-            .waitSemaphoreInfoCount = (uint32_t)batch->wait_count,
-            .pWaitSemaphoreInfos = waits[i],
-            .commandBufferInfoCount = (uint32_t)batch->cb_count,
-            .pCommandBufferInfos = cbs[i],
-            .signalSemaphoreInfoCount = (uint32_t)batch->signal_count,
-            .pSignalSemaphoreInfos = signals[i],
-        };
+            cbs[i][k] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                    .commandBuffer = run->cbs[batch->first_cb + k]};
+        infos[i] = (VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2),
+                                   .waitSemaphoreInfoCount = (uint32_t)batch->wait_count,
+                                   .pWaitSemaphoreInfos = waits[i],
+                                   .commandBufferInfoCount = (uint32_t)batch->cb_count,
+                                   .pCommandBufferInfos = cbs[i],
+                                   .signalSemaphoreInfoCount = (uint32_t)batch->signal_count,
+                                   .pSignalSemaphoreInfos = signals[i]};
     }
     VkQueue queue = run->bench->queues[run->plan->queues[op->queue].machine_queue];
     VkResult result = bench_submit2(run->bench, queue, (uint32_t)op->batch_count,
@@ -303,14 +293,12 @@ static VkResult bind_sparse(struct run *run, const struct plan_op *op)
     for (int i = 0; i < op->batch_count; i++) {
         const struct plan_batch *batch = &run->plan->batches[op->batches[i]];
         const void *next = batch_arrays_fill(run, batch, &arrays[i]);
-        infos[i] = (VkBindSparseInfo){
-            .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-            .pNext = next,
-            .waitSemaphoreCount = (uint32_t)batch->wait_count,
-            .pWaitSemaphores = arrays[i].waits,
-            .signalSemaphoreCount = (uint32_t)batch->signal_count,
-            .pSignalSemaphores = arrays[i].signals,
-        };
+        infos[i] = (VkBindSparseInfo){VK_TYPE(BIND_SPARSE_INFO),
+                                      .pNext = next,
+                                      .waitSemaphoreCount = (uint32_t)batch->wait_count,
+                                      .pWaitSemaphores = arrays[i].waits,
+                                      .signalSemaphoreCount = (uint32_t)batch->signal_count,
+                                      .pSignalSemaphores = arrays[i].signals};
     }
     VkQueue queue = run->bench->queues[run->plan->queues[op->queue].machine_queue];
     VkResult result = run->bench->vk.vkQueueBindSparse(
@@ -355,12 +343,8 @@ static void op_wait_semaphores(struct run *run, int index)
         values[i] = op->items[i].value;
     }
     VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .flags = op->any ? VK_SEMAPHORE_WAIT_ANY_BIT : 0,
-        .semaphoreCount = (uint32_t)op->item_count,
-        .pSemaphores = semaphores,
-        .pValues = values,
-    };
+        VK_TYPE(SEMAPHORE_WAIT_INFO), .flags = op->any ? VK_SEMAPHORE_WAIT_ANY_BIT : 0,
+        .semaphoreCount = (uint32_t)op->item_count, .pSemaphores = semaphores, .pValues = values};
     check_wait_result(run, index, semaphores_wait(run, &info, run_timeout(op->timeout)));
 }
 
@@ -375,11 +359,9 @@ static void op_signal(struct run *run, int index)
 {
     const struct plan_event *event = &run->plan->events[run->plan->ops[index].event];
     struct bench *bench = run->bench;
-    VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-        .semaphore = run->semaphores[event->semaphore],
-        .value = event->value,
-    };
+    VkSemaphoreSignalInfo info = {VK_TYPE(SEMAPHORE_SIGNAL_INFO),
+                                  .semaphore = run->semaphores[event->semaphore],
+                                  .value = event->value};
     bool outside = run->plan->semaphores[event->semaphore].outside;
     atomic_fetch_add(&run->signals_outside, outside);
     VkResult result = outside ? outsider_signal(bench, run->outside[event->semaphore], event->value)
@@ -435,11 +417,8 @@ static void settle_wait(struct run_thread *thread, int index, const uint64_t *fi
     atomic_store(&thread->where, "waits for semaphores in");
     VkSemaphore semaphores[PLAN_SEMAPHORES];
     uint64_t values[PLAN_SEMAPHORES];
-    VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .pSemaphores = semaphores,
-        .pValues = values,
-    };
+    VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .pSemaphores = semaphores,
+                                .pValues = values};
     for (int s = 0; s < plan->semaphore_count; s++) {
         int n = settle_count(&plan->semaphores[s], finishing);
         if (!plan_is_vk(&plan->semaphores[s]) || !plan->semaphores[s].timeline ||
@@ -614,7 +593,7 @@ static void op_execute(struct run_thread *thread, int index)
             break;
         }
         for (uint32_t i = 0; i < count; i++) {
-            VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+            VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
             VkFence *fence = &run->fences[run->plan->uses[op->items[i].index].fence];
             bench->vk.vkDestroyFence(bench->device, *fence, NULL);
             run_must(run, index, bench->vk.vkCreateFence(bench->device, &info, NULL, fence),
@@ -770,7 +749,7 @@ static void objects_create(struct run *run)
         run->semaphores[s] = VK_NULL_HANDLE;
         if (!plan_is_vk(semaphore))
             continue;
-        VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+        VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO)};
         run_must(run, -1,
                  semaphore->timeline
                      ? bench_timeline(bench, semaphore->initial, semaphore->exportable,
@@ -782,7 +761,7 @@ static void objects_create(struct run *run)
                      "importing a semaphore");
     }
     for (int f = 0; f < run->plan->fence_count; f++) {
-        VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+        VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
         run_must(run, -1, bench->vk.vkCreateFence(bench->device, &info, NULL, &run->fences[f]),
                  "vkCreateFence");
     }
@@ -796,12 +775,9 @@ static void objects_destroy(struct run *run)
         if (!semaphore->timeline || !semaphore->signal_count || semaphore->wild ||
             !plan_is_vk(semaphore))
             continue;
-        VkSemaphoreWaitInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-            .semaphoreCount = 1,
-            .pSemaphores = &run->semaphores[s],
-            .pValues = &semaphore->values[semaphore->signal_count - 1],
-        };
+        VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                    .pSemaphores = &run->semaphores[s],
+                                    .pValues = &semaphore->values[semaphore->signal_count - 1]};
         run_must(run, -1, semaphores_wait(run, &info, UINT64_MAX), "vkWaitSemaphores");
     }
     for (int s = 0; s < run->plan->semaphore_count; s++) {

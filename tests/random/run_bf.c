@@ -3,6 +3,7 @@
  * Execution of what belongs to Belfry's own API.
  */
 #include "run.h"
+#include "../support/type.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -20,9 +21,8 @@ static void fence_create(struct run *run, int index)
                  "bfImportFence");
         return;
     }
-    BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
-                              .initialValue = semaphore->initial};
-    BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+    BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = semaphore->initial};
+    BfNativeFenceCreateInfo native = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                       .initialValue = semaphore->initial};
     if (semaphore->native)
         run_must(run, -1, bf->CreateNativeFence(run->bench->bf_device, &native, fence),
@@ -52,7 +52,7 @@ void bf_objects_create(struct run *run)
             continue;
         }
         BfQueueCreateInfo info = {
-            .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+            BF_TYPE(QUEUE_CREATE_INFO),
             .type = (BfQueueType)queue->type,
             .priority = queue->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL,
             .flags = (queue->dynamic ? BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0) |
@@ -85,18 +85,15 @@ void bf_objects_destroy(struct run *run)
     /* In a different order for every program; some are gone already. */
     for (int b = 0; b < plan->bell_count && plan->seed % 2; b++)
         bf->DestroyEvent(run->bells[b]);
-    for (int q = 0; q < plan->queue_count && plan->seed % 3; q++) {
+    for (int q = 0; q < plan->queue_count && plan->seed % 3; q++)
         if (plan->queues[q].bf && plan->queues[q].twin < 0)
             bf->DestroyQueue(run->bf_queues[q]);
-    }
-    for (int s = 0; s < plan->semaphore_count; s++) {
+    for (int s = 0; s < plan->semaphore_count; s++)
         if (plan_is_bf(&plan->semaphores[s]))
             bf->DestroyFence(run->bf_fences[s]);
-    }
-    for (int q = 0; q < plan->queue_count && !(plan->seed % 3); q++) {
+    for (int q = 0; q < plan->queue_count && !(plan->seed % 3); q++)
         if (plan->queues[q].bf && plan->queues[q].twin < 0)
             bf->DestroyQueue(run->bf_queues[q]);
-    }
     for (int b = 0; b < plan->bell_count && !(plan->seed % 2); b++)
         bf->DestroyEvent(run->bells[b]);
 }
@@ -256,10 +253,9 @@ static void bells_wait(struct run *run, int index)
     run_must(run, index, result, "bfWaitForEvents");
     if (op->any && first >= (uint32_t)op->item_count)
         run_fail(run, index, "it names event %" PRIu32 " of %d", first, op->item_count);
-    for (int i = 0; i < op->item_count; i++) {
+    for (int i = 0; i < op->item_count; i++)
         if (!op->any || i == (int)first)
             check_bell(run, index, op->items[i].index);
-    }
     if (!op->take)
         return;
     int bell = op->items[0].index;
@@ -314,7 +310,7 @@ void bf_settle_wait(struct run *run, int index)
 static void word_check(struct run *run, int op, BfFence fence, const char *what, int index)
 {
     struct bf_api *bf = &run->bench->bf;
-    BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     run_must(run, op, bf->GetNativeFenceMapping(fence, &mapping), "bfGetNativeFenceMapping");
     uint64_t value, word;
     double until = run_seconds() + run->watchdog_s;
@@ -330,14 +326,12 @@ static void word_check(struct run *run, int op, BfFence fence, const char *what,
 void bf_words_check(struct run *run, int op)
 {
     const struct plan *plan = run->plan;
-    for (int s = 0; s < plan->semaphore_count; s++) {
+    for (int s = 0; s < plan->semaphore_count; s++)
         if (plan->semaphores[s].native && run->bf_fences[s])
             word_check(run, op, run->bf_fences[s], "S", s);
-    }
-    for (int q = 0; q < plan->queue_count; q++) {
+    for (int q = 0; q < plan->queue_count; q++)
         if (plan->queues[q].progress && run->bf_queues[q])
             word_check(run, op, run->executed[q], "the progress fence of Q", q);
-    }
 }
 
 /* The program has ended: each call of bfQueueExecute has been counted. */

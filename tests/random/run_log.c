@@ -10,6 +10,7 @@
  * they do is in no order, and only the number of times is looked at.
  */
 #include "run.h"
+#include "../support/type.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -94,15 +95,14 @@ static void add(struct run *run, struct run_log *log, int side, const struct pla
     const struct plan_semaphore *s = &plan->semaphores[semaphore];
     if (!s->timeline)
         return;
-    log->operations[side][log->count[side]++] = (struct log_operation){
-        .semaphore = (uint8_t)semaphore,
-        .place = (int8_t)place,
-        .optional = s->destroyed >= 0, /* it may have been let go by that */
-        .op = event->batch < 0 ? event->op : plan->batches[event->batch].op,
-        .batch = event->batch,
-        .handle = handle_of(run, semaphore, plan->queues[event->queue].bf),
-        .value = value,
-    };
+    log->operations[side][log->count[side]++] =
+        (struct log_operation){.semaphore = (uint8_t)semaphore,
+                               .place = (int8_t)place,
+                               .optional = s->destroyed >= 0, /* it may have been let go by that */
+                               .op = event->batch < 0 ? event->op : plan->batches[event->batch].op,
+                               .batch = event->batch,
+                               .handle = handle_of(run, semaphore, plan->queues[event->queue].bf),
+                               .value = value};
 }
 
 /* Each is a signal of the queue's progress fence. */
@@ -113,13 +113,12 @@ static void add_executions(struct run *run, struct run_log *log, const struct pl
     int q = log_queue(plan, event->queue);
     int count = batch->split ? batch->cb_count : batch->cb_count > 0;
     for (int i = 0; i < count && plan->queues[q].progress; i++)
-        log->operations[1][log->count[1]++] = (struct log_operation){
-            .place = -1,
-            .op = batch->op,
-            .batch = event->batch,
-            .handle = run->bench->bf.GetFenceLogHandle(run->executed[q]),
-            .value = ++log->executed,
-        };
+        log->operations[1][log->count[1]++] =
+            (struct log_operation){.place = -1,
+                                   .op = batch->op,
+                                   .batch = event->batch,
+                                   .handle = run->bench->bf.GetFenceLogHandle(run->executed[q]),
+                                   .value = ++log->executed};
 }
 
 static void add_event(struct run *run, struct run_log *log, const struct plan_event *event)
@@ -129,10 +128,9 @@ static void add_event(struct run *run, struct run_log *log, const struct plan_ev
         add(run, log, 0, event, event->semaphore, 0, event->value);
         return;
     }
-    for (int w = 0; w < batch->wait_count; w++) {
+    for (int w = 0; w < batch->wait_count; w++)
         if (batch->waits[w].arm < 0)
             add(run, log, 0, event, batch->waits[w].semaphore, 0, batch->waits[w].value);
-    }
     add_executions(run, log, event, batch);
     for (int s = 0; s < batch->signal_count; s++)
         add(run, log, 1, event, batch->signals[s].semaphore, s, batch->signals[s].value);
@@ -144,11 +142,9 @@ static void flush(struct run *run, int q)
 {
     const struct plan_queue *queue = &run->plan->queues[q];
     struct bf_api *bf = &run->bench->bf;
-    const BfFenceLogReaderCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-        .vkQueue = run->bench->queues[queue->machine_queue],
-        .type = BF_FENCE_LOG_TYPE_SIGNALS,
-    };
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
+                                             .vkQueue = run->bench->queues[queue->machine_queue],
+                                             .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader reader;
     BfFenceLogRecord record;
     uint32_t count;
@@ -164,10 +160,9 @@ static void flush(struct run *run, int q)
 void logs_begin(struct run *run)
 {
     const struct plan *plan = run->plan;
-    for (int q = 0; q < plan->queue_count && plan->logged; q++) {
+    for (int q = 0; q < plan->queue_count && plan->logged; q++)
         if (plan->queues[q].read && !plan->queues[q].bf && plan->queues[q].commands)
             flush(run, q);
-    }
     for (int q = 0; q < plan->queue_count && plan->logged; q++) {
         struct run_log *log = &run->logs[q];
         const struct plan_queue *queue = &plan->queues[q];
@@ -348,7 +343,7 @@ static void reader_open(struct run *run, int op, int q, struct log_reader *reade
     const struct plan_queue *queue = &run->plan->queues[q];
     struct run_log *log = &run->logs[q];
     const BfFenceLogReaderCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+        BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
         .queue = queue->bf ? run->bf_queues[q] : NULL,
         .vkQueue = queue->bf ? VK_NULL_HANDLE : run->bench->queues[queue->machine_queue],
         .type = rng_percent(rng, 50) ? BF_FENCE_LOG_TYPE_WAITS : BF_FENCE_LOG_TYPE_SIGNALS,
@@ -442,10 +437,9 @@ static void begin(struct run *run, int op)
     struct run_log *log = &run->logs[q];
     pthread_mutex_lock(&log->lock);
     for (int side = 0; side < LOG_SIDES; side++) {
-        for (int i = log->begun[side]; i < log->count[side]; i++) {
+        for (int i = log->begun[side]; i < log->count[side]; i++)
             if (log->operations[side][i].op == op)
                 log->begun[side] = i + 1;
-        }
     }
     pthread_mutex_unlock(&log->lock);
 }
@@ -492,10 +486,9 @@ static bool is_complete(const struct run_log *log, const struct log_reader *read
     }
     if (!reader->any)
         return count_needed(log, reader, reader->from, count) <= reader->unplaced;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (reader->at[i] && count_needed(log, reader, i + 1, count) <= reader->unplaced)
             return true;
-    }
     return false;
 }
 
@@ -518,9 +511,8 @@ static void reader_end(struct run *run, int q, struct log_reader *reader)
 void logs_end(struct run *run)
 {
     for (int q = 0; q < run->plan->queue_count && run->plan->logged; q++) {
-        for (int r = 0; r < LOG_READERS; r++) {
+        for (int r = 0; r < LOG_READERS; r++)
             if (run->logs[q].readers[r].handle)
                 reader_end(run, q, &run->logs[q].readers[r]);
-        }
     }
 }

@@ -24,11 +24,10 @@ static bool place_over(const struct plan *plan, int semaphore, int k, int call)
 {
     if (call < 0 || plan->lags)
         return false;
-    for (int s = 0; s < plan->semaphores[semaphore].signal_count; s++) {
+    for (int s = 0; s < plan->semaphores[semaphore].signal_count; s++)
         if (s != k && place_known(plan, semaphore, s, plan_node_start(call)) &&
             (k < 0 || place_before(plan, semaphore, k, s)))
             return true;
-    }
     return false;
 }
 
@@ -48,16 +47,14 @@ int plan_ticket_first(const struct plan *plan, int semaphore, uint64_t value, in
     if (place_may_count(plan, semaphore, -1, value, arm))
         return -1;
     int first = -1;
-    for (int k = 0; k < s->signal_count; k++) {
+    for (int k = 0; k < s->signal_count; k++)
         if (place_may_count(plan, semaphore, k, value, arm) &&
             (first < 0 || place_before(plan, semaphore, k, first)))
             first = k;
-    }
-    for (int k = 0; k < s->signal_count && first >= 0; k++) {
+    for (int k = 0; k < s->signal_count && first >= 0; k++)
         if (k != first && place_may_count(plan, semaphore, k, value, arm) &&
             !place_before(plan, semaphore, first, k))
             return -1;
-    }
     return first;
 }
 
@@ -66,11 +63,10 @@ int plan_ticket_first(const struct plan *plan, int semaphore, uint64_t value, in
 static bool place_stays(const struct plan *plan, int semaphore, int k, uint64_t value, int arm)
 {
     const struct plan_semaphore *s = &plan->semaphores[semaphore];
-    for (int l = 0; l < s->signal_count && arm >= 0; l++) {
+    for (int l = 0; l < s->signal_count && arm >= 0; l++)
         if (s->values[l] < value && !(k >= 0 && place_before(plan, semaphore, l, k)) &&
             !plan_before(plan, plan_node_end(arm), plan_node_place(plan, semaphore, l, false)))
             return false;
-    }
     return true;
 }
 
@@ -83,11 +79,10 @@ bool plan_ticket_sure(const struct plan *plan, int semaphore, uint64_t value, in
     }
     if (value <= s->initial && place_stays(plan, semaphore, -1, value, arm))
         return true;
-    for (int k = 0; k < s->signal_count; k++) {
+    for (int k = 0; k < s->signal_count; k++)
         if (s->values[k] >= value && place_known(plan, semaphore, k, node) &&
             place_stays(plan, semaphore, k, value, arm))
             return true;
-    }
     return false;
 }
 

@@ -17,10 +17,9 @@ static void full_pipe_begin(struct full_pipe *p)
     const char page[4096] = {0};
     assert_int_equal(pipe(p->ends), 0);
     assert_int_equal(fcntl(p->ends[1], F_SETFL, O_NONBLOCK), 0);
-    for (size_t size = sizeof(page); size; size /= 2) {
+    for (size_t size = sizeof(page); size; size /= 2)
         while (write(p->ends[1], page, size) > 0)
             ;
-    }
     assert_int_equal(fcntl(p->ends[1], F_SETFL, 0), 0);
     p->before = dup(STDERR_FILENO);
     assert_int_equal(dup2(p->ends[1], STDERR_FILENO), STDERR_FILENO);

@@ -63,12 +63,11 @@ FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
     set_event_on(fence, BIG, event);
-    for (uint64_t i = 0; i < SIGNALS; i++) {
+    for (uint64_t i = 0; i < SIGNALS; i++)
         if (i % 2)
             cpu_signal(fence, i);
         else
             queue_signal(i % 4 ? queue : other, fence, i);
-    }
     assert_int_equal(counters_of(f).submissions, 0);
     signal_unwatched(f, queue, fence, SIGNALS / 10);
     BfDeviceCounters c = counters_of(f);

@@ -30,7 +30,7 @@ enum { BOOL32, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64, STRING };
 
 static struct loaded load_api(const void *next)
 {
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pNext = next};
+    VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO), .pNext = next};
     return load_as(&info, NULL, false, false);
 }
 
@@ -93,7 +93,7 @@ TEST(first_reference_counts)
                             {BF_LAYER_NAME, "messages", STRING, 1, &none}};
     LayerSetting second[] = {{BF_LAYER_NAME, "messages", STRING, 1, &none}};
     LayerSettingsCreateInfo later = INFO(second);
-    VkApplicationInfo between = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pNext = &later};
+    VkApplicationInfo between = {VK_TYPE(APPLICATION_INFO), .pNext = &later};
     LayerSettingsCreateInfo info = INFO(first);
     info.pNext = &between;
     struct loaded l = load_api(&info);

@@ -240,9 +240,8 @@ PLACE_TEST(binary)
             noise[i] =
                 random >> 31 ? (char)(random >> 16) : likely[(random >> 16) % (sizeof(likely) - 1)];
         }
-        for (size_t i = 0; i + 32 < sizeof(noise); i += 100) {
+        for (size_t i = 0; i + 32 < sizeof(noise); i += 100)
             memcpy(noise + i, "\nbelfry_multi_engine.", strlen("\nbelfry_multi_engine."));
-        }
         file_write("named", noise, sizeof(noise));
         l = load(ENVIRONMENT(place->variable));
         loaded_finish(&l);

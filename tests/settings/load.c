@@ -47,9 +47,8 @@ TEST(table_agrees_with_defaults)
                             rows[i].default_value);
         assert_true(strlen(rows[i].key) && strlen(rows[i].label) && strlen(rows[i].description));
         assert_true(strlen(rows[i].value_type) && strlen(rows[i].values));
-        if (rows[i].kind != BF_VALUE_PATH) {
+        if (rows[i].kind != BF_VALUE_PATH)
             assert_true(bf_setting_check(rows[i].key, rows[i].default_value, "test", true));
-        }
     }
     loaded_finish(&l);
 }
@@ -154,7 +153,7 @@ TEST(precedence)
                   {BF_LAYER_NAME, "messages", 7, 1, &error},
                   {BF_LAYER_NAME, "summary", 0, 1, &yes}};
     api.settings = values;
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pNext = &api};
+    VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO), .pNext = &api};
 
     struct loaded l =
         load_as(&info, ENVIRONMENT(variable, "VK_MULTI_ENGINE_QUEUES_PER_FAMILY=3"), false, false);

@@ -31,17 +31,15 @@ static void json_free(struct json *json)
 
 static void json_skip(const char **at)
 {
-    while (isspace((unsigned char)**at)) {
+    while (isspace((unsigned char)**at))
         (*at)++;
-    }
 }
 
 static void json_expect(const char **at, char c)
 {
     json_skip(at);
-    if (**at != c) {
+    if (**at != c)
         fail_msg("no '%c' at '%.40s'", c, *at);
-    }
     (*at)++;
 }
 
@@ -69,9 +67,8 @@ static struct json *json_read(const char **at)
         struct json **last = &json->first;
         (*at)++;
         for (json_skip(at); **at != '}' && **at != ']'; json_skip(at)) {
-            if (last != &json->first) {
+            if (last != &json->first)
                 json_expect(at, ',');
-            }
             char *name = NULL;
             if (object) {
                 name = json_string(at);
@@ -98,9 +95,8 @@ static struct json *json_read(const char **at)
 static struct json *json_load(const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file) {
+    if (!file)
         fail_msg("no manifest %s", path);
-    }
     char text[32768];
     size_t length = fread(text, 1, sizeof(text) - 1, file);
     assert_true(length < sizeof(text) - 1);
@@ -116,29 +112,25 @@ static struct json *json_load(const char *path)
 static const struct json *json_member(const struct json *object, const char *name)
 {
     assert_int_equal(object->kind, JSON_OBJECT);
-    for (const struct json *member = object->first; member; member = member->next) {
-        if (strcmp(member->name, name) == 0) {
+    for (const struct json *member = object->first; member; member = member->next)
+        if (strcmp(member->name, name) == 0)
             return member;
-        }
-    }
     return NULL;
 }
 
 static const char *json_text(const struct json *object, const char *name)
 {
     const struct json *member = json_member(object, name);
-    if (!member) {
+    if (!member)
         fail_msg("no member '%s'", name);
-    }
     return member->text;
 }
 
 static void variable_of(const char *key, char variable[64])
 {
     snprintf(variable, 64, "VK_BELFRY_MULTI_ENGINE_%s", key);
-    for (char *c = variable; *c; c++) {
+    for (char *c = variable; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    }
 }
 
 static void setting_agrees(const struct json *setting, const struct bf_setting_row *row)

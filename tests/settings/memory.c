@@ -19,12 +19,10 @@ static int32_t balance;
 
 void *__wrap_malloc(size_t size)
 {
-    if (!counting) {
+    if (!counting)
         return __real_malloc(size);
-    }
-    if (allocated == until_failure) {
+    if (allocated == until_failure)
         return NULL;
-    }
     allocated++;
     balance++;
     return __real_malloc(size);
@@ -32,9 +30,8 @@ void *__wrap_malloc(size_t size)
 
 void __wrap_free(void *memory)
 {
-    if (counting && memory) {
+    if (counting && memory)
         balance--;
-    }
     __real_free(memory);
 }
 

@@ -82,9 +82,8 @@ static inline void loaded_finish(struct loaded *loaded)
 static inline unsigned line_count(const char *text)
 {
     unsigned lines = 0;
-    for (; *text; text++) {
+    for (; *text; text++)
         lines += *text == '\n';
-    }
     return lines;
 }
 
@@ -93,14 +92,11 @@ static inline void assert_one_line(const struct loaded *loaded, const char *a, c
                                    const char *c)
 {
     const char *wanted[] = {a, b, c};
-    if (line_count(loaded->messages) != 1) {
+    if (line_count(loaded->messages) != 1)
         fail_msg("not one line but '%s'", loaded->messages);
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        if (wanted[i] && !strstr(loaded->messages, wanted[i])) {
+    for (unsigned i = 0; i < 3; i++)
+        if (wanted[i] && !strstr(loaded->messages, wanted[i]))
             fail_msg("no '%s' in '%s'", wanted[i], loaded->messages);
-        }
-    }
 }
 
 #endif

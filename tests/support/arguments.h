@@ -9,10 +9,9 @@
 /* The number behind that argument of the program's ("--seed"), or the other one. */
 static inline uint64_t argument(int argc, char **argv, const char *name, uint64_t otherwise)
 {
-    for (int i = 1; i + 1 < argc; i += 2) {
+    for (int i = 1; i + 1 < argc; i += 2)
         if (strcmp(argv[i], name) == 0)
             return strtoull(argv[i + 1], NULL, 10);
-    }
     return otherwise;
 }
 

@@ -13,10 +13,9 @@ VkResult device_open_instance(struct device *d, const struct device_instance *wh
                                            .apiVersion = VK_API_VERSION_1_3};
     const char *names[8], *layer_names[8];
     uint32_t name_count = 0, layer_count = 0;
-    for (const char *const *name = what->extensions; *name; name++) {
+    for (const char *const *name = what->extensions; *name; name++)
         if (vulkan_has_instance_extension(*name))
             names[name_count++] = *name;
-    }
     char layers[512];
     snprintf(layers, sizeof(layers), "%s", what->layers ? what->layers : "");
     char *rest = layers;
@@ -78,10 +77,9 @@ uint32_t device_queue_infos(const struct device *d, VkDeviceQueueCreateInfo *inf
 VkResult device_create(struct device *d, const VkDeviceCreateInfo *info)
 {
     VkResult result = vkCreateDevice(d->physical, info, NULL, &d->device);
-    for (uint32_t i = 0; result == VK_SUCCESS && i < d->family_count; i++) {
+    for (uint32_t i = 0; result == VK_SUCCESS && i < d->family_count; i++)
         for (uint32_t k = 0; k < d->queue_counts[i]; k++)
             vkGetDeviceQueue(d->device, i, k, &d->queues[i][k]);
-    }
     return result;
 }
 

@@ -59,10 +59,9 @@ struct fake_object *fake_object(VkObjectType type, uint64_t handle)
 struct fake_object *fake_next(const struct fake_object *after)
 {
     for (struct fake_object *o = after ? objects + (after - objects) + 1 : objects;
-         o < objects + OBJECTS; o++) {
+         o < objects + OBJECTS; o++)
         if (o->count)
             return o;
-    }
     return NULL;
 }
 
@@ -78,10 +77,9 @@ uint32_t fake_alive_of(VkDevice device, VkObjectType type)
 {
     uint32_t count = 0;
     pthread_mutex_lock(&lock);
-    for (const struct fake_object *o = objects; o < objects + OBJECTS; o++) {
+    for (const struct fake_object *o = objects; o < objects + OBJECTS; o++)
         if ((!device || o->device == device) && (!type || o->type == type))
             count += o->count;
-    }
     pthread_mutex_unlock(&lock);
     return count;
 }
@@ -115,10 +113,9 @@ VkResult fake_make(VkDevice device, VkObjectType type, const VkAllocationCallbac
     fake_entries.made++;
     VkResult result = VK_SUCCESS;
     struct fake_object *same = NULL;
-    for (uint32_t i = 0; fake_entries.equal_handles && !same && i < OBJECTS; i++) {
+    for (uint32_t i = 0; fake_entries.equal_handles && !same && i < OBJECTS; i++)
         if (type != VK_OBJECT_TYPE_SHADER_MODULE && objects[i].count && objects[i].type == type)
             same = &objects[i];
-    }
     if (fake_entries.fail_at && --fake_entries.fail_at == 0) {
         result = fake_entries.failure;
         if (type != VK_OBJECT_TYPE_PIPELINE)
@@ -208,10 +205,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_CommandPool(VkDevice device, VkCommand
 {
     (void)device;
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; pool && i < OBJECTS; i++) {
+    for (uint32_t i = 0; pool && i < OBJECTS; i++)
         if (objects[i].count && objects[i].pool == pool)
             unmake(VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)&objects[i], NULL);
-    }
     pthread_mutex_unlock(&lock);
     fake_unmake(VK_OBJECT_TYPE_COMMAND_POOL, (uint64_t)pool, allocator);
 }
@@ -284,10 +280,9 @@ static const struct entry {
 
 static const struct entry *entry_of(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
         if (strlen(entries[i].name) == length && memcmp(entries[i].name, name, length) == 0)
             return &entries[i];
-    }
     broken("there is none of the name that begins", name);
     return NULL;
 }
@@ -326,10 +321,9 @@ void fake_override(const char *name, PFN_vkVoidFunction function)
 
 PFN_vkVoidFunction fake_find(const char *name)
 {
-    for (uint32_t i = override_count; i-- > 0;) {
+    for (uint32_t i = override_count; i-- > 0;)
         if (strcmp(overrides[i].name, name) == 0)
             return overrides[i].function;
-    }
     return NULL;
 }
 

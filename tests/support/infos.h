@@ -9,6 +9,8 @@
 
 #include <volk.h>
 
+#include "support/type.h"
+
 /* Its entry point is main. */
 static inline VkPipelineShaderStageCreateInfo info_stage(VkShaderStageFlagBits stage,
                                                          VkShaderModule module,

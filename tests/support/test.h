@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/type.h"
+
 /* A test: TEST(name) { ... }. It is run with all others of its executable, in the order in which
  * they stand in the file. With a set-up and a tear-down, 'state' is what cmocka makes of them. */
 #define TEST(name_) TEST_WITH(name_, NULL, NULL)
@@ -45,10 +47,6 @@
         close_(&made);                                                                             \
     }                                                                                              \
     static void name_##_around(type_ *variable_)
-
-/* The first member of a struct of Vulkan's, and of Belfry's: VK_TYPE(SUBMIT_INFO). */
-#define VK_TYPE(name_) .sType = VK_STRUCTURE_TYPE_##name_
-#define BF_TYPE(name_) .sType = BF_STRUCTURE_TYPE_##name_
 
 #define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
 

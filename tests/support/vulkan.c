@@ -45,10 +45,9 @@ void environment_restore(struct environment *saved)
 
 static bool is_listed(const VkExtensionProperties *list, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (strcmp(list[i].extensionName, name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -67,10 +66,9 @@ VkResult vulkan_device_extensions(VkPhysicalDevice physical, const char *const *
     uint32_t n = 256;
     *found = 0;
     VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &n, list);
-    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+    for (uint32_t i = 0; result >= 0 && i < count; i++)
         if (is_listed(list, n, wanted[i]))
             names[(*found)++] = wanted[i];
-    }
     return result;
 }
 

@@ -98,7 +98,7 @@ static void clocks_read(struct reader body, struct decoded_packet *p)
         uint64_t id = 0;
         uint64_t time = 0;
         bool incremental = false;
-        while (field_read(&f.body, &c)) {
+        while (field_read(&f.body, &c))
             if (c.number == 1)
                 id = c.value;
             else if (c.number == 2)
@@ -107,7 +107,6 @@ static void clocks_read(struct reader body, struct decoded_packet *p)
                 incremental = c.value;
             else
                 unexpected("Clock", &c);
-        }
         assert_true(incremental == (id >= 64));
         if (incremental) {
             assert_in_range(id, 64, 127);
@@ -125,14 +124,13 @@ static void process_read(struct reader body, struct decoded_packet *p)
 {
     struct field f;
     p->process = true;
-    while (field_read(&body, &f)) {
+    while (field_read(&body, &f))
         if (f.number == 1)
             p->pid = (int64_t)f.value;
         else if (f.number == 6)
             p->process_name = text_of(&f);
         else
             unexpected("ProcessDescriptor", &f);
-    }
     assert_ptr_equal(body.at, body.end);
 }
 
@@ -284,14 +282,13 @@ static void words_read(struct decoder *r, struct reader body, uint64_t sequence)
             unexpected("InternedData", &f);
         uint64_t number = 0;
         struct text text = {0};
-        while (field_read(&f.body, &w)) {
+        while (field_read(&f.body, &w))
             if (w.number == 1)
                 number = w.value;
             else if (w.number == 2)
                 text = text_of(&w);
             else
                 unexpected("an interned word", &w);
-        }
         assert_int_not_equal(number, 0);
         struct word *word = word_place(r, sequence, role, number);
         assert_int_equal(word->number, 0); /* said once, and never to be something else */
