@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "gpu/driver_bug.h"
 #include "queue/outcome.h"
 #include "scheduler/acceptance.h"
 #include "scheduler/driver.h"
@@ -605,12 +606,16 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (!atomic_load(&queue->engine->shared) || atomic_load(&queue->may_be_presenting))
+    if (!atomic_load(&queue->engine->shared) || atomic_load(&queue->may_be_presenting)) {
         result = queue_wait_idle_in_driver(queue);
-    else if (atomic_load(&queue->completion_unknown))
+    } else if (atomic_load(&queue->completion_unknown)) {
         result = queue_wait_idle_by_fence(queue);
-    else
+        /* What was submitted before others came to the VkQueue has no notes of its waits (RT-1). */
+        if (result == VK_SUCCESS && (scheduler->gpu.driver_bugs & BF_DRIVER_BUG_LATE_WAIT_POINTS))
+            result = queue_wait_idle_in_driver(queue);
+    } else {
         result = bf_last_submission_wait(queue);
+    }
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueueWaitIdle")
                                           : result;
 }

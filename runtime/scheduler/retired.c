@@ -71,13 +71,17 @@ void bf_retired_drained(struct bf_scheduler *scheduler, struct bf_semaphore *tak
     }
 }
 
-/* RT-2; the engine's lock is held. */
+/* RT-2; the engine's lock is held. Of a queue that has the engine to itself nobody but the driver
+ * knows. */
 static bool engine_is_through(struct bf_engine *engine)
 {
+    if (!atomic_load(&engine->shared))
+        return false;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
         if (!queue->is_command_queue &&
-            (atomic_load(&queue->completion_unknown) || !bf_last_submission_is_reached(queue)))
+            (atomic_load(&queue->completion_unknown) || atomic_load(&queue->may_be_presenting) ||
+             !bf_last_submission_is_reached(queue)))
             return false;
     }
     /* Each execution of a command queue has an epoch. */

@@ -45,25 +45,24 @@ static bool presenter_open(struct presenter *p, enum bench_side which, uint32_t 
                                  .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT},
                              NULL, &p->surface);
     if (result == VK_SUCCESS)
-        result = vk->vkCreateSwapchainKHR(
-            p->side.device,
-            &(VkSwapchainCreateInfoKHR){
-                .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-                .surface = p->surface,
-                .minImageCount = IMAGES,
-                .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
-                .imageExtent = {64, 64},
-                .imageArrayLayers = 1,
-                .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-                .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
-                .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-                .presentMode = VK_PRESENT_MODE_FIFO_KHR,
-            },
-            NULL, &p->swapchain);
+        result = vk->vkCreateSwapchainKHR(p->side.device,
+                                          &(VkSwapchainCreateInfoKHR){
+                                              .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+                                              .surface = p->surface,
+                                              .minImageCount = IMAGES,
+                                              .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
+                                              .imageExtent = {64, 64},
+                                              .imageArrayLayers = 1,
+                                              .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                                              .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+                                              .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+                                              .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+                                          },
+                                          NULL, &p->swapchain);
     if (result == VK_SUCCESS)
         result = vk->vkCreateFence(
-            p->side.device,
-            &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO}, NULL, &p->fence);
+            p->side.device, &(VkFenceCreateInfo){.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO},
+            NULL, &p->fence);
     if (result != VK_SUCCESS)
         bench_found_nothing(found, "swapchain: %s", sample_result_name(result));
     return result == VK_SUCCESS;
@@ -77,8 +76,8 @@ static void presenter_close(struct presenter *p)
         if (p->swapchain)
             p->side.vk.vkDestroySwapchainKHR(p->side.device, p->swapchain, NULL);
     }
-    PFN_vkDestroySurfaceKHR destroy = (PFN_vkDestroySurfaceKHR)vkGetInstanceProcAddr(
-        p->side.instance, "vkDestroySurfaceKHR");
+    PFN_vkDestroySurfaceKHR destroy =
+        (PFN_vkDestroySurfaceKHR)vkGetInstanceProcAddr(p->side.instance, "vkDestroySurfaceKHR");
     if (p->surface)
         destroy(p->side.instance, p->surface, NULL);
     side_close(&p->side);
@@ -94,8 +93,7 @@ static void *presenter_run(void *argument)
         p->result = vk->vkAcquireNextImageKHR(p->side.device, p->swapchain, UINT64_MAX,
                                               VK_NULL_HANDLE, p->fence, &image);
         if (p->result >= 0)
-            p->result =
-                vk->vkWaitForFences(p->side.device, 1, &p->fence, VK_TRUE, UINT64_MAX);
+            p->result = vk->vkWaitForFences(p->side.device, 1, &p->fence, VK_TRUE, UINT64_MAX);
         vk->vkResetFences(p->side.device, 1, &p->fence);
         if (p->result < 0)
             break;
@@ -208,9 +206,12 @@ static void present_row(struct bench_report *report, const char *name, const cha
     static struct bench_found found;
     const struct bench_options any = {.gpu = NULL};
     char driver[4200], driver_too[4200];
-    const char *const environment[] = {driver, driver_too, shape,
+    const char *const environment[] = {driver,
+                                       driver_too,
+                                       shape,
                                        "BELFRY_ICD_BLOCK=vkQueuePresentKHR:1:1:16000",
-                                       "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2", NULL};
+                                       "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2",
+                                       NULL};
     const char *build = getenv("BELFRY_TEST_BUILD");
 
     snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
