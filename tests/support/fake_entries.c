@@ -44,8 +44,10 @@ void fake_reset(void)
 static struct fake_object *find(VkObjectType type, uint64_t handle)
 {
     uintptr_t at = (uintptr_t)handle - (uintptr_t)objects;
+    if (at >= sizeof(objects) || at % sizeof(objects[0]))
+        return NULL;
     struct fake_object *o = &objects[at / sizeof(*o)];
-    return at < sizeof(objects) && at % sizeof(*o) == 0 && o->count && o->type == type ? o : NULL;
+    return o->count && o->type == type ? o : NULL;
 }
 
 struct fake_object *fake_object(VkObjectType type, uint64_t handle)
