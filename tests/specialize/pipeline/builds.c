@@ -98,14 +98,11 @@ static void check_builds(struct gpu *gpu, VkPipeline pipeline, bool compute, VkR
     free(expected);
 }
 
-TEST(compute_is_built_of_what_is_gone)
+GPU_TEST(compute_is_built_of_what_is_gone, true)
 {
-    struct gpu gpu;
-    gpu_open(&gpu, true);
-    VkPipeline pipeline = orphan_compute(&gpu);
-    check_builds(&gpu, pipeline, true, VK_NULL_HANDLE);
-    gpu_destroy_pipeline(&gpu, pipeline);
-    gpu_close(&gpu);
+    VkPipeline pipeline = orphan_compute(gpu);
+    check_builds(gpu, pipeline, true, VK_NULL_HANDLE);
+    gpu_destroy_pipeline(gpu, pipeline);
 }
 
 TEST(graphics_is_built_of_what_is_gone)
@@ -124,24 +121,21 @@ TEST(graphics_is_built_of_what_is_gone)
 }
 
 /* A build goes on with the copy that it has; what it built is not wanted. */
-TEST(a_pipeline_is_destroyed_during_its_build)
+GPU_TEST(a_pipeline_is_destroyed_during_its_build, true)
 {
-    struct gpu gpu;
-    gpu_open(&gpu, true);
-    VkPipeline pipeline = orphan_compute(&gpu);
-    struct bf_pipeline_copy *copy = bf_pipelines_find(&gpu.pipelines, pipeline)->copy;
+    VkPipeline pipeline = orphan_compute(gpu);
+    struct bf_pipeline_copy *copy = bf_pipelines_find(&gpu->pipelines, pipeline)->copy;
     bf_pipeline_copy_retain(copy);
-    gpu_destroy_pipeline(&gpu, pipeline);
-    assert_null(bf_pipelines_find(&gpu.pipelines, pipeline));
+    gpu_destroy_pipeline(gpu, pipeline);
+    assert_null(bf_pipelines_find(&gpu->pipelines, pipeline));
     struct bf_variant *variant = calloc(1, sizeof(*variant));
     assert_non_null(variant);
     assert_success(bf_pipeline_copy_build(copy, NULL, NULL, VK_NULL_HANDLE, &variant->handle));
-    gpu_dispatch(&gpu, variant->handle, pushes[0]);
+    gpu_dispatch(gpu, variant->handle, pushes[0]);
     assert_int_equal(bf_pipeline_publish(copy, variant), BF_REASON_GONE);
-    gpu.vk.vkDestroyPipeline(gpu.device, variant->handle, NULL);
+    gpu->vk.vkDestroyPipeline(gpu->device, variant->handle, NULL);
     free(variant);
     bf_pipeline_copy_release(copy);
-    gpu_close(&gpu);
 }
 
 /* Returns the pipeline; its interface tells what was drawn to. */
@@ -160,37 +154,34 @@ static VkPipeline expect_extent(struct gpu *gpu, const struct info_graphics *g, 
 }
 
 /* The framebuffer's size, else the viewport's; else none is known. */
-TEST(a_check_knows_how_much_was_drawn_to)
+GPU_TEST(a_check_knows_how_much_was_drawn_to, true)
 {
     static const VkDynamicState dynamic_viewport = VK_DYNAMIC_STATE_VIEWPORT;
     static const VkPipelineDynamicStateCreateInfo dynamic = {
         VK_TYPE(PIPELINE_DYNAMIC_STATE_CREATE_INFO), .dynamicStateCount = 1,
         .pDynamicStates = &dynamic_viewport};
-    struct gpu gpu;
-    gpu_open(&gpu, true);
-    VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));
-    VkShaderModule fragment = gpu_module(&gpu, paint_frag, sizeof(paint_frag));
-    VkRenderPass pass = gpu_render_pass(&gpu);
+    VkShaderModule vertex = gpu_module(gpu, full_vert, sizeof(full_vert));
+    VkShaderModule fragment = gpu_module(gpu, paint_frag, sizeof(paint_frag));
+    VkRenderPass pass = gpu_render_pass(gpu);
     struct info_graphics g;
     VkPipeline pipelines[6];
-    gpu_describe(&g, vertex, fragment, gpu.layout, VK_NULL_HANDLE);
+    gpu_describe(&g, vertex, fragment, gpu->layout, VK_NULL_HANDLE);
     g.viewport = (VkViewport){10, 20, 100.5f, 200, 0, 1};
-    pipelines[0] = expect_extent(&gpu, &g, 110, 220);
+    pipelines[0] = expect_extent(gpu, &g, 110, 220);
     g.viewport = (VkViewport){0, 300, 64, -300, 0, 1}; /* upside down */
-    pipelines[1] = expect_extent(&gpu, &g, 64, 300);
+    pipelines[1] = expect_extent(gpu, &g, 64, 300);
     g.viewport = (VkViewport){-5, -40, 5, 30, 0, 1}; /* nothing of it */
-    pipelines[2] = expect_extent(&gpu, &g, 0, 0);
+    pipelines[2] = expect_extent(gpu, &g, 0, 0);
     g.info.pDynamicState = &dynamic;
     g.viewport = (VkViewport){0, 0, 100, 100, 0, 1}; /* ignored */
-    pipelines[3] = expect_extent(&gpu, &g, 0, 0);
-    gpu_describe(&g, vertex, fragment, gpu.layout, pass);
-    pipelines[4] = expect_extent(&gpu, &g, GPU_SIDE, GPU_SIDE);
-    bf_retained_render_pass_size(&gpu.pipelines, pass, 640, 360);
-    pipelines[5] = expect_extent(&gpu, &g, 640, 360);
+    pipelines[3] = expect_extent(gpu, &g, 0, 0);
+    gpu_describe(&g, vertex, fragment, gpu->layout, pass);
+    pipelines[4] = expect_extent(gpu, &g, GPU_SIDE, GPU_SIDE);
+    bf_retained_render_pass_size(&gpu->pipelines, pass, 640, 360);
+    pipelines[5] = expect_extent(gpu, &g, 640, 360);
     for (uint32_t i = 0; i < 6; i++)
-        gpu_destroy_pipeline(&gpu, pipelines[i]);
-    gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
-    gpu_destroy_module(&gpu, vertex);
-    gpu_destroy_module(&gpu, fragment);
-    gpu_close(&gpu);
+        gpu_destroy_pipeline(gpu, pipelines[i]);
+    gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
+    gpu_destroy_module(gpu, vertex);
+    gpu_destroy_module(gpu, fragment);
 }

@@ -52,6 +52,17 @@ struct gpu_push {
 void gpu_open(struct gpu *gpu, bool told);
 /* Fails the test if the validation layer, if it is there, has said anything. */
 void gpu_close(struct gpu *gpu);
+/* A test with one around it. */
+#define GPU_TEST(name_, told_)                                                                     \
+    static void name_##_on(struct gpu *gpu);                                                       \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct gpu made;                                                                           \
+        gpu_open(&made, told_);                                                                    \
+        name_##_on(&made);                                                                         \
+        gpu_close(&made);                                                                          \
+    }                                                                                              \
+    static void name_##_on(struct gpu *gpu)
 
 VkShaderModule gpu_module(struct gpu *gpu, const uint32_t *words, size_t bytes);
 void gpu_destroy_module(struct gpu *gpu, VkShaderModule module);

@@ -386,8 +386,7 @@ TEST(shaders_say_why_not)
         info_compute(unparsed, layout, NULL),
         info_compute(odd, layout, NULL),
         info_compute(paint, layout, NULL),
-        info_compute(paint, (VkPipelineLayout)(uint64_t)64000, NULL),
-    };
+        info_compute(paint, (VkPipelineLayout)(uint64_t)64000, NULL)};
     infos[4].stage.module = VK_NULL_HANDLE; /* an identifier alone */
     const VkPipelineShaderStageModuleIdentifierCreateInfoEXT identifier = {
         VK_TYPE(PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT), .identifierSize = 4};

@@ -44,76 +44,67 @@ static void check_draw(struct gpu *gpu, VkPipeline pipeline, VkRenderPass pass)
 }
 
 /* All that it was made of is gone before it is used. */
-TEST(what_it_is_made_of_goes_early)
+GPU_TEST(what_it_is_made_of_goes_early, false)
 {
-    struct gpu gpu;
-    gpu_open(&gpu, false);
-    VkDescriptorSetLayout sets = gpu_set_layout(&gpu);
-    VkPipelineLayout layout = gpu_layout(&gpu, sets);
-    VkShaderModule module = gpu_module(&gpu, paint_comp, sizeof(paint_comp));
+    VkDescriptorSetLayout sets = gpu_set_layout(gpu);
+    VkPipelineLayout layout = gpu_layout(gpu, sets);
+    VkShaderModule module = gpu_module(gpu, paint_comp, sizeof(paint_comp));
     const uint32_t bias = 77;
     const VkSpecializationMapEntry entry = {3, 0, 4};
     const VkSpecializationInfo specialization = {1, &entry, 4, &bias};
     VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     info.stage.pSpecializationInfo = &specialization;
-    VkPipeline pipeline = gpu_compute(&gpu, &info);
+    VkPipeline pipeline = gpu_compute(gpu, &info);
     const VkDebugUtilsObjectNameInfoEXT name = {
         VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_PIPELINE,
         .objectHandle = (uint64_t)pipeline, .pObjectName = "painter"};
-    assert_success(vkSetDebugUtilsObjectNameEXT(gpu.device, &name));
-    gpu_destroy_module(&gpu, module);
-    gpu_destroy(&gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
-    gpu_destroy(&gpu, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)sets);
-    check_dispatch(&gpu, pipeline, bias);
-    gpu_destroy_pipeline(&gpu, pipeline);
-    gpu_close(&gpu);
+    assert_success(vkSetDebugUtilsObjectNameEXT(gpu->device, &name));
+    gpu_destroy_module(gpu, module);
+    gpu_destroy(gpu, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
+    gpu_destroy(gpu, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)sets);
+    check_dispatch(gpu, pipeline, bias);
+    gpu_destroy_pipeline(gpu, pipeline);
 }
 
-TEST(pictures_are_as_ever)
+GPU_TEST(pictures_are_as_ever, false)
 {
-    struct gpu gpu;
-    gpu_open(&gpu, false);
-    VkShaderModule vertex = gpu_module(&gpu, full_vert, sizeof(full_vert));
-    VkShaderModule fragment = gpu_module(&gpu, paint_frag, sizeof(paint_frag));
+    VkShaderModule vertex = gpu_module(gpu, full_vert, sizeof(full_vert));
+    VkShaderModule fragment = gpu_module(gpu, paint_frag, sizeof(paint_frag));
     for (int dynamic = 0; dynamic < 2; dynamic++) {
-        VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
-        VkRenderPass same = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
+        VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(gpu);
+        VkRenderPass same = dynamic ? VK_NULL_HANDLE : gpu_render_pass(gpu);
         struct info_graphics g;
-        gpu_describe(&g, vertex, fragment, gpu.layout, same);
-        VkPipeline pipeline = gpu_graphics(&gpu, &g.info);
+        gpu_describe(&g, vertex, fragment, gpu->layout, same);
+        VkPipeline pipeline = gpu_graphics(gpu, &g.info);
         if (same)
-            gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)same);
-        check_draw(&gpu, pipeline, pass);
-        gpu_destroy_pipeline(&gpu, pipeline);
+            gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)same);
+        check_draw(gpu, pipeline, pass);
+        gpu_destroy_pipeline(gpu, pipeline);
         if (pass)
-            gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
+            gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
     }
-    gpu_destroy_module(&gpu, vertex);
-    gpu_destroy_module(&gpu, fragment);
-    gpu_close(&gpu);
+    gpu_destroy_module(gpu, vertex);
+    gpu_destroy_module(gpu, fragment);
 }
 
 /* Some of several are refused: the program sees which. */
-TEST(what_is_refused_is_none)
+GPU_TEST(what_is_refused_is_none, false)
 {
-    struct gpu gpu;
-    gpu_open(&gpu, false);
-    VkShaderModule module = gpu_module(&gpu, paint_comp, sizeof(paint_comp));
+    VkShaderModule module = gpu_module(gpu, paint_comp, sizeof(paint_comp));
     VkComputePipelineCreateInfo infos[3];
     for (int i = 0; i < 3; i++)
-        infos[i] = info_compute(module, gpu.layout, NULL);
+        infos[i] = info_compute(module, gpu->layout, NULL);
     infos[1].flags = VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
     VkPipeline pipelines[3] = {0};
     VkResult result =
-        gpu.vk.vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 3, infos, NULL, pipelines);
+        gpu->vk.vkCreateComputePipelines(gpu->device, VK_NULL_HANDLE, 3, infos, NULL, pipelines);
     assert_true(result == VK_SUCCESS || result == VK_PIPELINE_COMPILE_REQUIRED);
     assert_int_equal(pipelines[1] == VK_NULL_HANDLE, result == VK_PIPELINE_COMPILE_REQUIRED);
-    check_dispatch(&gpu, pipelines[0], 5);
-    check_dispatch(&gpu, pipelines[2], 5);
+    check_dispatch(gpu, pipelines[0], 5);
+    check_dispatch(gpu, pipelines[2], 5);
     for (int i = 0; i < 3; i++)
-        gpu_destroy_pipeline(&gpu, pipelines[i]);
-    gpu_destroy_module(&gpu, module);
-    gpu_close(&gpu);
+        gpu_destroy_pipeline(gpu, pipelines[i]);
+    gpu_destroy_module(gpu, module);
 }
 
 /* Descriptors by every way: written, copied, by template and pushed; with immutable samplers. */

@@ -258,7 +258,8 @@ TEST(older_render_passes_are_known)
     const VkRenderPassMultiviewCreateInfo views = {VK_TYPE(RENDER_PASS_MULTIVIEW_CREATE_INFO),
                                                    .subpassCount = 2, .pViewMasks = masks,
                                                    .dependencyCount = 1, .pViewOffsets = &offset};
-    const VkRenderPassCreateInfo info = {.pNext = &views,
+    const VkRenderPassCreateInfo info = {VK_TYPE(RENDER_PASS_CREATE_INFO),
+                                         .pNext = &views,
                                          .attachmentCount = 2,
                                          .pAttachments = attachments,
                                          .subpassCount = 2,
@@ -293,9 +294,10 @@ TEST(newer_render_passes_are_known)
 {
     fake_open(false);
     const VkAttachmentDescription2 attachments[] = {
-        {.format = VK_FORMAT_D16_UNORM, .samples = VK_SAMPLE_COUNT_4_BIT},
-        {.format = VK_FORMAT_D16_UNORM, .samples = VK_SAMPLE_COUNT_1_BIT},
-    };
+        {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_D16_UNORM,
+         .samples = VK_SAMPLE_COUNT_4_BIT},
+        {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_D16_UNORM,
+         .samples = VK_SAMPLE_COUNT_1_BIT}};
     const VkAttachmentReference2 references[] = {{.attachment = 0}, {.attachment = 1}};
     const VkSubpassDescriptionDepthStencilResolve resolve = {
         VK_TYPE(SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE),
@@ -303,7 +305,8 @@ TEST(newer_render_passes_are_known)
         .stencilResolveMode = VK_RESOLVE_MODE_MIN_BIT,
         .pDepthStencilResolveAttachment = &references[1]};
     const uint32_t preserve = 1;
-    const VkSubpassDescription2 subpass = {.pNext = &resolve,
+    const VkSubpassDescription2 subpass = {VK_TYPE(SUBPASS_DESCRIPTION_2),
+                                           .pNext = &resolve,
                                            .viewMask = 3,
                                            .preserveAttachmentCount = 1,
                                            .pPreserveAttachments = &preserve,
@@ -311,10 +314,11 @@ TEST(newer_render_passes_are_known)
     VkMemoryBarrier2 barrier = {VK_TYPE(MEMORY_BARRIER_2),
                                 .srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT};
     const VkSubpassDependency2 dependencies[] = {
-        {.srcSubpass = VK_SUBPASS_EXTERNAL, .viewOffset = 5},
-        {.pNext = &barrier, .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT},
-    };
-    VkRenderPassCreateInfo2 info = {.attachmentCount = 2,
+        {VK_TYPE(SUBPASS_DEPENDENCY_2), .srcSubpass = VK_SUBPASS_EXTERNAL, .viewOffset = 5},
+        {VK_TYPE(SUBPASS_DEPENDENCY_2), .pNext = &barrier,
+         .dependencyFlags = VK_DEPENDENCY_BY_REGION_BIT}};
+    VkRenderPassCreateInfo2 info = {VK_TYPE(RENDER_PASS_CREATE_INFO_2),
+                                    .attachmentCount = 2,
                                     .pAttachments = attachments,
                                     .subpassCount = 1,
                                     .pSubpasses = &subpass,
@@ -364,10 +368,8 @@ TEST(newer_render_passes_are_known)
 static void make_view(VkImageView view, VkFormat format)
 {
     const VkImageViewCreateInfo info = {
-        .viewType = VK_IMAGE_VIEW_TYPE_CUBE,
-        .format = format,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
-    };
+        VK_TYPE(IMAGE_VIEW_CREATE_INFO), .viewType = VK_IMAGE_VIEW_TYPE_CUBE, .format = format,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     bf_descriptor_shapes_view_made(&fake.pipelines, view, &info);
 }
 
@@ -375,8 +377,9 @@ static void make_sets(VkDescriptorSetLayout sets, uint32_t count)
 {
     VkDescriptorSetLayout layouts[4] = {sets, sets, sets, sets};
     const VkDescriptorSet handles[4] = {SET(0), SET(1), SET(2), SET(3)};
-    const VkDescriptorSetAllocateInfo info = {
-        .descriptorPool = POOL, .descriptorSetCount = count, .pSetLayouts = layouts};
+    const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                              .descriptorPool = POOL, .descriptorSetCount = count,
+                                              .pSetLayouts = layouts};
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, handles);
 }
 
@@ -403,36 +406,21 @@ TEST(writes_are_seen_by_their_layout)
     const VkDescriptorBufferInfo buffers[] = {{BUFFER, 0, 48}};
     const VkBufferView views[] = {BUFFER_VIEW};
     VkWriteDescriptorSet writes[] = {
-        {.dstSet = SET(0),
-         .dstBinding = 4,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-         .pImageInfo = &images[0],
-         .pBufferInfo = (const void *)8,
-         .pTexelBufferView = (const void *)8},
-        {.dstSet = SET(1),
-         .dstBinding = 0,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .pBufferInfo = buffers,
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(0), .dstBinding = 4, .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, .pImageInfo = &images[0],
+         .pBufferInfo = (const void *)8, .pTexelBufferView = (const void *)8},
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(1), .dstBinding = 0, .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers,
          .pImageInfo = (const void *)8},
-        {.dstSet = SET(1),
-         .dstBinding = 2,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
-         .pTexelBufferView = views,
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(1), .dstBinding = 2, .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, .pTexelBufferView = views,
          .pImageInfo = (const void *)8},
-        {.dstSet = SET(0),
-         .dstBinding = 3,
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(0), .dstBinding = 3,
          .descriptorCount = 1, /* there is none */
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .pBufferInfo = buffers},
-        {.dstSet = SET(3),
-         .dstBinding = 0,
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers},
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(3), .dstBinding = 0,
          .descriptorCount = 1, /* nor such a set */
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .pBufferInfo = buffers},
-    };
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers}};
     bf_descriptor_shapes_update(&fake.pipelines, BF_COUNT(writes), writes, 0, NULL);
     assert_int_equal(image->view->format, VK_FORMAT_R8_UINT);
     assert_int_equal(image->view->type, VK_IMAGE_VIEW_TYPE_CUBE);
@@ -451,11 +439,16 @@ TEST(writes_are_seen_by_their_layout)
     /* A copy between sets carries it along; immutable samplers stay what they are. */
     VkDescriptorSetLayout layouts[] = {other_handle};
     const VkDescriptorSet more[] = {SET(2)};
-    const VkDescriptorSetAllocateInfo info = {
-        .descriptorPool = POOL, .descriptorSetCount = 1, .pSetLayouts = layouts};
+    const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                              .descriptorPool = POOL, .descriptorSetCount = 1,
+                                              .pSetLayouts = layouts};
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, more);
-    const VkCopyDescriptorSet copy = {
-        .srcSet = SET(0), .srcBinding = 4, .dstSet = SET(2), .dstBinding = 4, .descriptorCount = 1};
+    const VkCopyDescriptorSet copy = {VK_TYPE(COPY_DESCRIPTOR_SET),
+                                      .srcSet = SET(0),
+                                      .srcBinding = 4,
+                                      .dstSet = SET(2),
+                                      .dstBinding = 4,
+                                      .descriptorCount = 1};
     images[1].sampler = sampler;
     writes[0].dstSet = SET(2);
     bf_descriptor_shapes_update(&fake.pipelines, 1, writes, 1, &copy);
@@ -499,11 +492,10 @@ TEST(templates_and_pushes_are_seen)
         {9, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, offsetof(struct data, buffer), 0},
     };
     VkDescriptorUpdateTemplateCreateInfo info = {
-        .descriptorUpdateEntryCount = 3,
+        VK_TYPE(DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO), .descriptorUpdateEntryCount = 3,
         .pDescriptorUpdateEntries = entries,
         .templateType = VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_DESCRIPTOR_SET,
-        .descriptorSetLayout = handle,
-    };
+        .descriptorSetLayout = handle};
     bf_descriptor_shapes_template_made(&fake.pipelines, TEMPLATE(0), &info);
     info.templateType = VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_PUSH_DESCRIPTORS_KHR;
     info.descriptorSetLayout = (VkDescriptorSetLayout)(uint64_t)8; /* ignored */
@@ -522,10 +514,9 @@ TEST(templates_and_pushes_are_seen)
     bf_descriptor_shapes_push_template(&fake.pipelines, TEMPLATE(1), layout, 0, &data);
     assert_int_equal(buffer->range, 12);
     const VkDescriptorBufferInfo small = {BUFFER, 0, 5};
-    const VkWriteDescriptorSet write = {.dstBinding = 0,
-                                        .descriptorCount = 1,
-                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                        .pBufferInfo = &small};
+    const VkWriteDescriptorSet write = {
+        VK_TYPE(WRITE_DESCRIPTOR_SET), .dstBinding = 0, .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = &small};
     bf_descriptor_shapes_push(&fake.pipelines, layout, 0, 1, &write);
     assert_int_equal(buffer->range, 5);
     bf_descriptor_shapes_push(&fake.pipelines, layout, 1, 1, &write); /* there is no such set */

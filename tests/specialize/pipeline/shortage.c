@@ -58,22 +58,21 @@ static void use_sets(VkDescriptorSetLayout sets, VkSampler sampler)
     const VkDescriptorSet handles[] = {(VkDescriptorSet)(uint64_t)0x30000,
                                        (VkDescriptorSet)(uint64_t)0x30010};
     const VkDescriptorSetLayout layouts[] = {sets, sets};
-    const VkDescriptorSetAllocateInfo info = {
-        .descriptorPool = pool, .descriptorSetCount = 2, .pSetLayouts = layouts};
+    const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                              .descriptorPool = pool, .descriptorSetCount = 2,
+                                              .pSetLayouts = layouts};
     const VkDescriptorUpdateTemplateEntry entry = {.dstBinding = 4,
                                                    .descriptorCount = 1,
                                                    .descriptorType =
                                                        VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER};
-    const VkDescriptorUpdateTemplateCreateInfo template_info = {.descriptorUpdateEntryCount = 1,
-                                                                .pDescriptorUpdateEntries = &entry,
-                                                                .descriptorSetLayout = sets};
+    const VkDescriptorUpdateTemplateCreateInfo template_info = {
+        VK_TYPE(DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO), .descriptorUpdateEntryCount = 1,
+        .pDescriptorUpdateEntries = &entry, .descriptorSetLayout = sets};
     const VkDescriptorUpdateTemplate handle = (VkDescriptorUpdateTemplate)(uint64_t)0x40000;
     const VkDescriptorImageInfo image = {sampler, view, VK_IMAGE_LAYOUT_GENERAL};
-    const VkCopyDescriptorSet copy = {.srcSet = handles[0],
-                                      .srcBinding = 4,
-                                      .dstSet = handles[1],
-                                      .dstBinding = 4,
-                                      .descriptorCount = 1};
+    const VkCopyDescriptorSet copy = {
+        VK_TYPE(COPY_DESCRIPTOR_SET), .srcSet = handles[0], .srcBinding = 4,
+        .dstSet = handles[1],         .dstBinding = 4,      .descriptorCount = 1};
     bf_descriptor_shapes_view_made(&fake.pipelines, view, &view_info);
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, handles);
     bf_descriptor_shapes_template_made(&fake.pipelines, handle, &template_info);

@@ -332,22 +332,16 @@ static void fill_sets(VkDescriptorSetLayout sets, uint64_t own, int round)
     const VkImageViewCreateInfo view_info = {.format = VK_FORMAT_R8_UINT + round % 3};
     const VkDescriptorPool pool = (VkDescriptorPool)(0x20000 + 16 * own);
     const VkDescriptorSet set = (VkDescriptorSet)(0x30000 + 16 * own);
-    const VkDescriptorSetAllocateInfo info = {
-        .descriptorPool = pool, .descriptorSetCount = 1, .pSetLayouts = &sets};
+    const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
+                                              .descriptorPool = pool, .descriptorSetCount = 1,
+                                              .pSetLayouts = &sets};
     const VkDescriptorImageInfo image = {VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL};
     const VkDescriptorBufferInfo buffer = {(VkBuffer)(uint64_t)0x40000, 0, 4 + (uint64_t)round};
     const VkWriteDescriptorSet writes[] = {
-        {.dstSet = set,
-         .dstBinding = 4,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-         .pImageInfo = &image},
-        {.dstSet = set,
-         .dstBinding = 0,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .pBufferInfo = &buffer},
-    };
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = set, .dstBinding = 4, .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, .pImageInfo = &image},
+        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = set, .dstBinding = 0, .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = &buffer}};
     bf_descriptor_shapes_view_made(&fake.pipelines, view, &view_info);
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, &set);
     bf_descriptor_shapes_update(&fake.pipelines, 2, writes, 0, NULL);
