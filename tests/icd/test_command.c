@@ -346,7 +346,7 @@ FIXTURE_TEST(test_a_batch_runs_beside_the_dispatches_before_it, "SHAPE=q1 DISPAT
         vulkan_submit(f->queues[0][0],
                       (struct vulkan_batch){.commands = dispatch, .signal = a, .signal_value = 1}));
     assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = store}));
-    while (*(volatile uint32_t *)f->words != 42)
+    while (__atomic_load_n(f->words, __ATOMIC_ACQUIRE) != 42)
         ;
     assert_int_equal(vulkan_value(f->device, a), 0);
     f->icd.lose();
