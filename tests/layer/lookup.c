@@ -1,64 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every name of Vulkan's commands, asked for in each way, for each kind of device: what the table of
- * commands (layer/registry/commands.csv) says of it is what one gets. Reads the table with the little
- * that it takes.
+ * commands (layer/registry/commands.csv) says of it is what one gets.
  *
  * Usage: belfry-layer-lookup layer/registry/commands.csv
  */
 #include "fake.h"
+#include "table.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum column {
-    COMMAND,
-    NAMES,
-    HANDLE,
-    CARRIES,
-    LOADER,
-    SUBMITS,
-    FAMILIES,
-    TRACE,
-    ACCESS,
-    SPECIALIZE
-};
-#define COLUMNS 11
-#define LINES   2000
-
-static struct row {
-    char *columns[COLUMNS];
-} rows[LINES];
-static uint32_t row_count;
-static char text[1 << 20];
-
-static void table_read(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file)
-        fail_msg("no table %s", path);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-    fclose(file);
-    char *line = strchr(text, '\n') + 1; /* of what registry it is */
-    assert_memory_equal(line,
-                        "command,names,handle,carries,loader,submits,families,trace,access,"
-                        "specialize,calls\n",
-                        strcspn(line, "\n") + 1);
-    for (line = strchr(line, '\n') + 1; *line; row_count++) {
-        assert_true(row_count < LINES);
-        char *end = strchr(line, '\n');
-        *end = '\0';
-        for (uint32_t c = 0; c < COLUMNS; c++) {
-            rows[row_count].columns[c] = strsep(&line, ",");
-            assert_non_null(rows[row_count].columns[c]);
-        }
-        assert_null(line);
-        line = end + 1;
-    }
-    assert_true(row_count > 600);
-}
 
 enum answer { NOTHING, THEIRS, OURS };
 
@@ -78,14 +31,9 @@ struct kind {
     bool passed_through, real_families, traced, checked, specialized, adds;
 };
 
-static bool has(const struct row *row, enum column column)
+static bool is_hidden(const struct table_row *row)
 {
-    return row->columns[column][0] != '\0';
-}
-
-static bool is_hidden(const struct row *row)
-{
-    return strstr(row->columns[CARRIES], "queue") && !has(row, SUBMITS);
+    return strstr(row->columns[CARRIES], "queue") && !table_has(row, SUBMITS);
 }
 
 /* Is it an extension's that the layer enables for itself on a device of Vulkan 1.1? */
@@ -116,16 +64,17 @@ static bool is_added(const char *name, size_t length)
 }
 
 /* The stand-in's conditions, for a device, or for who asks an instance. */
-static bool is_stood_in(const struct kind *kind, const struct row *row, bool instance)
+static bool is_stood_in(const struct kind *kind, const struct table_row *row, bool instance)
 {
-    if (has(row, LOADER))
+    if (table_has(row, LOADER))
         return true;
     bool scheduled = instance || !kind->passed_through;
     if (scheduled &&
-        (has(row, SUBMITS) || (has(row, FAMILIES) && (instance || !kind->real_families)) ||
-         (has(row, TRACE) && kind->traced) || (has(row, ACCESS) && kind->checked)))
+        (table_has(row, SUBMITS) ||
+         (table_has(row, FAMILIES) && (instance || !kind->real_families)) ||
+         (table_has(row, TRACE) && kind->traced) || (table_has(row, ACCESS) && kind->checked)))
         return true;
-    return scheduled && kind->specialized && has(row, SPECIALIZE) &&
+    return scheduled && kind->specialized && table_has(row, SPECIALIZE) &&
            (!instance || strcmp(row->columns[SPECIALIZE], "device") != 0);
 }
 
@@ -139,7 +88,7 @@ static void expect(const struct kind *kind, const char *way, const char *name,
                  words[expected]);
 }
 
-static void check_name(const struct kind *kind, const struct row *row, const char *name)
+static void check_name(const struct kind *kind, const struct table_row *row, const char *name)
 {
     const char *handle = row->columns[HANDLE];
     bool global = handle[0] == '\0', physical = strcmp(handle, "VkPhysicalDevice") == 0;
@@ -149,8 +98,9 @@ static void check_name(const struct kind *kind, const struct row *row, const cha
 
     /* Without an instance: what is global, and what neighbours ask for. */
     expect(kind, "without an instance", name, fake.gipa(VK_NULL_HANDLE, name),
-           (global && has(row, LOADER)) || asks || strcmp(name, "vkCreateDevice") == 0 ? OURS
-                                                                                       : NOTHING);
+           (global && table_has(row, LOADER)) || asks || strcmp(name, "vkCreateDevice") == 0
+               ? OURS
+               : NOTHING);
     enum answer of_instance = is_hidden(row) ? NOTHING : stand_in;
     if (asks || strcmp(name, "vkGetDeviceProcAddr") == 0)
         of_instance = OURS;
@@ -171,7 +121,7 @@ static void check_name(const struct kind *kind, const struct row *row, const cha
 }
 
 /* All names of a command lead to one function. */
-static void check_row(const struct kind *kind, const struct row *row)
+static void check_row(const struct kind *kind, const struct table_row *row)
 {
     char names[1024];
     snprintf(names, sizeof(names), "%s", row->columns[NAMES]);
@@ -231,8 +181,8 @@ TEST(test_every_name)
         fake_open(&kinds[k].driver, one);
         lines_end(NULL, 0);
         unsetenv(variable);
-        for (uint32_t i = 0; i < row_count; i++)
-            check_row(&kinds[k], &rows[i]);
+        for (uint32_t i = 0; i < table_count; i++)
+            check_row(&kinds[k], &table_rows[i]);
         fake_close();
     }
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
