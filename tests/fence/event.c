@@ -3,6 +3,7 @@
  * Events, clause by clause (belfry.h), on one thread: what others do at an awkward moment is done
  * around the call of ppoll, just before or just after it. Threads are in event_threads.c.
  */
+#include "support/capture.h"
 #include "support/test.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -130,36 +130,20 @@ static VkResult look(BfEvent event)
     return bfWaitForEvents(1, &event, VK_FALSE, 0, NULL);
 }
 
-/* What is written to stderr in between; bad input costs one line that names the call. */
-static struct {
-    int saved, file;
-} capture;
-
-static void capture_begin(void)
-{
-    fflush(stderr);
-    capture.saved = dup(STDERR_FILENO);
-    capture.file = memfd_create("stderr", MFD_CLOEXEC);
-    assert_true(capture.saved != -1 && capture.file != -1);
-    dup2(capture.file, STDERR_FILENO);
-}
+/* Bad input costs one line that names the call. */
+static struct capture capture;
 
 static void capture_expect(const char *call)
 {
-    char text[2048] = "";
-    dup2(capture.saved, STDERR_FILENO);
-    ssize_t size = pread(capture.file, text, sizeof(text) - 1, 0);
-    close(capture.saved);
-    close(capture.file);
-    assert_true(size >= 0);
-    char *end = strchr(text, '\n');
+    char *text = capture_stop(&capture), *end = strchr(text, '\n');
     if (!end || end[1] != '\0' || !strstr(text, call) || strncmp(text, "belfry: ", 8) != 0)
         fail_msg("not one line that names %s: '%s'", call, text);
+    free(text);
 }
 
 #define COMPLAINS(call, expression, expected)                                                      \
     do {                                                                                           \
-        capture_begin();                                                                           \
+        capture_start(&capture);                                                                   \
         int64_t result_ = (int64_t)(expression);                                                   \
         capture_expect(call);                                                                      \
         assert_int_equal(result_, (int64_t)(expected));                                            \
@@ -254,7 +238,7 @@ TEST_WITH(dead_and_foreign_handles_are_refused, setup, teardown)
             assert_success(look(alive)); /* nothing was consumed */
         }
         if (bad[i]) {
-            capture_begin();
+            capture_start(&capture);
             bfDestroyEvent(bad[i]);
             capture_expect("bfDestroyEvent");
         }
@@ -664,7 +648,7 @@ TEST_WITH(a_closed_descriptor_is_an_error, setup, teardown)
     BfEvent events[] = {a, b};
     int fd = bfGetEventFd(b);
     for (VkBool32 all = VK_FALSE; all <= VK_TRUE; all++) {
-        capture_begin();
+        capture_start(&capture);
         int copy = dup(fd);
         close(fd);
         VkResult result = bfWaitForEvents(2, events, all, UINT64_MAX, NULL);
