@@ -64,6 +64,12 @@ void submit_one(uint32_t queue, VkSemaphore wait, uint64_t wait_value, VkCommand
 
 /* Records a use. Those that functions return do what these were told last. */
 typedef void (*record_fn)(VkCommandBuffer buffer);
+/* One that is one call. */
+#define RECORDER(name_, ...)                                                                       \
+    static void name_(VkCommandBuffer buffer)                                                      \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
 
 /* The lines that the two submissions bring, the last one copied to 'line'. */
 uint32_t run_both(record_fn first, record_fn second, bool ordered, char *line, size_t size);

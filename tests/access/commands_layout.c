@@ -81,15 +81,8 @@ static void begin_pass(VkCommandBuffer buffer, bool newer)
     FAKE_CALL(vkDestroyImageView, fake.device, pass_view, NULL);
 }
 
-static void pass1(VkCommandBuffer buffer)
-{
-    begin_pass(buffer, false);
-}
-
-static void pass2(VkCommandBuffer buffer)
-{
-    begin_pass(buffer, true);
-}
+RECORDER(pass1, begin_pass(buffer, false))
+RECORDER(pass2, begin_pass(buffer, true))
 
 static void set_pass(VkAttachmentLoadOp load, VkImageLayout layout)
 {
@@ -313,15 +306,8 @@ static void upload_in(VkCommandBuffer buffer, VkImageLayout layout)
     FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.scratch, used.images[PLAIN], layout, 1, &region);
 }
 
-static void upload_first(VkCommandBuffer buffer)
-{
-    upload_in(buffer, first_layout);
-}
-
-static void upload_second(VkCommandBuffer buffer)
-{
-    upload_in(buffer, second_layout);
-}
+RECORDER(upload_first, upload_in(buffer, first_layout))
+RECORDER(upload_second, upload_in(buffer, second_layout))
 
 static void release(VkCommandBuffer buffer)
 {

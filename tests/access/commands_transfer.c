@@ -9,15 +9,8 @@
 
 static const VkBufferCopy copies[] = {{256, 0, 64}, {512, 64, 16}};
 
-static void copy_from(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyBuffer, buffer, used.buffer, used.other, 2, copies);
-}
-
-static void copy_to(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyBuffer, buffer, used.other, used.buffer, 2, copies);
-}
+RECORDER(copy_from, FAKE_CALL(vkCmdCopyBuffer, buffer, used.buffer, used.other, 2, copies))
+RECORDER(copy_to, FAKE_CALL(vkCmdCopyBuffer, buffer, used.other, used.buffer, 2, copies))
 
 static void copy2(VkCommandBuffer buffer, VkBuffer src, VkBuffer dst)
 {
@@ -28,15 +21,8 @@ static void copy2(VkCommandBuffer buffer, VkBuffer src, VkBuffer dst)
     CALL2(vkCmdCopyBuffer2)(buffer, &info);
 }
 
-static void copy2_from(VkCommandBuffer buffer)
-{
-    copy2(buffer, used.buffer, used.other);
-}
-
-static void copy2_to(VkCommandBuffer buffer)
-{
-    copy2(buffer, used.other, used.buffer);
-}
+RECORDER(copy2_from, copy2(buffer, used.buffer, used.other))
+RECORDER(copy2_to, copy2(buffer, used.other, used.buffer))
 
 static void update(VkCommandBuffer buffer)
 {
@@ -44,22 +30,12 @@ static void update(VkCommandBuffer buffer)
     FAKE_CALL(vkCmdUpdateBuffer, buffer, used.buffer, 128, 16, data);
 }
 
-static void fill_to_the_end(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdFillBuffer, buffer, used.buffer, 4000, VK_WHOLE_SIZE, 0);
-}
-
-static void query(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 32,
-              VK_QUERY_RESULT_64_BIT);
-}
-
-static void queries_with_availability(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 8,
-              VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
-}
+RECORDER(fill_to_the_end, FAKE_CALL(vkCmdFillBuffer, buffer, used.buffer, 4000, VK_WHOLE_SIZE, 0))
+RECORDER(query, FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64,
+                          32, VK_QUERY_RESULT_64_BIT))
+RECORDER(queries_with_availability,
+         FAKE_CALL(vkCmdCopyQueryPoolResults, buffer, VK_NULL_HANDLE, 0, 3, used.buffer, 64, 8,
+                   VK_QUERY_RESULT_WITH_AVAILABILITY_BIT))
 
 TEST(test_copies_of_buffers)
 {
@@ -126,10 +102,7 @@ static void draw_indexed32(VkCommandBuffer buffer)
     FAKE_CALL(vkCmdDrawIndexed, buffer, 6, 1, 10, 0, 0);
 }
 
-static void draw_indirect(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdDrawIndirect, buffer, used.buffer, 64, 3, 32);
-}
+RECORDER(draw_indirect, FAKE_CALL(vkCmdDrawIndirect, buffer, used.buffer, 64, 3, 32))
 
 static void draw_indexed_indirect(VkCommandBuffer buffer)
 {
@@ -144,15 +117,9 @@ static void draw_counted(VkCommandBuffer buffer)
     call(buffer, used.other, 0, used.buffer, 512, 10, 16);
 }
 
-static void draw_indexed_counted(VkCommandBuffer buffer)
-{
-    CALL2(vkCmdDrawIndexedIndirectCount)(buffer, used.other, 0, used.buffer, 512, 10, 20);
-}
-
-static void dispatch_indirect(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdDispatchIndirect, buffer, used.buffer, 36);
-}
+RECORDER(draw_indexed_counted,
+         CALL2(vkCmdDrawIndexedIndirectCount)(buffer, used.other, 0, used.buffer, 512, 10, 20))
+RECORDER(dispatch_indirect, FAKE_CALL(vkCmdDispatchIndirect, buffer, used.buffer, 36))
 
 TEST(test_what_draws_read)
 {
@@ -178,17 +145,10 @@ TEST(test_what_draws_read)
 static VkBufferImageCopy texels;
 static uint32_t texel_image;
 
-static void upload(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.buffer, used.images[texel_image],
-              VK_IMAGE_LAYOUT_GENERAL, 1, &texels);
-}
-
-static void download(VkCommandBuffer buffer)
-{
-    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[texel_image], VK_IMAGE_LAYOUT_GENERAL,
-              used.buffer, 1, &texels);
-}
+RECORDER(upload, FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.buffer, used.images[texel_image],
+                           VK_IMAGE_LAYOUT_GENERAL, 1, &texels))
+RECORDER(download, FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[texel_image],
+                             VK_IMAGE_LAYOUT_GENERAL, used.buffer, 1, &texels))
 
 static VkBufferImageCopy2 texels2(void)
 {
@@ -412,10 +372,7 @@ TEST(test_secondary_command_buffers)
     EXPECT(reading(200, 256), secondaries, NULL);
 }
 
-static void nothing(VkCommandBuffer buffer)
-{
-    (void)buffer;
-}
+RECORDER(nothing, (void)buffer)
 
 TEST(test_recording_anew)
 {
