@@ -129,10 +129,12 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
     free(reader);
 }
 
-/* Submits a batch for noted operations, if the queue has nothing behind them. */
+/* Submits a batch for noted operations, if the queue has nothing behind them, and no present keeps
+ * others from submitting. */
 static VkResult queue_submit_log_notes(struct bf_queue *queue)
 {
-    if (!bf_log_has_notes(queue->log) || bf_queue_has_backlog(queue))
+    if (!bf_log_has_notes(queue->log) || bf_queue_has_backlog(queue) ||
+        atomic_load(&queue->engine->presenting))
         return VK_SUCCESS;
     if (queue->is_command_queue)
         return bf_command_queue_log(bf_command_queue_of(queue));
@@ -156,14 +158,14 @@ static VkResult reader_read_some(struct reader *reader, struct bf_log_item *item
 {
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_logs(engine);
     VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     enum bf_log_read read = BF_LOG_READ_OK;
     if (result == VK_SUCCESS) {
         bf_log_collect(reader->queue->log, completed);
         read = bf_log_cursor_read(&reader->cursor, items, capacity, count, lost);
     }
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_logs(engine, beside_present);
     return result == VK_SUCCESS ? reader_explain(reader, read) : result;
 }
 
@@ -236,7 +238,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     }
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_logs(engine);
     VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     const struct bf_log_writer *writer = reader->queue->log->writer;
     size_t all = BF_FENCE_LOG_BYTES(writer->count);
@@ -250,7 +252,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
             *size = all;
         log_memory_copy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_logs(engine, beside_present);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }

@@ -539,7 +539,9 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     bf_engine_hand_over_ready(engine, queue, &engines);
     bf_label_enter(engine, queue->labels);
     atomic_store(&engine->has_presented, true);
+    bf_engine_begin_present(engine);
     result = bf_driver_present(engine, info);
+    bf_engine_end_present(engine);
     atomic_store(&queue->may_be_presenting, true);
     /* A present that fails has consumed its waits all the same, unless the device is lost or memory
      * is exhausted (VK_KHR_swapchain, vkQueuePresentKHR). */

@@ -5,10 +5,14 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "gpu/commands.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
+
+/* How long a use of the logs waits before it tries the lock again. */
+#define LOGS_SLICE_NS UINT64_C(500000)
 
 void bf_engine_enter(struct bf_engine *engine)
 {
@@ -21,6 +25,55 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
 {
     bf_lock_release(&engine->lock);
     bf_engines_pump(engine->scheduler, mask | bf_engine_bit(engine));
+}
+
+void bf_engine_begin_present(struct bf_engine *engine)
+{
+    bf_lock_acquire(&engine->present_lock);
+    atomic_store(&engine->presenting, true);
+    bf_lock_release(&engine->present_lock);
+    bf_signpost_announce(&engine->progress);
+}
+
+void bf_engine_end_present(struct bf_engine *engine)
+{
+    bf_lock_acquire(&engine->present_lock);
+    atomic_store(&engine->presenting, false);
+    bf_lock_release(&engine->present_lock);
+}
+
+bool bf_engine_enter_logs(struct bf_engine *engine)
+{
+    if (bf_lock_try_briefly(&engine->lock))
+        return false;
+    bool beside_present = false, timed_out = false;
+    atomic_fetch_add(&engine->takers, 1);
+    uint32_t ticket = bf_signpost_enter(&engine->progress);
+    for (;;) {
+        bf_lock_acquire(&engine->present_lock);
+        beside_present = atomic_load(&engine->presenting);
+        if (beside_present)
+            break;
+        bf_lock_release(&engine->present_lock);
+        if (bf_lock_try(&engine->lock))
+            break;
+        /* The beginning of a present is announced; the release of the lock is not. */
+        const struct timespec until = bf_timespec(bf_now_ns() + LOGS_SLICE_NS);
+        ticket = bf_signpost_sleep(&engine->progress, ticket, &until, &timed_out);
+    }
+    bf_signpost_leave(&engine->progress);
+    atomic_fetch_sub(&engine->takers, 1);
+    return beside_present;
+}
+
+void bf_engine_leave_logs(struct bf_engine *engine, bool beside_present)
+{
+    if (!beside_present) {
+        bf_engine_leave(engine, 0);
+        return;
+    }
+    bf_lock_release(&engine->present_lock);
+    bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
 }
 
 static VkResult engine_record_barrier(struct bf_engine *engine)

@@ -79,7 +79,12 @@ struct bf_engine {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier; /* from everything to everything; recorded once */
 
-    struct bf_log_engine logs; /* under the lock */
+    struct bf_log_engine logs; /* under the lock, or beside a present */
+
+    /* A present may block in the driver for long, under the lock, and nothing that the lock guards
+     * is used by it meanwhile. Under this lock, 'presenting' says so. */
+    struct bf_lock present_lock;
+    _Atomic bool presenting;
 
     struct bf_label *labels; /* open on the VkQueue (scheduler/label.h); under the lock */
 
@@ -119,6 +124,15 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
  * also the engines of 'mask'. */
 void bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
+
+/* Around the driver's call; the lock is held. */
+void bf_engine_begin_present(struct bf_engine *engine);
+void bf_engine_end_present(struct bf_engine *engine);
+
+/* As bf_engine_enter, for a use of the engine's logs: while the lock's holder is in a present, it
+ * returns true beside that. To be passed to bf_engine_leave_logs. */
+bool bf_engine_enter_logs(struct bf_engine *engine);
+void bf_engine_leave_logs(struct bf_engine *engine, bool beside_present);
 
 /* Waits for the lock as a taker (Q-4) and pumps. False: it stopped at its bound, and another taker
  * goes on. */

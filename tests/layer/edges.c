@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "belfry/native_fence.h"
+
 static const uint32_t two[] = {2, WORLD_END};
 
 /* Presentation ------------------------------------------------------------------------------- */
@@ -69,6 +71,76 @@ static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemap
     return result;
 }
 
+struct presenter {
+    struct screen *screen;
+    VkQueue queue;
+    uint32_t image;
+    VkSemaphore wait;
+    VkResult result;
+    _Atomic bool started;
+};
+
+static void *run_present(void *argument)
+{
+    struct presenter *p = argument;
+    p->started = true;
+    p->result = present(p->queue, p->screen, p->image, p->wait);
+    return NULL;
+}
+
+/* a present that is stuck in the driver keeps nobody from reading a log of its VkQueue. */
+TEST(test_log_is_read_beside_a_present)
+{
+    static const uint32_t family = 0;
+    struct device w;
+    struct screen s;
+    BfDevice device;
+    BfFenceLogReader reader;
+    BfFenceLogRecord records[4];
+    uint32_t count, image;
+    world_open(&w, "SHAPE=q1", two);
+    screen_open(&w, &s, &family, 1);
+    assert_success(bfGetDevice(w.device, &device));
+    const BfFenceLogReaderCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+        .vkQueue = w.queues[0][1],
+        .type = BF_FENCE_LOG_TYPE_SIGNALS,
+    };
+    assert_success(bfCreateFenceLogReader(device, &info, &reader));
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    assert_success(vulkan_submit(w.queues[0][1], (struct vulkan_batch){
+                                                     .commands = device_store(&w, 0, 0, 1),
+                                                     .signal = t,
+                                                     .signal_value = 1,
+                                                 }));
+    vulkan_wait(w.device, t, 1);
+    w.icd.quiesce();
+    VkFence fence = vulkan_fence(w.device, false);
+    assert_success(
+        vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+
+    pthread_t thread;
+    struct presenter p = {.screen = &s, .queue = w.queues[0][0], .image = image};
+    w.icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
+    assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
+    w.icd.await_blocked(1);
+    assert_success(bfReadFenceLog(reader, 4, records, &count, NULL));
+    assert_int_equal(count, 1);
+    assert_int_equal(records[0].entry.fenceValue, 1);
+    w.icd.release(UINT64_MAX);
+    pthread_join(thread, NULL);
+    assert_success(p.result);
+    w.icd.set_block(NULL);
+
+    assert_success(vkDeviceWaitIdle(w.device));
+    bfDestroyFenceLogReader(reader);
+    vkDestroyFence(w.device, fence, NULL);
+    vkDestroySemaphore(w.device, t, NULL);
+    screen_close(&w, &s);
+    world_close(&w);
+}
+
 /* Frames as programs make them, on one queue and on two, with a family of its own to present. */
 TEST(test_frames)
 {
@@ -120,23 +192,6 @@ TEST(test_frames)
     vkDestroyFence(w.device, fence, NULL);
     screen_close(&w, &s);
     world_close(&w);
-}
-
-struct presenter {
-    struct screen *screen;
-    VkQueue queue;
-    uint32_t image;
-    VkSemaphore wait;
-    VkResult result;
-    _Atomic bool started;
-};
-
-static void *run_present(void *argument)
-{
-    struct presenter *p = argument;
-    p->started = true;
-    p->result = present(p->queue, p->screen, p->image, p->wait);
-    return NULL;
 }
 
 /* The signal that an image waits for is held behind a timeline: the present comes after it. */
