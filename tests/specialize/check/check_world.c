@@ -135,15 +135,13 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
 {
     VkDescriptorSetLayoutBinding bindings[16] = {0};
     assert_true(set->binding_count <= 16);
-    for (uint32_t i = 0; i < set->binding_count; i++)
+    for (uint32_t i = 0; i < set->binding_count; i++) {
+        const struct bf_check_binding *b = &set->bindings[i];
+        bool input = b->type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
         bindings[i] = (VkDescriptorSetLayoutBinding){
-            .binding = set->bindings[i].binding,
-            .descriptorType = set->bindings[i].type,
-            .descriptorCount = set->bindings[i].count,
-            .stageFlags = set->bindings[i].type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT
-                              ? VK_SHADER_STAGE_FRAGMENT_BIT
-                              : VK_SHADER_STAGE_ALL,
-        };
+            b->binding, b->type, b->count,
+            input ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_ALL, NULL};
+    }
     const VkDescriptorSetLayoutCreateInfo info = {
         VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .flags = set->flags,
         .bindingCount = set->binding_count, .pBindings = bindings};

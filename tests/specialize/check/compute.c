@@ -184,15 +184,8 @@ static const uint8_t block_kinds[] = {
 static void words_check(VkDescriptorType uniform, VkDescriptorType storage,
                         VkDescriptorSetLayoutCreateFlags flags)
 {
-    const struct bf_check_binding uniforms[] = {{
-        0,
-        uniform,
-        1,
-        .used = true,
-        .block_size = 64,
-        .kinds = block_kinds,
-        .kind_count = 16,
-    }};
+    const struct bf_check_binding uniforms[] = {
+        {0, uniform, 1, .used = true, .block_size = 64, .kinds = block_kinds, .kind_count = 16}};
     const struct bf_check_binding buffers[] = {
         {0, storage, 3, .used = true, .array_stride = 4, .kinds = integer_kinds, .kind_count = 1,
          .period = 1},

@@ -15,16 +15,10 @@
 #include "shaders/isolate.frag.h"
 #include "shaders/isolate.vert.h"
 
-static const VkDescriptorSetLayoutBinding buffer = {.binding = 2,
-                                                    .descriptorType =
-                                                        VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                    .descriptorCount = 1,
-                                                    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
-static const VkDescriptorSetLayoutBinding image = {.binding = 0,
-                                                   .descriptorType =
-                                                       VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                                                   .descriptorCount = 2,
-                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+static const VkDescriptorSetLayoutBinding buffer = {2, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
+                                                    VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+static const VkDescriptorSetLayoutBinding image = {0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 2,
+                                                   VK_SHADER_STAGE_COMPUTE_BIT, NULL};
 static const VkDescriptorBindingFlags none = 0; /* lavapipe has none to offer */
 
 TEST(everything)

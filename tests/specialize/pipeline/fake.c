@@ -333,20 +333,11 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
 {
     /* Not in order, and with a gap. */
     const VkDescriptorSetLayoutBinding bindings[] = {
-        {.binding = 4,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-         .descriptorCount = 1,
-         .stageFlags = VK_SHADER_STAGE_ALL,
-         .pImmutableSamplers = immutable ? &immutable : NULL},
-        {.binding = 0,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .descriptorCount = 1,
-         .stageFlags = VK_SHADER_STAGE_ALL,
-         .pImmutableSamplers = (const VkSampler *)8}, /* ignored: may be garbage */
-        {.binding = 2,
-         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
-         .descriptorCount = 3,
-         .stageFlags = VK_SHADER_STAGE_ALL},
+        {4, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_ALL,
+         immutable ? &immutable : NULL},
+        {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_ALL,
+         (const VkSampler *)8}, /* ignored: may be garbage */
+        {2, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 3, VK_SHADER_STAGE_ALL, NULL},
     };
     const VkDescriptorBindingFlags flags[] = {0, VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT, 0};
     const VkDescriptorSetLayoutBindingFlagsCreateInfo chained = {

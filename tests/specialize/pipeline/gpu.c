@@ -130,11 +130,8 @@ void gpu_destroy_module(struct gpu *gpu, VkShaderModule module)
 
 VkDescriptorSetLayout gpu_set_layout(struct gpu *gpu)
 {
-    const VkDescriptorSetLayoutBinding binding = {
-        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = 1,
-        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-    };
+    const VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
+                                                  VK_SHADER_STAGE_COMPUTE_BIT, NULL};
     const VkDescriptorSetLayoutCreateInfo info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
                                                   .bindingCount = 1, .pBindings = &binding};
     VkDescriptorSetLayout layout;

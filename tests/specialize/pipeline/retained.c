@@ -405,22 +405,16 @@ TEST(writes_are_seen_by_their_layout)
     VkDescriptorImageInfo images[] = {{sampler, VIEW(0), 0}, {VK_NULL_HANDLE, VIEW(1), 0}};
     const VkDescriptorBufferInfo buffers[] = {{BUFFER, 0, 48}};
     const VkBufferView views[] = {BUFFER_VIEW};
+    const void *ignored = (const void *)8;
     VkWriteDescriptorSet writes[] = {
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(0), .dstBinding = 4, .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, .pImageInfo = &images[0],
-         .pBufferInfo = (const void *)8, .pTexelBufferView = (const void *)8},
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(1), .dstBinding = 0, .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers,
-         .pImageInfo = (const void *)8},
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(1), .dstBinding = 2, .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, .pTexelBufferView = views,
-         .pImageInfo = (const void *)8},
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(0), .dstBinding = 3,
-         .descriptorCount = 1, /* there is none */
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers},
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = SET(3), .dstBinding = 0,
-         .descriptorCount = 1, /* nor such a set */
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = buffers}};
+        info_write(SET(0), 4, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, &images[0], ignored),
+        info_write(SET(1), 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, ignored, buffers),
+        info_write(SET(1), 2, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, ignored, NULL),
+        info_write(SET(0), 3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, buffers), /* there is none */
+        info_write(SET(3), 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL,
+                   buffers)}; /* nor such a set */
+    writes[0].pTexelBufferView = ignored;
+    writes[2].pTexelBufferView = views;
     bf_descriptor_shapes_update(&fake.pipelines, BF_COUNT(writes), writes, 0, NULL);
     assert_int_equal(image->view->format, VK_FORMAT_R8_UINT);
     assert_int_equal(image->view->type, VK_IMAGE_VIEW_TYPE_CUBE);

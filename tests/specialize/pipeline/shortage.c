@@ -61,10 +61,8 @@ static void use_sets(VkDescriptorSetLayout sets, VkSampler sampler)
     const VkDescriptorSetAllocateInfo info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
                                               .descriptorPool = pool, .descriptorSetCount = 2,
                                               .pSetLayouts = layouts};
-    const VkDescriptorUpdateTemplateEntry entry = {.dstBinding = 4,
-                                                   .descriptorCount = 1,
-                                                   .descriptorType =
-                                                       VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER};
+    const VkDescriptorUpdateTemplateEntry entry = {
+        4, 0, 1, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 0, 0};
     const VkDescriptorUpdateTemplateCreateInfo template_info = {
         VK_TYPE(DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO), .descriptorUpdateEntryCount = 1,
         .pDescriptorUpdateEntries = &entry, .descriptorSetLayout = sets};

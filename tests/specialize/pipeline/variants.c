@@ -338,10 +338,8 @@ static void fill_sets(VkDescriptorSetLayout sets, uint64_t own, int round)
     const VkDescriptorImageInfo image = {VK_NULL_HANDLE, view, VK_IMAGE_LAYOUT_GENERAL};
     const VkDescriptorBufferInfo buffer = {(VkBuffer)(uint64_t)0x40000, 0, 4 + (uint64_t)round};
     const VkWriteDescriptorSet writes[] = {
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = set, .dstBinding = 4, .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, .pImageInfo = &image},
-        {VK_TYPE(WRITE_DESCRIPTOR_SET), .dstSet = set, .dstBinding = 0, .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = &buffer}};
+        info_write(set, 4, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, &image, NULL),
+        info_write(set, 0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, NULL, &buffer)};
     bf_descriptor_shapes_view_made(&fake.pipelines, view, &view_info);
     bf_descriptor_shapes_sets_made(&fake.pipelines, &info, &set);
     bf_descriptor_shapes_update(&fake.pipelines, 2, writes, 0, NULL);
