@@ -12,39 +12,25 @@
 
 /* A graphics pipeline with much to it; everything it points to lies in it. */
 struct rich {
+    struct info_graphics g; /* the fragment stage first */
     VkSpecializationMapEntry entry;
     uint32_t constant;
     VkSpecializationInfo constants;
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup;
-    VkPipelineShaderStageCreateInfo stages[2];
     VkVertexInputBindingDescription bindings[2];
     VkVertexInputAttributeDescription attributes[2];
     VkVertexInputBindingDivisorDescriptionEXT divisor;
     VkPipelineVertexInputDivisorStateCreateInfoEXT divisors;
-    VkPipelineVertexInputStateCreateInfo vertex;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkViewport viewport;
-    VkRect2D scissor;
     VkPipelineViewportDepthClipControlCreateInfoEXT clip_control;
-    VkPipelineViewportStateCreateInfo viewports;
     VkPipelineRasterizationLineStateCreateInfoEXT line;
     VkPipelineRasterizationDepthClipStateCreateInfoEXT depth_clip;
-    VkPipelineRasterizationStateCreateInfo raster;
     VkSampleMask mask;
     VkSampleLocationEXT location;
     VkPipelineSampleLocationsStateCreateInfoEXT locations;
-    VkPipelineMultisampleStateCreateInfo samples;
-    VkPipelineDepthStencilStateCreateInfo depth;
-    VkPipelineColorBlendAttachmentState attachment;
     VkBool32 write;
     VkPipelineColorWriteCreateInfoEXT writes;
-    VkPipelineColorBlendStateCreateInfo blend;
     VkDynamicState dynamic[2];
-    VkPipelineDynamicStateCreateInfo dynamics;
-    VkFormat format;
     VkPipelineRobustnessCreateInfoEXT robustness;
-    VkPipelineRenderingCreateInfo rendering;
-    VkGraphicsPipelineCreateInfo info;
 };
 
 static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipelineLayout layout,
@@ -56,78 +42,76 @@ static struct rich *rich(VkShaderModule vertex, VkShaderModule fragment, VkPipel
         .entry = {3, 0, 4},
         .constant = 99,
         .constants = {1, &r->entry, 4, &r->constant},
-        .subgroup = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
-                     NULL, 8},
-        /* The fragment stage first. */
-        .stages = {info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment, NULL),
-                   info_stage(VK_SHADER_STAGE_VERTEX_BIT, vertex, NULL)},
+        .subgroup = {VK_TYPE(PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO), NULL, 8},
         .bindings = {{0, 16, VK_VERTEX_INPUT_RATE_VERTEX}, {3, 4, VK_VERTEX_INPUT_RATE_INSTANCE}},
         .attributes = {{0, 0, VK_FORMAT_R32_SFLOAT, 4}, {1, 3, VK_FORMAT_R8_UNORM, 1}},
         .divisor = {3, 7},
-        .divisors = {VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT, NULL, 1,
+        .divisors = {VK_TYPE(PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT), NULL, 1,
                      &r->divisor},
-        .vertex = {VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, &r->divisors, 0, 2,
-                   r->bindings, 2, r->attributes},
-        .assembly = {VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO, NULL, 0,
-                     VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_TRUE},
-        .viewport = {1, 2, 3, 4, 0, 1},
-        .scissor = {{5, 6}, {7, 8}},
-        .clip_control = {VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT,
-                         NULL, VK_TRUE},
-        .viewports = {VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, &r->clip_control, 0, 1,
-                      &r->viewport, 1, &r->scissor},
-        .line = {VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT,
-                 &r->depth_clip, VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT, VK_TRUE, 3, 0x5555},
-        .depth_clip = {VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
-                       NULL, 0, VK_TRUE},
-        .raster = {VK_TYPE(PIPELINE_RASTERIZATION_STATE_CREATE_INFO), .pNext = &r->line,
-                   .cullMode = VK_CULL_MODE_BACK_BIT, .lineWidth = 2},
+        .clip_control = {VK_TYPE(PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT), NULL,
+                         VK_TRUE},
+        .line = {VK_TYPE(PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT), &r->depth_clip,
+                 VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT, VK_TRUE, 3, 0x5555},
+        .depth_clip = {VK_TYPE(PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT), NULL, 0,
+                       VK_TRUE},
         .mask = 0xf0f0f0f0,
         .location = {0.25f, 0.75f},
         .locations = {VK_TYPE(PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT),
                       .sampleLocationsEnable = VK_TRUE,
-                      .sampleLocationsInfo = {VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT,
+                      .sampleLocationsInfo = {VK_TYPE(SAMPLE_LOCATIONS_INFO_EXT),
                                               NULL,
                                               VK_SAMPLE_COUNT_1_BIT,
                                               {1, 1},
                                               1,
                                               &r->location}},
-        .samples = {VK_TYPE(PIPELINE_MULTISAMPLE_STATE_CREATE_INFO), .pNext = &r->locations,
-                    .rasterizationSamples = VK_SAMPLE_COUNT_4_BIT, .minSampleShading = 0.5f,
-                    .pSampleMask = &r->mask, .alphaToOneEnable = VK_TRUE},
-        .depth = {VK_TYPE(PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO), .depthTestEnable = VK_TRUE,
-                  .maxDepthBounds = 0.125f},
-        .attachment = {.blendEnable = VK_TRUE, .colorWriteMask = 7},
         .write = VK_TRUE,
-        .writes = {VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT, NULL, 1, &r->write},
-        .blend = {VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-                  &r->writes,
-                  0,
-                  VK_TRUE,
-                  VK_LOGIC_OP_XOR,
-                  1,
-                  &r->attachment,
-                  {1, 2, 3, 4}},
+        .writes = {VK_TYPE(PIPELINE_COLOR_WRITE_CREATE_INFO_EXT), NULL, 1, &r->write},
         .dynamic = {VK_DYNAMIC_STATE_LINE_WIDTH, VK_DYNAMIC_STATE_BLEND_CONSTANTS},
-        .dynamics = {VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, NULL, 0, 2, r->dynamic},
-        .format = VK_FORMAT_R8G8B8A8_UNORM,
         .robustness = {VK_TYPE(PIPELINE_ROBUSTNESS_CREATE_INFO_EXT),
                        .storageBuffers =
                            VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_EXT},
-        .rendering = {VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, &r->robustness, 5, 1,
-                      &r->format, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED},
-        .info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
-                 .pNext = pass ? (const void *)&r->robustness : &r->rendering, .stageCount = 2,
-                 .pStages = r->stages, .pVertexInputState = &r->vertex,
-                 .pInputAssemblyState = &r->assembly,
-                 .pTessellationState = (const void *)8, /* ignored */
-                 .pViewportState = &r->viewports, .pRasterizationState = &r->raster,
-                 .pMultisampleState = &r->samples, .pDepthStencilState = &r->depth,
-                 .pColorBlendState = &r->blend, .pDynamicState = &r->dynamics, .layout = layout,
-                 .renderPass = pass, .basePipelineIndex = -1},
     };
-    r->stages[0].pNext = &r->subgroup;
-    r->stages[0].pSpecializationInfo = &r->constants;
+    const VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
+    struct info_graphics *g = &r->g;
+    info_graphics(g, 4, vertex, fragment, layout, pass, 1, &format);
+    g->stages[0] = info_stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment, &r->constants);
+    g->stages[0].pNext = &r->subgroup;
+    g->stages[1] = info_stage(VK_SHADER_STAGE_VERTEX_BIT, vertex, NULL);
+    g->vertices.pNext = &r->divisors;
+    g->vertices.vertexBindingDescriptionCount = g->vertices.vertexAttributeDescriptionCount = 2;
+    g->vertices.pVertexBindingDescriptions = r->bindings;
+    g->vertices.pVertexAttributeDescriptions = r->attributes;
+    g->assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP;
+    g->assembly.primitiveRestartEnable = VK_TRUE;
+    g->viewport = (VkViewport){1, 2, 3, 4, 0, 1};
+    g->scissor = (VkRect2D){{5, 6}, {7, 8}};
+    g->viewports.pNext = &r->clip_control;
+    g->raster.pNext = &r->line;
+    g->raster.cullMode = VK_CULL_MODE_BACK_BIT;
+    g->raster.lineWidth = 2;
+    g->samples.pNext = &r->locations;
+    g->samples.rasterizationSamples = VK_SAMPLE_COUNT_4_BIT;
+    g->samples.minSampleShading = 0.5f;
+    g->samples.pSampleMask = &r->mask;
+    g->samples.alphaToOneEnable = VK_TRUE;
+    g->depth.depthTestEnable = VK_TRUE;
+    g->depth.maxDepthBounds = 0.125f;
+    g->blends[0] =
+        (VkPipelineColorBlendAttachmentState){.blendEnable = VK_TRUE, .colorWriteMask = 7};
+    g->blend.pNext = &r->writes;
+    g->blend.logicOpEnable = VK_TRUE;
+    g->blend.logicOp = VK_LOGIC_OP_XOR;
+    for (int i = 0; i < 4; i++)
+        g->blend.blendConstants[i] = (float)i + 1;
+    g->dynamic.dynamicStateCount = 2;
+    g->dynamic.pDynamicStates = r->dynamic;
+    g->rendering.pNext = &r->robustness;
+    g->rendering.viewMask = 5;
+    g->rendering.depthAttachmentFormat = VK_FORMAT_D32_SFLOAT;
+    g->info.pNext = pass ? (const void *)&r->robustness : &g->rendering;
+    g->info.pTessellationState = (const void *)8; /* ignored */
+    g->info.pDepthStencilState = &g->depth;
+    g->info.pDynamicState = &g->dynamic;
     return r;
 }
 
@@ -162,36 +146,36 @@ TEST(everything_is_built_as_it_was)
         fake.depth = way < NO_DEPTH;
         fake.color = way != NO_COLOR;
         if (way == NO_COLOR) { /* all that goes with it is ignored */
-            r->info.pColorBlendState = (const void *)8;
-            r->info.pDepthStencilState = (const void *)8;
+            r->g.info.pColorBlendState = (const void *)8;
+            r->g.info.pDepthStencilState = (const void *)8;
         }
         if (way == GARBAGE) { /* what is dynamic, or not there, is ignored */
             r->dynamic[0] = VK_DYNAMIC_STATE_VIEWPORT;
             r->dynamic[1] = VK_DYNAMIC_STATE_SCISSOR;
-            r->viewports.pViewports = (const void *)8;
-            r->viewports.pScissors = (const void *)8;
-            r->info.pDepthStencilState = (const void *)8;
-            r->samples.rasterizationSamples = (VkSampleCountFlagBits)0x7fffffff;
-            r->rendering.pColorAttachmentFormats = (const void *)8;
+            r->g.viewports.pViewports = (const void *)8;
+            r->g.viewports.pScissors = (const void *)8;
+            r->g.info.pDepthStencilState = (const void *)8;
+            r->g.samples.rasterizationSamples = (VkSampleCountFlagBits)0x7fffffff;
+            r->g.rendering.pColorAttachmentFormats = (const void *)8;
             r->robustness.pNext = NULL;
-            r->rendering.pNext = NULL;
-            r->info.pNext = &r->rendering;
-            r->vertex.pNext = NULL;
+            r->g.rendering.pNext = NULL;
+            r->g.info.pNext = &r->g.rendering;
+            r->g.vertices.pNext = NULL;
             VkPipeline none;
-            r->rendering.colorAttachmentCount = 0; /* for the fake to write down */
+            r->g.rendering.colorAttachmentCount = 0; /* for the fake to write down */
             assert_int_equal(fake.vk.vkCreateGraphicsPipelines(VK_NULL_HANDLE, VK_NULL_HANDLE, 1,
-                                                               &r->info, NULL, &none),
+                                                               &r->g.info, NULL, &none),
                              VK_SUCCESS);
             fake.vk.vkDestroyPipeline(VK_NULL_HANDLE, none, NULL);
-            r->rendering.colorAttachmentCount = 3;
+            r->g.rendering.colorAttachmentCount = 3;
         }
         VkPipeline pipeline;
         if (way == GARBAGE) {
             static const uint64_t made_up = 0x1234560;
             pipeline = (VkPipeline)made_up;
-            bf_pipelines_created_graphics(&fake.pipelines, 1, &r->info, &pipeline);
+            bf_pipelines_created_graphics(&fake.pipelines, 1, &r->g.info, &pipeline);
         } else {
-            pipeline = fake_graphics(&r->info);
+            pipeline = fake_graphics(&r->g.info);
         }
         char *told = strdup(fake.dump);
         memset(r, 0xee, sizeof(*r));
@@ -447,24 +431,24 @@ TEST(graphics_has_reasons_of_its_own)
             reason = "none";
             break;
         case 1: /* nothing but positions */
-            r->stages[0] = r->stages[1];
-            r->info.stageCount = 1;
+            r->g.stages[0] = r->g.stages[1];
+            r->g.info.stageCount = 1;
             reason = "position";
             break;
         case 2: /* nothing of what is ignored then is looked at */
-            r->raster.rasterizerDiscardEnable = VK_TRUE;
-            r->info.pViewportState = (const void *)8;
-            r->info.pMultisampleState = (const void *)8;
-            r->info.pDepthStencilState = (const void *)8;
-            r->info.pColorBlendState = (const void *)8;
+            r->g.raster.rasterizerDiscardEnable = VK_TRUE;
+            r->g.info.pViewportState = (const void *)8;
+            r->g.info.pMultisampleState = (const void *)8;
+            r->g.info.pDepthStencilState = (const void *)8;
+            r->g.info.pColorBlendState = (const void *)8;
             reason = "position";
             break;
         case 3:
-            r->stages[1].stage = VK_SHADER_STAGE_GEOMETRY_BIT;
+            r->g.stages[1].stage = VK_SHADER_STAGE_GEOMETRY_BIT;
             reason = "stages";
             break;
         case 4:
-            r->stages[0].module = depth;
+            r->g.stages[0].module = depth;
             reason = "depth";
             break;
         case 5:
@@ -475,8 +459,8 @@ TEST(graphics_has_reasons_of_its_own)
         case 14:
             chained.base.sType = VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR;
             r->robustness.pNext = &chained;
-            r->info.pDynamicState = (const void *)8;
-            r->info.pStages = (const void *)8;
+            r->g.info.pDynamicState = (const void *)8;
+            r->g.info.pStages = (const void *)8;
             reason = "library";
             break;
         case 6:
@@ -487,7 +471,7 @@ TEST(graphics_has_reasons_of_its_own)
         default: { /* somewhere in a chain */
             const void **chains[] = {&r->robustness.pNext,   &r->divisors.pNext,
                                      &r->clip_control.pNext, &r->depth_clip.pNext,
-                                     &r->locations.pNext,    &r->depth.pNext,
+                                     &r->locations.pNext,    &r->g.depth.pNext,
                                      &r->writes.pNext};
             chained.base.sType = (VkStructureType)0x7fffff00;
             *chains[i - 7] = &chained;
@@ -495,7 +479,7 @@ TEST(graphics_has_reasons_of_its_own)
         }
         }
         VkPipeline pipeline = (VkPipeline)(uint64_t)0x1000;
-        bf_pipelines_created_graphics(&fake.pipelines, 1, &r->info, &pipeline);
+        bf_pipelines_created_graphics(&fake.pipelines, 1, &r->g.info, &pipeline);
         assert_string_equal(fake_reason(pipeline), reason);
         bf_pipelines_destroyed(&fake.pipelines, pipeline);
         free(r);
