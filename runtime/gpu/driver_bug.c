@@ -12,8 +12,9 @@ static const struct {
     /* Lavapipe, as of Mesa 22.3.6 (Debian 12); Mesa 26.2.6 is without.
      *
      * What is wrong: its timelines are emulated (vk_sync_timeline), and the thread that submits
-     * releases a batch's wait points after the batch's fence and signals can be seen. A program that
-     * has seen these may destroy the timeline; the thread then locks freed memory. vkQueueWaitIdle
+     * releases a batch's wait points after the batch's fence and signals can be seen, and installs its
+     * signals after the fence can be seen. A program that has seen these may destroy the timelines;
+     * the thread then locks freed memory, or leaks the signal. vkQueueWaitIdle
      * and vkDeviceWaitIdle of the driver wait for that thread, too, so many programs are safe. Under
      * Belfry they would not be: its wait for one queue of a shared VkQueue looks at a fence, a value
      * or an epoch.

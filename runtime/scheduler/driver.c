@@ -24,7 +24,9 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
     struct bf_scheduler *scheduler = engine->scheduler;
     for (uint32_t i = 0; bf_retired_notes(engine) && i < count; i++) {
         for (uint32_t k = 0; k < infos[i].waitSemaphoreInfoCount; k++)
-            bf_retired_note_wait(engine, infos[i].pWaitSemaphoreInfos[k].semaphore);
+            bf_retired_note(engine, infos[i].pWaitSemaphoreInfos[k].semaphore);
+        for (uint32_t k = 0; k < infos[i].signalSemaphoreInfoCount; k++)
+            bf_retired_note(engine, infos[i].pSignalSemaphoreInfos[k].semaphore);
     }
     submit_enter(scheduler);
     VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
@@ -37,7 +39,9 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     for (uint32_t i = 0; bf_retired_notes(engine) && i < info->waitSemaphoreCount; i++)
-        bf_retired_note_wait(engine, info->pWaitSemaphores[i]);
+        bf_retired_note(engine, info->pWaitSemaphores[i]);
+    for (uint32_t i = 0; bf_retired_notes(engine) && i < info->signalSemaphoreCount; i++)
+        bf_retired_note(engine, info->pSignalSemaphores[i]);
     submit_enter(scheduler);
     VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
     submit_leave(scheduler);
@@ -65,7 +69,11 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
     VkResult result = VK_ERROR_UNKNOWN;
     for (uint32_t i = 0; bf_retired_notes(engine) && i < raw->wait_count; i++) {
         if (raw->waits[i].sem)
-            bf_retired_note_wait(engine, raw->waits[i].sem->handle);
+            bf_retired_note(engine, raw->waits[i].sem->handle);
+    }
+    for (uint32_t i = 0; bf_retired_notes(engine) && i < raw->signal_count; i++) {
+        if (raw->signals[i].sem)
+            bf_retired_note(engine, raw->signals[i].sem->handle);
     }
     submit_enter(scheduler);
     switch (raw->command) {

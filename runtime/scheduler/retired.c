@@ -18,11 +18,11 @@ bool bf_retired_notes(const struct bf_engine *engine)
     return scheduler_retires(engine->scheduler) && atomic_load(&engine->shared);
 }
 
-void bf_retired_note_wait(struct bf_engine *engine, VkSemaphore semaphore)
+void bf_retired_note(struct bf_engine *engine, VkSemaphore semaphore)
 {
     struct bf_semaphore *sem = bf_semaphore_find(engine->scheduler, semaphore);
     if (sem)
-        atomic_fetch_or(&sem->waited_on, bf_engine_bit(engine));
+        atomic_fetch_or(&sem->used_on, bf_engine_bit(engine));
 }
 
 static void semaphore_destroy_retired(struct bf_scheduler *scheduler, struct bf_semaphore *sem)

@@ -7,7 +7,7 @@
  * returned: then the driver has let go of all that was submitted before.
  *
  *  RT-1  A timeline goes to the driver's vkDestroySemaphore only when each shared engine that was
- *        given a wait for it has been drained since it was retired: whoever drains takes the list
+ *        given a wait or a signal of it has been drained since it was retired: whoever drains takes the list
  *        first, and what is retired meanwhile waits for the next time. (On an engine that is not
  *        shared the program's own waits for idleness are the driver's, and the program is as safe
  *        as without Belfry.)
@@ -42,8 +42,8 @@ struct bf_retired {
 /* So many are kept without trying to drain. */
 #define BF_RETIRED_MANY 64
 
-/* The engine is about to be given waits for this semaphore; its lock is held. */
-void bf_retired_note_wait(struct bf_engine *engine, VkSemaphore semaphore);
+/* The engine is about to be given a wait or a signal of this semaphore; its lock is held. */
+void bf_retired_note(struct bf_engine *engine, VkSemaphore semaphore);
 /* Is there anything to note on this engine? */
 bool bf_retired_notes(const struct bf_engine *engine);
 

@@ -67,8 +67,8 @@ struct bf_semaphore {
     struct bf_lock lock; /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
 
-    _Atomic uint64_t waited_on; /* shared engines that were given a wait (scheduler/retired.h) */
-    uint64_t kept_by;           /* once it is retired: of these, those not yet drained */
+    _Atomic uint64_t used_on; /* shared engines that were given operations (scheduler/retired.h) */
+    uint64_t kept_by;         /* once it is retired: of these, those not yet drained */
     struct bf_semaphore *next_retired;
 };
 

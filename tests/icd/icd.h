@@ -438,7 +438,7 @@ struct icd_payload {
     _Atomic uint64_t consumed;   /* binary: waits executed */
     /* locked from here */
     uint32_t pending; /* uses by packets that haven't finished */
-    uint32_t late;    /* waits by finished packets that queues haven't let go of (BELFRY_ICD_BUG) */
+    uint32_t late;    /* uses by finished packets that queues haven't let go of (BELFRY_ICD_BUG) */
     uint32_t host_waiters;
     struct icd_queue *blocked; /* queues whose first packet waits for a value */
     int fd;                    /* exported memfd, -1 for none */

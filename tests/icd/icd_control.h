@@ -80,7 +80,7 @@ enum belfry_icd_violation {
      * unprotected pool; an unprotected batch with one of a protected pool. */
     BELFRY_ICD_PROTECTION,
     /* With BELFRY_ICD_BUG=late_wait_points: a timeline semaphore destroyed after a batch that waited
-     * for it has finished, and before the queue has let go of it. */
+     * for it or signalled it has finished, and before the queue has let go of it. */
     BELFRY_ICD_LATE_WAIT,
     BELFRY_ICD_VIOLATION_COUNT,
 };

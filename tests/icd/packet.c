@@ -144,11 +144,12 @@ void icd_queue_let_go(struct icd_queue *queue)
     queue->n_late = 0;
 }
 
-/* The packet's waits are over. With the bug, its timelines stay in use until icd_queue_let_go. */
-static void waits_release(struct icd_packet *packet, struct icd_queue *queue)
+/* The packet's operations are over. With the bug, its timelines stay in use until icd_queue_let_go. */
+static void operations_release(const struct icd_operation *operations, uint32_t count,
+                               struct icd_queue *queue)
 {
-    for (uint32_t i = 0; i < packet->n_waits; i++) {
-        struct icd_payload *payload = packet->waits[i].payload;
+    for (uint32_t i = 0; i < count; i++) {
+        struct icd_payload *payload = operations[i].payload;
         payload->pending--;
         if (queue->object.device->config->late_wait_points && !queue->object.device->lost &&
             payload->timeline && queue->n_late < ICD_LATE) {
@@ -162,11 +163,8 @@ static void waits_release(struct icd_packet *packet, struct icd_queue *queue)
 
 static void packet_release(struct icd_packet *packet, struct icd_queue *queue)
 {
-    waits_release(packet, queue);
-    for (uint32_t i = 0; i < packet->n_signals; i++) {
-        packet->signals[i].payload->pending--;
-        icd_payload_unref(packet->signals[i].payload);
-    }
+    operations_release(packet->waits, packet->n_waits, queue);
+    operations_release(packet->signals, packet->n_signals, queue);
     for (uint32_t i = 0; i < packet->n_recordings; i++) {
         icd_recording_unuse(packet->recordings[i]);
         icd_recording_unref(packet->recordings[i]);

@@ -219,7 +219,8 @@ static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
                       "submissions use it",
                       semaphore->payload->pending);
     if (semaphore->payload->late)
-        icd_violation(BELFRY_ICD_LATE_WAIT, "a timeline is destroyed that %u finished waits use",
+        icd_violation(BELFRY_ICD_LATE_WAIT,
+                      "a timeline is destroyed that %u finished operations use",
                       semaphore->payload->late);
     icd_payload_unref(semaphore->payload);
     icd_payload_unref(semaphore->temporary);
