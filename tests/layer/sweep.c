@@ -31,7 +31,7 @@
 /* In the order of how bad it is. FAULTED: a zeroed struct lacks pointers that Vulkan requires, and what
  * copies it may follow them. */
 enum outcome { UNASKED, ABSENT, PRESENT, RETURNED, FAULTED, STUCK, CALLED_NULL };
-static const char *const words[] = {"unasked", "absent",   "present",    "returning",
+static const char *const words[] = {"unasked",  "absent",     "present",     "returning",
                                     "faulting", "not ending", "calling NULL"};
 
 static struct {
@@ -105,7 +105,8 @@ static void program_close(struct program *p)
 {
     if (p->device) {
         PFN_vkGetDeviceProcAddr get = OF_INSTANCE(p, vkGetDeviceProcAddr);
-        ((PFN_vkDestroyCommandPool)get(p->device, "vkDestroyCommandPool"))(p->device, p->pool, NULL);
+        ((PFN_vkDestroyCommandPool)get(p->device, "vkDestroyCommandPool"))(p->device, p->pool,
+                                                                           NULL);
         ((PFN_vkDestroyDevice)get(p->device, "vkDestroyDevice"))(p->device, NULL);
     }
     if (p->instance)
@@ -134,16 +135,15 @@ static bool program_open(struct program *p, bool layer, uint32_t version, const 
     count = 1;
     assert_true(OF_INSTANCE(p, vkEnumeratePhysicalDevices)(p->instance, &count, &p->physical) >= 0);
     count = 512;
-    assert_success(OF_INSTANCE(p, vkEnumerateDeviceExtensionProperties)(p->physical, NULL, &count,
-                                                                        list));
+    assert_success(
+        OF_INSTANCE(p, vkEnumerateDeviceExtensionProperties)(p->physical, NULL, &count, list));
     bool of_device = lists(list, count, extension);
     static const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                            .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo device = {VK_TYPE(DEVICE_CREATE_INFO),
-                                       .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
-                                       .enabledExtensionCount = of_device,
-                                       .ppEnabledExtensionNames = &extension};
+    const VkDeviceCreateInfo device = {
+        VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = of_device, .ppEnabledExtensionNames = &extension};
     if ((extension && !of_instance && !of_device) ||
         OF_INSTANCE(p, vkCreateDevice)(p->physical, &device, NULL, &p->device) != VK_SUCCESS) {
         program_close(p);
@@ -218,8 +218,7 @@ static enum outcome call(const struct program *p, const struct table_row *row,
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)
-        child(function, first_argument(p, row->columns[HANDLE]), row->columns[PARAMETERS],
-              &time);
+        child(function, first_argument(p, row->columns[HANDLE]), row->columns[PARAMETERS], &time);
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (WIFSIGNALED(status))
@@ -262,7 +261,8 @@ static uint32_t sweep(uint32_t version, const char *extension)
         }
         for (uint32_t i = 0; i < name_count * WAYS; i++) {
             uint32_t n = i / WAYS, way = i % WAYS;
-            enum outcome outcome = outcome_of(&p, n, way, extension, layer), *plain = &names[n].plain[way];
+            enum outcome outcome = outcome_of(&p, n, way, extension, layer),
+                         *plain = &names[n].plain[way];
             calls += outcome >= RETURNED;
             if (!layer) {
                 *plain = outcome;
@@ -270,7 +270,8 @@ static uint32_t sweep(uint32_t version, const char *extension)
             }
             /* The layer enables this one on every instance: layer/instance.c. */
             if (*plain == ABSENT &&
-                provides(names[n].providers, VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME))
+                provides(names[n].providers,
+                         VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME))
                 continue;
             if ((*plain == ABSENT) == (outcome == ABSENT) &&
                 (outcome <= *plain || outcome == FAULTED))

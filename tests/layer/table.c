@@ -18,10 +18,11 @@ void table_read(const char *path)
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
     fclose(file);
     char *line = strchr(text, '\n') + 1; /* of what registry it is */
-    assert_memory_equal(line,
-                        "command,names,handle,parameters,carries,loader,submits,families,trace,access,"
-                        "specialize,calls\n",
-                        strcspn(line, "\n") + 1);
+    assert_memory_equal(
+        line,
+        "command,names,handle,parameters,carries,loader,submits,families,trace,access,"
+        "specialize,calls\n",
+        strcspn(line, "\n") + 1);
     for (line = strchr(line, '\n') + 1; *line; table_count++) {
         assert_true(table_count < sizeof(table_rows) / sizeof(table_rows[0]));
         char *end = strchr(line, '\n');
