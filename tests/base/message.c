@@ -108,8 +108,7 @@ TEST(a_long_message_is_cut_off)
 /* Instead of calling itself without end, or waiting for itself. */
 static void call_again(BfMessageSeverity severity, const char *text, void *data)
 {
-    (void)severity;
-    (void)text;
+    (void)severity, (void)text;
     bf_message(BF_MESSAGE_ERROR, "from the callback");
     *(VkResult *)data = bfSetMessageCallback(NULL, NULL);
 }
@@ -144,8 +143,7 @@ static _Atomic uint64_t heard_in_all;
 static void count_late(BfMessageSeverity severity, const char *text, void *data)
 {
     struct owner *owner = data;
-    (void)severity;
-    (void)text;
+    (void)severity, (void)text;
     atomic_fetch_add(&owner->inside, 1);
     usleep(20);
     atomic_fetch_add(&heard_in_all, 1);

@@ -17,8 +17,7 @@ static char last[1024];
 
 static void hear(BfMessageSeverity severity, const char *text, void *data)
 {
-    (void)severity;
-    (void)data;
+    (void)severity, (void)data;
     snprintf(last, sizeof(last), "%s", text);
 }
 

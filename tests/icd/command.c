@@ -295,8 +295,7 @@ static void command_buffer_free(struct icd_command_buffer *buffer)
 static void icd_DestroyCommandPool(VkDevice device_, VkCommandPool pool_,
                                    const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_;
-    (void)pAllocator;
+    (void)device_, (void)pAllocator;
     if (!pool_)
         return;
     struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
@@ -322,8 +321,7 @@ static VkResult command_buffer_clear(struct icd_command_buffer *buffer, const ch
 static VkResult icd_ResetCommandPool(VkDevice device, VkCommandPool pool_,
                                      VkCommandPoolResetFlags flags)
 {
-    (void)device;
-    (void)flags;
+    (void)device, (void)flags;
     /* Only out of device memory may be returned here: no fault. */
     struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
     for (struct icd_command_buffer *buffer = pool->buffers; buffer; buffer = buffer->next)
@@ -383,8 +381,7 @@ fail:
 static void icd_FreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t count,
                                    const VkCommandBuffer *pCommandBuffers)
 {
-    (void)device;
-    (void)pool;
+    (void)device, (void)pool;
     for (uint32_t i = 0; i < count; i++)
         if (pCommandBuffers[i])
             command_buffer_free(COMMANDS(pCommandBuffers[i]));

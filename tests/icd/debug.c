@@ -129,8 +129,7 @@ static VkResult icd_CreateDebugUtilsMessengerEXT(
     VkInstance instance, const VkDebugUtilsMessengerCreateInfoEXT *pCreateInfo,
     const VkAllocationCallbacks *pAllocator, VkDebugUtilsMessengerEXT *pMessenger)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     if (icd_oom(ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     void *messenger = icd_object_new(NULL, ICD_KIND_MESSENGER, sizeof(struct icd_object));
@@ -142,8 +141,7 @@ static void icd_DestroyDebugUtilsMessengerEXT(VkInstance instance,
                                               VkDebugUtilsMessengerEXT messenger,
                                               const VkAllocationCallbacks *pAllocator)
 {
-    (void)instance;
-    (void)pAllocator;
+    (void)instance, (void)pAllocator;
     icd_object_free(messenger ? ICD_FROM(icd_object, ICD_KIND_MESSENGER, messenger) : NULL);
 }
 
@@ -176,8 +174,7 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
                                           const VkAllocationCallbacks *pAllocator,
                                           VkPrivateDataSlot *pSlot)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct private_slot *slot = icd_object_new(device, ICD_KIND_PRIVATE_DATA_SLOT, sizeof(*slot));
@@ -188,8 +185,7 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
 static void icd_DestroyPrivateDataSlot(VkDevice device, VkPrivateDataSlot slot_,
                                        const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     if (!slot_)
         return;
     struct private_slot *slot = SLOT(slot_);

@@ -433,8 +433,7 @@ static void icd_GetPhysicalDeviceSparseImageFormatProperties(
     VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkImageTiling tiling, uint32_t *pCount,
     VkSparseImageFormatProperties *pProperties)
 {
-    (void)physicalDevice, (void)format, (void)type, (void)samples, (void)usage, (void)tiling;
-    (void)pProperties;
+    (void)physicalDevice, (void)format, (void)type, (void)samples, (void)usage, (void)tiling, (void)pProperties;
     *pCount = 0;
 }
 

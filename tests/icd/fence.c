@@ -33,8 +33,7 @@ void icd_fence_unref(struct icd_fence *fence)
 static void icd_DestroyFence(VkDevice device_, VkFence fence_,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_;
-    (void)pAllocator;
+    (void)device_, (void)pAllocator;
     if (!fence_)
         return;
     struct icd_fence *fence = FENCE(fence_);
@@ -138,8 +137,7 @@ static VkResult icd_WaitForFences(VkDevice device_, uint32_t fenceCount, const V
 static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCreateInfo,
                                 const VkAllocationCallbacks *pAllocator, VkEvent *pEvent)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct icd_event *event = icd_object_new(device, ICD_KIND_EVENT, sizeof(*event));
@@ -152,8 +150,7 @@ static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCrea
 static void icd_DestroyEvent(VkDevice device_, VkEvent event,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_;
-    (void)pAllocator;
+    (void)device_, (void)pAllocator;
     if (event)
         icd_object_destroy(EVENT(event), icd_object_free);
 }

@@ -125,8 +125,7 @@ static VkResult icd_CreateIndirectExecutionSetEXT(VkDevice device_, const void *
 static void icd_DestroyIndirectExecutionSetEXT(VkDevice device, uint64_t set,
                                                const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     icd_object_free(set ? ICD_FROM(icd_object, ICD_KIND_EXECUTION_SET, set) : NULL);
 }
 

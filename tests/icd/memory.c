@@ -258,8 +258,7 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
 static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
                            const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     if (memory)
         icd_object_destroy(MEMORY(memory), memory_end);
 }
@@ -395,8 +394,7 @@ static uint64_t
 icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
                                         const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
 {
-    (void)device;
-    (void)pInfo;
+    (void)device, (void)pInfo;
     return 0;
 }
 

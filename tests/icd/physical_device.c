@@ -59,8 +59,7 @@ static VkResult icd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical
 static VkResult icd_EnumerateDeviceLayerProperties(VkPhysicalDevice physicalDevice,
                                                    uint32_t *pCount, VkLayerProperties *pProperties)
 {
-    (void)physicalDevice;
-    (void)pProperties;
+    (void)physicalDevice, (void)pProperties;
     *pCount = 0;
     return VK_SUCCESS;
 }
@@ -475,8 +474,7 @@ static VkResult icd_GetPhysicalDeviceToolProperties(VkPhysicalDevice physicalDev
                                                     uint32_t *pCount,
                                                     VkPhysicalDeviceToolProperties *pProperties)
 {
-    (void)physicalDevice;
-    (void)pProperties;
+    (void)physicalDevice, (void)pProperties;
     *pCount = 0;
     return VK_SUCCESS;
 }
@@ -521,8 +519,7 @@ icd_GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice physicalDevice,
                                              const VkPhysicalDeviceExternalFenceInfo *pInfo,
                                              VkExternalFenceProperties *pProperties)
 {
-    (void)physicalDevice;
-    (void)pInfo;
+    (void)physicalDevice, (void)pInfo;
     pProperties->exportFromImportedHandleTypes = 0;
     pProperties->compatibleHandleTypes = 0;
     pProperties->externalFenceFeatures = 0;

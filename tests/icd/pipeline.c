@@ -207,8 +207,7 @@ static VkResult icd_CreateDescriptorPool(VkDevice device_,
                                          const VkAllocationCallbacks *pAllocator,
                                          VkDescriptorPool *pPool)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
@@ -227,8 +226,7 @@ static void set_free(struct descriptor_set *set)
 static VkResult icd_ResetDescriptorPool(VkDevice device, VkDescriptorPool pool_,
                                         VkDescriptorPoolResetFlags flags)
 {
-    (void)device;
-    (void)flags;
+    (void)device, (void)flags;
     struct descriptor_pool *pool = ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pool_);
     while (pool->sets)
         set_free(pool->sets);
@@ -281,8 +279,7 @@ fail:
 static VkResult icd_FreeDescriptorSets(VkDevice device, VkDescriptorPool pool, uint32_t count,
                                        const VkDescriptorSet *pSets)
 {
-    (void)device;
-    (void)pool;
+    (void)device, (void)pool;
     for (uint32_t i = 0; i < count; i++)
         if (pSets[i])
             set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
@@ -307,8 +304,7 @@ static void icd_GetDescriptorSetLayoutSupport(VkDevice device,
                                               const VkDescriptorSetLayoutCreateInfo *pCreateInfo,
                                               VkDescriptorSetLayoutSupport *pSupport)
 {
-    (void)device;
-    (void)pCreateInfo;
+    (void)device, (void)pCreateInfo;
     pSupport->supported = VK_TRUE;
 }
 

@@ -46,8 +46,7 @@ static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInf
 static void icd_DestroyQueryPool(VkDevice device, VkQueryPool pool,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     if (pool)
         icd_object_destroy(POOL(pool), icd_object_free);
 }

@@ -57,8 +57,7 @@ static void buffer_end(void *object)
 static void icd_DestroyBuffer(VkDevice device, VkBuffer buffer,
                               const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     if (buffer)
         icd_object_destroy(BUFFER(buffer), buffer_end);
 }
@@ -168,16 +167,14 @@ static VkDeviceAddress icd_GetBufferDeviceAddress(VkDevice device,
 static uint64_t icd_GetBufferOpaqueCaptureAddress(VkDevice device,
                                                   const VkBufferDeviceAddressInfo *pInfo)
 {
-    (void)device;
-    (void)pInfo;
+    (void)device, (void)pInfo;
     return 0;
 }
 
 static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateInfo *pCreateInfo,
                                      const VkAllocationCallbacks *pAllocator, VkBufferView *pView)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_BUFFER_VIEW, sizeof(struct icd_object));
@@ -188,8 +185,7 @@ static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateI
 static void icd_DestroyBufferView(VkDevice device, VkBufferView view,
                                   const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     icd_object_free(view ? ICD_FROM(icd_object, ICD_KIND_BUFFER_VIEW, view) : NULL);
 }
 
@@ -227,8 +223,7 @@ static VkResult icd_CreateImage(VkDevice device_, const VkImageCreateInfo *pCrea
 static void icd_DestroyImage(VkDevice device, VkImage image_,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     icd_object_free(image_ ? IMAGE(image_) : NULL);
 }
 
@@ -340,8 +335,7 @@ static void icd_GetImageSubresourceLayout(VkDevice device, VkImage image_,
 static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInfo *pCreateInfo,
                                     const VkAllocationCallbacks *pAllocator, VkImageView *pView)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_IMAGE_VIEW, sizeof(struct icd_object));
@@ -352,8 +346,7 @@ static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInf
 static void icd_DestroyImageView(VkDevice device, VkImageView view,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     icd_object_free(view ? ICD_FROM(icd_object, ICD_KIND_IMAGE_VIEW, view) : NULL);
 }
 

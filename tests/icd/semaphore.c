@@ -206,8 +206,7 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
 static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_;
-    (void)pAllocator;
+    (void)device_, (void)pAllocator;
     if (!semaphore_)
         return;
     struct icd_semaphore *semaphore = SEMAPHORE(semaphore_);

@@ -34,8 +34,7 @@ static VkResult icd_CreateHeadlessSurfaceEXT(VkInstance instance,
                                              const VkAllocationCallbacks *pAllocator,
                                              VkSurfaceKHR *pSurface)
 {
-    (void)pCreateInfo;
-    (void)pAllocator;
+    (void)pCreateInfo, (void)pAllocator;
     if (icd_oom(ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     void *surface = icd_object_new(NULL, ICD_KIND_SURFACE, sizeof(struct icd_object));
@@ -46,8 +45,7 @@ static VkResult icd_CreateHeadlessSurfaceEXT(VkInstance instance,
 static void icd_DestroySurfaceKHR(VkInstance instance, VkSurfaceKHR surface,
                                   const VkAllocationCallbacks *pAllocator)
 {
-    (void)instance;
-    (void)pAllocator;
+    (void)instance, (void)pAllocator;
     icd_object_free(surface ? ICD_FROM(icd_object, ICD_KIND_SURFACE, surface) : NULL);
 }
 
@@ -218,8 +216,7 @@ static VkResult icd_CreateSwapchainKHR(VkDevice device_,
 static void icd_DestroySwapchainKHR(VkDevice device, VkSwapchainKHR swapchain_,
                                     const VkAllocationCallbacks *pAllocator)
 {
-    (void)device;
-    (void)pAllocator;
+    (void)device, (void)pAllocator;
     if (!swapchain_)
         return;
     struct icd_swapchain *swapchain = SWAPCHAIN(swapchain_);

@@ -222,9 +222,7 @@ static VkQueue submitted_to;
 static VkResult VKAPI_CALL note_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
                                        VkFence fence)
 {
-    (void)count;
-    (void)infos;
-    (void)fence;
+    (void)count, (void)infos, (void)fence;
     submitted_to = queue;
     return VK_SUCCESS;
 }
@@ -232,9 +230,7 @@ static VkResult VKAPI_CALL note_submit(VkQueue queue, uint32_t count, const VkSu
 static VkResult VKAPI_CALL note_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
                                         VkFence fence)
 {
-    (void)count;
-    (void)infos;
-    (void)fence;
+    (void)count, (void)infos, (void)fence;
     submitted_to = queue;
     return VK_SUCCESS;
 }

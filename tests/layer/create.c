@@ -959,9 +959,7 @@ TEST(test_never_shown)
 
 static void VKAPI_CALL no_queue(VkDevice device, uint32_t family, uint32_t index, VkQueue *queue)
 {
-    (void)device;
-    (void)family;
-    (void)index;
+    (void)device, (void)family, (void)index;
     *queue = VK_NULL_HANDLE;
 }
 

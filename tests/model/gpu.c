@@ -237,11 +237,7 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
                                           uint32_t image_count,
                                           const VkImageMemoryBarrier *image_barriers)
 {
-    (void)flags;
-    (void)buffer_count;
-    (void)buffer_barriers;
-    (void)image_count;
-    (void)image_barriers;
+    (void)flags, (void)buffer_count, (void)buffer_barriers, (void)image_count, (void)image_barriers;
     for (uint32_t i = 0; i < memory_count; i++) {
         if (is_full(from, to, memory[i].srcAccessMask, memory[i].dstAccessMask))
             buffer_of(handle)->own[GPU_BARRIER] = 1;
