@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the check keeps (A-3, access/access.h): little, however long a program runs; and what
- * happens at the bounds.
- */
+/* What the check keeps (A-3, access/access.h): little, however long a program runs; and what
+ * happens at the bounds. */
 #include "check.h"
 
 #include "access/model.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The check 'access' alone, without a device: queues and fences are told of by hand, uses by
- * bf_access_queue_uses, and reports are kept.
- */
+/* The check 'access' alone, without a device: queues and fences are told of by hand, uses by
+ * bf_access_queue_uses, and reports are kept. */
 #ifndef BELFRY_TEST_ACCESS_CHECK_H
 #define BELFRY_TEST_ACCESS_CHECK_H
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the layer tells the check 'access' of each command, and of each way to wait: on a driver of
+/* What the layer tells the check 'access' of each command, and of each way to wait: on a driver of
  * the test's own that does nothing, two queues use something at the same time, one after another in
  * the order of calls. The first use is a plain one, on the copy queue; the second is the command
  * that is tested, on the graphics queue. What the report says of it is compared.
  *
- * Functions fail the test when something is amiss.
- */
+ * Functions fail the test when something is amiss. */
 #ifndef BELFRY_TEST_ACCESS_COMMANDS_H
 #define BELFRY_TEST_ACCESS_COMMANDS_H
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A-1 and A-2 (access/access.h): what the check reports of small random programs, against all the
+/* A-1 and A-2 (access/access.h): what the check reports of small random programs, against all the
  * executions that they have.
  *
  * The ideal machine: each queue is an engine, a signal sets its fence, a wait that was called is
  * satisfied for good at the first instant at which the fence is there, the CPU's waits block the
  * CPU. What a queue comes to at once takes effect in the call, but for executions. All interleavings of CPU and queues are gone through; two uses are unordered if each comes
  * first in some execution. (Executions may end in a hang: an order that comes about only because
- * the program would hang without it is none.)
- */
+ * the program would hang without it is none.) */
 #include "check.h"
 
 #include <stdio.h>

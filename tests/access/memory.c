@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A-4 (access/access.h): each allocation of a program that uses everything made to fail. The check
+/* A-4 (access/access.h): each allocation of a program that uses everything made to fail. The check
  * ends, or the call that may say so says so; nothing is reported that is not so, and nothing leaks.
  */
 #include "check.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What orders two queues and what doesn't: fences in all their forms, the CPU, events, and Vulkan's
- * own objects. In each test the copy queue writes bytes that the graphics queue then reads.
- */
+/* What orders two queues and what doesn't: fences in all their forms, the CPU, events, and Vulkan's
+ * own objects. In each test the copy queue writes bytes that the graphics queue then reads. */
 #include "check.h"
 
 #include <string.h>

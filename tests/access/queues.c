@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * D3D12's queues and fences under the layer with check=access: what the C API tells the check. In
+/* D3D12's queues and fences under the layer with check=access: what the C API tells the check. In
  * each test a copy queue fills a buffer that a 3D queue then reads; the lines on stderr are counted.
  */
 #include "../layer/world.h"

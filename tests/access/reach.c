@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A-2 and A-3 (access/access.h) in long programs: what the check reports, against a graph of
+/* A-2 and A-3 (access/access.h) in long programs: what the check reports, against a graph of
  * everything that was called and has run, and the pairs of uses in it that no path connects. The
- * programs are mostly right: whoever uses a resource mostly waits for those it has to wait for.
- */
+ * programs are mostly right: whoever uses a resource mostly waits for those it has to wait for. */
 #include "check.h"
 
 #include <stdio.h>

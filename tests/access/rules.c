@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rules for resources that several queues share, one by one: what breaks a rule is reported,
- * with everything a reader needs to know; what a rule allows is not.
- */
+/* The rules for resources that several queues share, one by one: what breaks a rule is reported,
+ * with everything a reader needs to know; what a rule allows is not. */
 #include "check.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Programs of several threads: stamps of all calls and items, and what they must obey.
+/* Programs of several threads: stamps of all calls and items, and what they must obey.
  *
  * Device 0 belongs to all threads and is destroyed last. Each thread has devices of its own besides,
  * one after the other, which it destroys whenever it likes, or has destroyed by an item of device 0.

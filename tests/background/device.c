@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Background processing through the public header, on devices of either way in: settings, handles,
- * and destruction by the device's own end.
- */
+/* Background processing through the public header, on devices of either way in: settings, handles,
+ * and destruction by the device's own end. */
 #include "support/fixture.h"
 
 #include <belfry/background.h>

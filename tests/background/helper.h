@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the tests of background processing share: items that write down what happens to them, and
+/* What the tests of background processing share: items that write down what happens to them, and
  * that stand still until told to go on, so that every order can be forced.
  *
  * Background processing is built into these tests: a thread sanitizer sees only what it has built.
- * A test that hangs ends by SIGALRM after HELPER_SECONDS.
- */
+ * A test that hangs ends by SIGALRM after HELPER_SECONDS. */
 #ifndef BELFRY_TEST_BACKGROUND_HELPER_H
 #define BELFRY_TEST_BACKGROUND_HELPER_H
 

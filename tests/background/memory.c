@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Lack of memory: pressure, which delays items, and allocations and threads that can't be had, which
- * leave everything as it was.
- */
+/* Lack of memory: pressure, which delays items, and allocations and threads that can't be had, which
+ * leave everything as it was. */
 #include "helper.h"
 
 #include <errno.h>

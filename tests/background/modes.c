@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Modes and actions: who is told, what is accepted, what a commit's set is and when its event is
- * set, what needs developer mode, and that loops which ask end.
- */
+/* Modes and actions: who is told, what is accepted, what a commit's set is and when its event is
+ * set, what needs developer mode, and that loops which ask end. */
 #include "helper.h"
 
 #include <sched.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Items: which of their functions is called, where, in which order, and how many at a time, through
- * the lives and deaths of devices.
- */
+/* Items: which of their functions is called, where, in which order, and how many at a time, through
+ * the lives and deaths of devices. */
 #include "helper.h"
 
 #include <dirent.h>

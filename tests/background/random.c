@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The programs, one after the other: --count N, --seed N (of the first; each has the next one),
- * --threads N (of all; else the seed decides).
- */
+/* The programs, one after the other: --count N, --seed N (of the first; each has the next one),
+ * --threads N (of all; else the seed decides). */
 #include "random.h"
 #include "support/arguments.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which threads run items, and how the kernel schedules those: idle workers, the boost, what a driver
+/* Which threads run items, and how the kernel schedules those: idle workers, the boost, what a driver
  * is prepared on, forks. All of it once more as a user without privileges, whom the kernel lets go
- * into SCHED_IDLE, but not out of it.
- */
+ * into SCHED_IDLE, but not out of it. */
 #include "helper.h"
 
 #include "fence/event.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The timeline: items, cancels, modes and commits on a track of their own, at the times at which
- * they happened, and none of it written by an idle thread.
- */
+/* The timeline: items, cancels, modes and commits on a track of their own, at the times at which
+ * they happened, and none of it written by an idle thread. */
 #include "../trace/trace_helper.h"
 #include "helper.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The map of handles: against a model, with keys that collide, and under readers that never lock
- * (guarantees M-1 to M-3 of base/map.h).
- */
+/* The map of handles: against a model, with keys that collide, and under readers that never lock
+ * (guarantees M-1 to M-3 of base/map.h). */
 #include "support/test.h"
 
 #include <pthread.h>

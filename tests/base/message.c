@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Messages: to stderr, or to the program's callback (bfSetMessageCallback), which is not called any
- * more once another one has been set.
- */
+/* Messages: to stderr, or to the program's callback (bfSetMessageCallback), which is not called any
+ * more once another one has been set. */
 #include "support/test.h"
 
 #include <pthread.h>

@@ -10,10 +10,8 @@
 
 #define T(us) (1000000000ull + (us)*1000ull)
 
-/*
- * Three engines. Twice: compute, whose signal graphics waits for, whose signal a present waits for.
- * Beside them a copy that is held until the CPU signals.
- */
+/* Three engines. Twice: compute, whose signal graphics waits for, whose signal a present waits for.
+ * Beside them a copy that is held until the CPU signals. */
 static void two_frames(struct made *m, bool interned)
 {
     made_begin(m, interned);

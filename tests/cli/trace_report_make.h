@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Timelines made by hand, with times and names of the test's choosing, in the two ways in which
+/* Timelines made by hand, with times and names of the test's choosing, in the two ways in which
  * Belfry has written them: each name in full and each time absolute, or names said once and times
- * as distances.
- */
+ * as distances. */
 #ifndef BELFRY_TESTS_TRACE_REPORT_MAKE_H
 #define BELFRY_TESTS_TRACE_REPORT_MAKE_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A long timeline in little memory. With arguments, 'FILE MEBIBYTES': writes such a file, to try
- * 'belfry trace' on what is too large for a test.
- */
+/* A long timeline in little memory. With arguments, 'FILE MEBIBYTES': writes such a file, to try
+ * 'belfry trace' on what is too large for a test. */
 #include "support/test.h"
 
 #include <fcntl.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A Vulkan 1.1 program that wants the families many GPUs have: one for compute without graphics,
+/* A Vulkan 1.1 program that wants the families many GPUs have: one for compute without graphics,
  * one for copies alone. It computes on the one, hands the result over to the other, and looks
  * whether it is right. Where there are no such families it says so and exits with 77.
  *
- *   families [--hazard]   --hazard leaves out the barrier between a fill and a dispatch
- */
+ *   families [--hazard]   --hazard leaves out the barrier between a fill and a dispatch */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Preloaded into other people's programs, so that two runs of one can be compared:
+/* Preloaded into other people's programs, so that two runs of one can be compared:
  *
  *   BELFRY_STEADY_PICTURE=FILE  each window's contents are written to FILE (PPM) just before the
  *                               program destroys it
@@ -9,8 +8,7 @@
  *                               its window being closed
  *
  * Only what a program links directly passes here, which is what vkcube and vkd3d's demos do. What
- * it takes by vkGetDeviceProcAddr doesn't, nor anything inside of drivers and layers.
- */
+ * it takes by vkGetDeviceProcAddr doesn't, nor anything inside of drivers and layers. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

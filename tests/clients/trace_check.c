@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reads a program's timeline back:
+/* Reads a program's timeline back:
  *
  *   belfry-trace-check FILE PROGRAM ARROWS [QUEUE SUBMISSIONS]...
  *
  * The file must be whole and hold what holds for any trace; be PROGRAM's; have ARROWS arrows from
  * signal to wait ('-': any number); and for each QUEUE (the beginning of a track's name)
  * SUBMISSIONS packets on its software track, and as many on its hardware track, with a beginning
- * and an end. Exits with 0 or 1.
- */
+ * and an end. Exits with 0 or 1. */
 #include "support/test.h"
 
 #include <stdio.h>

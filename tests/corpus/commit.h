@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Asks Belfry to finish, now, whatever it would like to do in the background, where it is between the
+/* Asks Belfry to finish, now, whatever it would like to do in the background, where it is between the
  * program and the driver. The program isn't linked with it: which library there is, if any, shows
- * once the layer is loaded.
- */
+ * once the layer is loaded. */
 #ifndef BELFRY_TEST_CORPUS_COMMIT_H
 #define BELFRY_TEST_CORPUS_COMMIT_H
 

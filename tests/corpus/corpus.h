@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The corpus: shaders that other people wrote, each wrapped in two forms that give the same picture,
+/* The corpus: shaders that other people wrote, each wrapped in two forms that give the same picture,
  * a compute shader and a full-screen pass, with its parameters in push constants. belfry-corpus-wrap
  * makes it, in a folder with SPIR-V files and one manifest; this reads it.
  *
@@ -29,8 +28,7 @@
  *  C-2  Equal moments give equal push constants; bytes of no member are 0.
  *  C-3  Seed 0 gives the defaults. Another moves each by half of it at most, and keeps its sign.
  *  C-4  64 frames in a row have 64 different values of progress.
- *  C-5  What the wrapper can't read is skipped, with a reason; it guesses nothing.
- */
+ *  C-5  What the wrapper can't read is skipped, with a reason; it guesses nothing. */
 #ifndef BELFRY_TEST_CORPUS_H
 #define BELFRY_TEST_CORPUS_H
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Draws one frame of one shader of the corpus on a Vulkan device, in one of its two forms, and says what
+/* Draws one frame of one shader of the corpus on a Vulkan device, in one of its two forms, and says what
  * came out of it. It uses Vulkan alone, and can't tell whether a layer lies between.
  *
  * What a picture depends on is the shader, the form, the push constants and the size: what it reads
  * is made of integers, the same everywhere, and what it writes to is wiped beforehand.
  *
  * Functions complain on stderr (report.h) before they return an error. A struct corpus_gpu, and what
- * belongs to it, is used by one thread at a time.
- */
+ * belongs to it, is used by one thread at a time. */
 #ifndef BELFRY_TEST_CORPUS_GPU_H
 #define BELFRY_TEST_CORPUS_GPU_H
 

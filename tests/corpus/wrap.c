@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * belfry-corpus-wrap: makes the corpus (corpus.h) of what other people published.
+/* belfry-corpus-wrap: makes the corpus (corpus.h) of what other people published.
  *
  *   belfry-corpus-wrap --out FOLDER --vertex FILE [--transitions FOLDER] [--dolphin FOLDER]
  *                      [--missing NAME=REASON]...
@@ -9,8 +8,7 @@
  * manifest last. What doesn't compile is skipped with the compiler's first error. Compute forms are as the
  * compiler leaves them, in SPIR-V 1.3; passes are optimised, in SPIR-V 1.6: programs ship both.
  *
- * Exits with 77 where there is no glslc.
- */
+ * Exits with 77 where there is no glslc. */
 #include "wrap.h"
 
 #include <dirent.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Inside belfry-corpus-wrap: from a shader as its author published it to the two forms that corpus.h
- * describes.
- */
+/* Inside belfry-corpus-wrap: from a shader as its author published it to the two forms that corpus.h
+ * describes. */
 #ifndef BELFRY_TEST_CORPUS_WRAP_H
 #define BELFRY_TEST_CORPUS_WRAP_H
 

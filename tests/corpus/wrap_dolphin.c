@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dolphin's post-processing shaders: GLSL with HLSL's names of types, whose main reads through
+/* Dolphin's post-processing shaders: GLSL with HLSL's names of types, whose main reads through
  * Sample..., Get... and GetOption, and ends in SetOutput. Options are declared in a comment:
  *
  *     [OptionRangeFloat]
  *     OptionName = DISTORTION_FACTOR
- *     DefaultValue = 4.0
- */
+ *     DefaultValue = 4.0 */
 #include "wrap.h"
 
 #include <ctype.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the wrapped shaders of all collections have in common.
- */
+/* What the wrapped shaders of all collections have in common. */
 #include "wrap.h"
 
 #include <errno.h>

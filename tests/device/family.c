@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which families a program is shown, for the shapes of real GPUs and for odd ones.
- */
+/* Which families a program is shown, for the shapes of real GPUs and for odd ones. */
 
 #include "support/test.h"
 #include "device/family.h"

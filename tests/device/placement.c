@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which VkQueues are opened for what a program asks for, and who goes where.
- */
+/* Which VkQueues are opened for what a program asks for, and who goes where. */
 
 #include "support/test.h"
 #include "device/placement.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Bad input: refused with VK_ERROR_VALIDATION_FAILED_EXT (or what a declaration says instead), told
- * in one line that names the call, and without effect.
- */
+/* Bad input: refused with VK_ERROR_VALIDATION_FAILED_EXT (or what a declaration says instead), told
+ * in one line that names the call, and without effect. */
 #include "support/fixture.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events, clause by clause (belfry.h), on one thread: what others do at an awkward moment is done
- * around the call of ppoll, just before or just after it. Threads are in event_threads.c.
- */
+/* Events, clause by clause (belfry.h), on one thread: what others do at an awkward moment is done
+ * around the call of ppoll, just before or just after it. Threads are in event_threads.c. */
 #include "support/capture.h"
 #include "support/test.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
- * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long.
- */
+/* Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
+ * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long. */
 #include "support/test.h"
 
 #include <pthread.h>

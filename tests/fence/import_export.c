@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fences and timeline semaphores together: fences made of a semaphore (bfImportFence), semaphores
+/* Fences and timeline semaphores together: fences made of a semaphore (bfImportFence), semaphores
  * that follow a fence (bfExportFence), each mixed with submissions to the program's own VkQueues
- * and with the CPU's calls of both APIs.
- */
+ * and with the CPU's calls of both APIs. */
 #include "support/fixture.h"
 
 /* A fence of the semaphore, the fixture's to destroy. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random programs and their logs: some threads, each with a queue of its own, whose calls are the
+/* Random programs and their logs: some threads, each with a queue of its own, whose calls are the
  * model of what must be logged, in which order; others read both logs meanwhile, exchange their
- * buffers and come and go.
- */
+ * buffers and come and go. */
 #include "support/fixture.h"
 
 #include <sched.h>

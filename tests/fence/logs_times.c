@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * When a queue comes to a wait, by its log (belfry/fence_log.h): when what was before has ended, or
+/* When a queue comes to a wait, by its log (belfry/fence_log.h): when what was before has ended, or
  * when the wait was handed to it, whichever is later. Also where the queue had been at work before
- * anybody asked for a log, on the program's own VkQueues, and within one call.
- */
+ * anybody asked for a log, on the program's own VkQueues, and within one call. */
 #include "support/fixture.h"
 
 #include <stdlib.h>

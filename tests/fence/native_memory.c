@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Native fences and logs where the driver runs out of memory, once, at each of its calls in turn:
+/* Native fences and logs where the driver runs out of memory, once, at each of its calls in turn:
  * the call of the program's that it was in says so and changes nothing, or what is lost is an entry
- * of a log, and counted. The device is never lost.
- */
+ * of a log, and counted. The device is never lost. */
 #include "support/fixture.h"
 
 #include <stdio.h>

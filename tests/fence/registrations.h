@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What holds of events registered with a fence, whoever signals it: the CPU (values.c) or a queue
- * (gpu_signals.c). Each checks one behaviour and fails the test when it doesn't hold.
- */
+/* What holds of events registered with a fence, whoever signals it: the CPU (values.c) or a queue
+ * (gpu_signals.c). Each checks one behaviour and fails the test when it doesn't hold. */
 #ifndef BELFRY_TEST_FENCE_REGISTRATIONS_H
 #define BELFRY_TEST_FENCE_REGISTRATIONS_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fences that are open several times in one process, on one device and on two: values, waits, ends
+/* Fences that are open several times in one process, on one device and on two: values, waits, ends
  * of objects, wake-ups, and descriptors that lead to no fence. (Between processes: shared_peers.c.)
  */
 #include "shared_peer.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Peers that die, and one that writes anything into the page: nobody hangs, crashes, or keeps
- * anything. Processes are killed at random points of their work; those who wait are released.
- */
+/* Peers that die, and one that writes anything into the page: nobody hangs, crashes, or keeps
+ * anything. Processes are killed at random points of their work; those who wait are released. */
 #include "shared_peer.h"
 
 #include <stdio.h>

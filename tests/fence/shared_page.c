@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The page of a shared fence (fence/shared_page.h): who sets a value raises every slot's peak and
+/* The page of a shared fence (fence/shared_page.h): who sets a value raises every slot's peak and
  * wakes those alone who wait for less (SH-1, SH-2), nobody's bytes are believed (SH-4), and slots
- * are the kernel's to give (SH-5).
- */
+ * are the kernel's to give (SH-5). */
 #include "support/test.h"
 
 #include <string.h>

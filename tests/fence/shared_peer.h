@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Another process with a device of its own, which does what it is told: this executable, run again.
+/* Another process with a device of its own, which does what it is told: this executable, run again.
  * Orders are done one after the other; each has one answer. A peer that comes to harm, or leaves a
- * violation behind, fails the test that asks or ends it.
- */
+ * violation behind, fails the test that asks or ends it. */
 #ifndef BELFRY_TEST_FENCE_SHARED_PEER_H
 #define BELFRY_TEST_FENCE_SHARED_PEER_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fences of several processes, each with a device of its own: what one sets the others see, from
- * CPU and GPU, whatever is overwritten before they look; what they cost; and lost devices.
- */
+/* Fences of several processes, each with a device of its own: what one sets the others see, from
+ * CPU and GPU, whatever is overwritten before they look; what they cost; and lost devices. */
 #include "shared_peer.h"
 
 #include <sched.h>

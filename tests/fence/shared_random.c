@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random programs of two to four processes on one shared fence, against a model: the fence is one
+/* Random programs of two to four processes on one shared fence, against a model: the fence is one
  * word, and a wait is satisfied by the first value from its arming that reaches it. Once step by
  * step, where the model knows everything; and once with all at it at the same time, where it knows
- * which values there were. A failure names its seed: the same one repeats it.
- */
+ * which values there were. A failure names its seed: the same one repeats it. */
 #include "shared_peer.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fences of trusted processes on one device (BF_SHARE_TRUSTED_BIT): queues wait for each other's
- * signals natively, by the same rules of cause as within one process; and what is refused.
- */
+/* Fences of trusted processes on one device (BF_SHARE_TRUSTED_BIT): queues wait for each other's
+ * signals natively, by the same rules of cause as within one process; and what is refused. */
 #include "shared_peer.h"
 
 #include <sched.h>

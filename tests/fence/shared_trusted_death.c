@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Trusted peers that end, or lose their device, at each stage of a signal: before the driver has it,
+/* Trusted peers that end, or lose their device, at each stage of a signal: before the driver has it,
  * with it on its way, waited for natively or not, and after it was applied. Nobody's GPU is left
- * waiting (SH-18), and who went on in vain is told.
- */
+ * waiting (SH-18), and who went on in vain is told. */
 #include "shared_peer.h"
 
 #include <sched.h>

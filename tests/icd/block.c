@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Calls that block, as real drivers' presents and submits do.
- */
+/* Calls that block, as real drivers' presents and submits do. */
 #include "icd.h"
 
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Command pools and buffers: recording, and running what was recorded.
+/* Command pools and buffers: recording, and running what was recorded.
  *
  * A recording is a row of commands in one growing block. It is shared by reference with whatever
  * executes it, so a command buffer that is destroyed or recorded anew while pending (which is
- * found and counted) does no harm to the driver.
- */
+ * found and counted) does no harm to the driver. */
 #include "icd.h"
 
 #define COMMANDS(handle_) ICD_FROM(icd_command_buffer, ICD_KIND_COMMAND_BUFFER, handle_)

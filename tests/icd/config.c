@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * BELFRY_ICD_*: what the environment asks of the driver.
- */
+/* BELFRY_ICD_*: what the environment asks of the driver. */
 #include "icd.h"
 
 #include <errno.h>

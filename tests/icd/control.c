@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The process-wide part of the driver: its lock, counters, recorder, pause, and the functions that
- * programs under test find by dlsym.
- */
+/* The process-wide part of the driver: its lock, counters, recorder, pause, and the functions that
+ * programs under test find by dlsym. */
 #include "icd.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names, labels, messengers and private data: what programs and layers hang on objects. Handles
- * come here as numbers, where nobody's types tell whose they are: dispatchable ones are checked.
- */
+/* Names, labels, messengers and private data: what programs and layers hang on objects. Handles
+ * come here as numbers, where nobody's types tell whose they are: dispatchable ones are checked. */
 #include "icd.h"
 
 #include <stdio.h>

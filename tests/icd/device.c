@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Devices: creation, queues, calibrated time, private data, and the leak check at the end.
- */
+/* Devices: creation, queues, calibrated time, private data, and the leak check at the end. */
 #include "icd.h"
 
 #include <stdio.h>

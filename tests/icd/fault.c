@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Calls that fail because a program under test has asked for it.
- */
+/* Calls that fail because a program under test has asked for it. */
 #include "icd.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Features: what is offered, in every struct that may ask, and the check of what a program enables.
+/* Features: what is offered, in every struct that may ask, and the check of what a program enables.
  */
 #include "icd.h"
 
@@ -433,7 +432,8 @@ static void icd_GetPhysicalDeviceSparseImageFormatProperties(
     VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkImageTiling tiling, uint32_t *pCount,
     VkSparseImageFormatProperties *pProperties)
 {
-    (void)physicalDevice, (void)format, (void)type, (void)samples, (void)usage, (void)tiling, (void)pProperties;
+    (void)physicalDevice, (void)format, (void)type, (void)samples, (void)usage, (void)tiling,
+        (void)pProperties;
     *pCount = 0;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fences and events.
- */
+/* Fences and events. */
 #include "icd.h"
 
 #define FENCE(handle_) ICD_FROM(icd_fence, ICD_KIND_FENCE, handle_)

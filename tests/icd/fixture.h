@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the test driver's own tests stand on: an instance, a device with every queue of its shape,
+/* What the test driver's own tests stand on: an instance, a device with every queue of its shape,
  * and short forms of the calls they make over and over. Single-threaded, as volk's global functions
- * are.
- */
+ * are. */
 #ifndef BELFRY_TEST_ICD_FIXTURE_H
 #define BELFRY_TEST_ICD_FIXTURE_H
 

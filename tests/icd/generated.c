@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Device-generated commands, of which nothing is generated: what names a pipeline checks that it is
- * one, and what would record work notes what is bound, and leaves nothing bound.
- */
+/* Device-generated commands, of which nothing is generated: what names a pipeline checks that it is
+ * one, and what would record work notes what is bound, and leaves nothing bound. */
 #include "icd.h"
 
 /* Newer than the oldest headers there are. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the files of the test driver share: its objects, its one lock, its table of entry points.
+/* What the files of the test driver share: its objects, its one lock, its table of entry points.
  *
  * One mutex, icd_world.lock, guards all that queues, semaphores, fences and events have in common
  * over every device of the process; it is never held while command buffers run (but for chained
@@ -10,8 +9,7 @@
  * to find nothing to do, and icd_world.busy == 0 is quiescence.
  *
  * On the systems this driver is built for VKAPI_ATTR and VKAPI_CALL are empty; they are left out.
- * pAllocator is ignored everywhere.
- */
+ * pAllocator is ignored everywhere. */
 #ifndef BELFRY_TEST_ICD_H
 #define BELFRY_TEST_ICD_H
 
@@ -408,11 +406,9 @@ bool icd_host_sleep(uint64_t deadline);
 /* Semaphores, fences, events: semaphore.c, fence.c
  * -------------------------------------------------------- */
 
-/*
- * What a semaphore stands for; shared by all semaphores that import it. A binary one counts too:
+/* What a semaphore stands for; shared by all semaphores that import it. A binary one counts too:
  * its n-th wait waits for its n-th signal. Numbers are atomic because free mode reads and writes
- * them without the lock.
- */
+ * them without the lock. */
 /* What processes share of an exported timeline semaphore: a memfd of just this. Numbers alone, so
  * that a process may end at any time. */
 struct icd_outside {

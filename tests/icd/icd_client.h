@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How a test finds the control functions of the test driver (icd_control.h): header only, so that
- * any test program may include it without linking anything of the driver.
- */
+/* How a test finds the control functions of the test driver (icd_control.h): header only, so that
+ * any test program may include it without linking anything of the driver. */
 #ifndef BELFRY_TEST_ICD_CLIENT_H
 #define BELFRY_TEST_ICD_CLIENT_H
 
@@ -44,11 +42,9 @@ struct belfry_icd_control {
     belfry_icd_sparse_binds_fn *sparse_binds;
 };
 
-/*
- * Finds the driver that the loader has loaded for this process; call it after vkCreateInstance.
+/* Finds the driver that the loader has loaded for this process; call it after vkCreateInstance.
  * The library is looked for at $BELFRY_TEST_BUILD/lib. Returns false, and leaves *control zeroed,
- * when the process runs on another driver. Release with belfry_icd_control_unload.
- */
+ * when the process runs on another driver. Release with belfry_icd_control_unload. */
 static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
 {
     *control = (struct belfry_icd_control){0};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The side channel of Belfry's test driver: what a program under test may ask the driver below it.
+/* The side channel of Belfry's test driver: what a program under test may ask the driver below it.
  *
  * A program never links the driver. It opens the library that the Vulkan loader has already loaded
  * (dlopen(path, RTLD_NOW | RTLD_NOLOAD)) and finds these functions with dlsym; the typedefs below
  * name their types, belfry_icd_control_load() in icd_client.h does it for the tests of this tree.
  * Counters, pause and recorder belong to the process, not to an instance. Every function may be
  * called from any thread at any time, unless it says otherwise; none may be called from the
- * submit callback.
- */
+ * submit callback. */
 #ifndef BELFRY_TEST_ICD_CONTROL_H
 #define BELFRY_TEST_ICD_CONTROL_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Commands that are recorded as nothing: this driver runs transfers and synchronisation, and draws
- * and computes nothing. That the family could run them is checked all the same.
- */
+/* Commands that are recorded as nothing: this driver runs transfers and synchronisation, and draws
+ * and computes nothing. That the family could run them is checked all the same. */
 #include "icd.h"
 
 #define GRAPHICS VK_QUEUE_GRAPHICS_BIT

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Instances, the loader's interface, and the look-up of entry points by name.
- */
+/* Instances, the loader's interface, and the look-up of entry points by name. */
 #include "icd.h"
 
 #include <stdio.h>

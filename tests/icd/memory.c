@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Device memory, which is the process's own, and how the device reads and writes it.
- */
+/* Device memory, which is the process's own, and how the device reads and writes it. */
 #include "icd.h"
 
 #include <stdio.h>

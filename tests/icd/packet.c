@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Packets: what a queue holds between the call and the work, and what is checked when it comes in.
+/* Packets: what a queue holds between the call and the work, and what is checked when it comes in.
  */
 #include "icd.h"
 

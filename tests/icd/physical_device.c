@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The physical device: families, memory, limits, properties, and what extensions it offers.
- * Features are in features.c.
- */
+/* The physical device: families, memory, limits, properties, and what extensions it offers.
+ * Features are in features.c. */
 #include "icd.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Objects that are made, counted and destroyed, and do nothing in between: pipelines and all that
- * belongs to them.
- */
+/* Objects that are made, counted and destroyed, and do nothing in between: pipelines and all that
+ * belongs to them. */
 #include "icd.h"
 
 #include <sys/prctl.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Query pools: timestamps are real; queries of other types become available with the value 0.
- */
+/* Query pools: timestamps are real; queries of other types become available with the value 0. */
 #include "icd.h"
 
 #define POOL(handle_) ICD_FROM(icd_query_pool, ICD_KIND_QUERY_POOL, handle_)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Queues: a worker thread each, which takes packets in order, waits as hardware would, and runs
- * them. In free mode there are no workers: packets run inside the call or are chained.
- */
+/* Queues: a worker thread each, which takes packets in order, waits as hardware would, and runs
+ * them. In free mode there are no workers: packets run inside the call or are chained. */
 #include "icd.h"
 
 #include <linux/futex.h>

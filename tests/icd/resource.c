@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Buffers, images and their views. Buffers are real; images have requirements and memory, and
- * nothing ever looks inside.
- */
+/* Buffers, images and their views. Buffers are real; images have requirements and memory, and
+ * nothing ever looks inside. */
 #include "icd.h"
 
 #include <sys/mman.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What Vulkan asks of commands when they are recorded: that the family of their pool can run them,
- * and that they stay within the buffers they name.
- */
+/* What Vulkan asks of commands when they are recorded: that the family of their pool can run them,
+ * and that they stay within the buffers they name. */
 #include "icd.h"
 
 /* NULL for a family that the device hasn't: that was told when the pool was made. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Semaphores, binary and timeline, and their export as opaque file descriptors: within the process,
- * and of timelines to others.
- */
+/* Semaphores, binary and timeline, and their export as opaque file descriptors: within the process,
+ * and of timelines to others. */
 #include "icd.h"
 
 #include <fcntl.h>
@@ -310,14 +308,12 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
 
 /* Export and import ------------------------------------------------------------------------- */
 
-/*
- * A timeline semaphore that is made exportable lies outside from the first (BELFRY_ICD_PROCESSES):
+/* A timeline semaphore that is made exportable lies outside from the first (BELFRY_ICD_PROCESSES):
  * its descriptor is the memory that it lies in.
  *
  * Any other exported payload is named by a memfd, whose inode is unique in the system while it lives. The
  * descriptor a program holds can outlive every semaphore, and its closing can't be seen, so what
- * has been exported is kept until the process has no instance left.
- */
+ * has been exported is kept until the process has no instance left. */
 static struct icd_payload *exported;
 
 void icd_payload_forget_exported(void)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The calls on a VkQueue: submit, bind sparse, present, wait idle.
- */
+/* The calls on a VkQueue: submit, bind sparse, present, wait idle. */
 #include "icd.h"
 
 #include <sys/syscall.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Headless surfaces and swapchains. An image is free again once its present has run on its queue.
+/* Headless surfaces and swapchains. An image is free again once its present has run on its queue.
  */
 #include "icd.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the driver finds wrong: one test per kind of violation. Each also shows that the driver
- * itself survives it, which is what the address sanitizer's run is for.
- */
+/* What the driver finds wrong: one test per kind of violation. Each also shows that the driver
+ * itself survives it, which is what the address sanitizer's run is for. */
 #include "fixture.h"
 
 #include <pthread.h>

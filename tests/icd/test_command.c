@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What command buffers do: transfers, queries and clocks, secondary buffers, memory, sparse binds.
+/* What command buffers do: transfers, queries and clocks, secondary buffers, memory, sparse binds.
  */
 #include "fixture.h"
 

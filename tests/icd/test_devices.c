@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * More than one physical device: what tells them apart, and that they share nothing.
- */
+/* More than one physical device: what tells them apart, and that they share nothing. */
 #include "fixture.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Faults: a device lost at the n-th submit, memory out at the n-th call. Whatever fails must fail
- * cleanly and hang nobody.
- */
+/* Faults: a device lost at the n-th submit, memory out at the n-th call. Whatever fails must fail
+ * cleanly and hang nobody. */
 #include "fixture.h"
 
 #include <pthread.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Packets held between their work and their signals, and queues that go step by step.
- */
+/* Packets held between their work and their signals, and queues that go step by step. */
 #include "fixture.h"
 
 /* Held: the word is written, and nothing yet says so. */

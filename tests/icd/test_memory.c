@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Memory: the program's own that is imported, and what kinds of it there are.
- */
+/* Memory: the program's own that is imported, and what kinds of it there are. */
 #include "fixture.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Headless presentation: acquiring, presenting in the queue's order, running out of images.
- */
+/* Headless presentation: acquiring, presenting in the queue's order, running out of images. */
 #include "fixture.h"
 
 static VkSurfaceKHR surface_create(struct fixture *f)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Timeline semaphores that two processes share (BELFRY_ICD_PROCESSES): this executable, run again,
- * is the other one, and does what it is told.
- */
+/* Timeline semaphores that two processes share (BELFRY_ICD_PROCESSES): this executable, run again,
+ * is the other one, and does what it is told. */
 #include "fixture.h"
 
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Submission: order, both kinds of semaphores, fences, events, pausing, and what is counted. A test
- * that shows that nothing happens lets the driver come to rest first (quiesce).
- */
+/* Submission: order, both kinds of semaphores, fences, events, pausing, and what is counted. A test
+ * that shows that nothing happens lets the driver come to rest first (quiesce). */
 #include "fixture.h"
 
 #include <pthread.h>

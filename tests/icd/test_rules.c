@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the driver finds wrong with recorded commands: families that can't run them, ranges, queries
- * without reset, and objects that are destroyed or reset under them.
- */
+/* What the driver finds wrong with recorded commands: families that can't run them, ranges, queries
+ * without reset, and objects that are destroyed or reset under them. */
 #include "fixture.h"
 
 /* nvidia's families: 0 universal, 1 copy, 2 compute, 3 decode, 4 encode; copy's 1 and radv's 3 have

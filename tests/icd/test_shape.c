@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the driver says it is: shapes, versions, extensions, names of entry points.
- */
+/* What the driver says it is: shapes, versions, extensions, names of entry points. */
 #include "fixture.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a thread of the program sees of words that command buffers write into mapped memory: each
- * whole, and in the order of the commands.
- */
+/* What a thread of the program sees of words that command buffers write into mapped memory: each
+ * whole, and in the order of the commands. */
 #include "fixture.h"
 
 #include <pthread.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Under the Khronos validation layer, which queries all there is to query and must find nothing: a
- * tour of what programs do, on each shape and version. What it says is printed as it comes.
- */
+/* Under the Khronos validation layer, which queries all there is to query and must find nothing: a
+ * tour of what programs do, on each shape and version. What it says is printed as it comes. */
 #include "fixture.h"
 
 #include <dlfcn.h>

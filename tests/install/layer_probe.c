@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * layer_probe [native]: says on one line what a program finds: whether the loader lists the layer,
+/* layer_probe [native]: says on one line what a program finds: whether the loader lists the layer,
  * which file of it is in the process, and what the first GPU shows. Makes a device with a queue of
- * the last family on the way. With 'native', asks the layer for that by VK_EXT_layer_settings.
- */
+ * the last family on the way. With 'native', asks the layer for that by VK_EXT_layer_settings. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>

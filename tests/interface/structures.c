@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sType and pNext: every function that takes a struct, or fills one in, refuses another sType and a
+/* sType and pNext: every function that takes a struct, or fills one in, refuses another sType and a
  * pNext that leads anywhere, in one line that names the call, the member and the value, and changes
- * nothing.
- */
+ * nothing. */
 #include "support/fixture.h"
 
 #include <stdio.h>

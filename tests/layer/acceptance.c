@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what is
+/* What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what is
  * promised has been accepted by then, nobody waits for more than that, and a lost device is told at
- * once.
- */
+ * once. */
 #include "world.h"
 
 #include <pthread.h>

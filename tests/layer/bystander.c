@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A layer that stands beside Belfry, above or below: it wraps nothing, asks for queues as soon as
+/* A layer that stands beside Belfry, above or below: it wraps nothing, asks for queues as soon as
  * there is a device, and writes down what passes through it. Two libraries are built from it, with
  * BYSTANDER_NAME "above" and "below".
  *
- * A program finds what was written down by dlsym in the library that the loader has loaded.
- */
+ * A program finds what was written down by dlsym in the library that the loader has loaded. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The loader's contract, seen from both sides of the layer: who finds which function, and what goes
- * down while instances and devices are made. Vulkan-Loader, LoaderLayerInterface.
- */
+/* The loader's contract, seen from both sides of the layer: who finds which function, and what goes
+ * down while instances and devices are made. Vulkan-Loader, LoaderLayerInterface. */
 #include "fake.h"
 #include "registry.h"
 

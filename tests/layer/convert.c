@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * vkQueueSubmit as vkQueueSubmit2: nothing that an older submission says is lost on the way. And
- * what is chained to a submission, in whichever form, reaches the driver, held or not.
- */
+/* vkQueueSubmit as vkQueueSubmit2: nothing that an older submission says is lost on the way. And
+ * what is chained to a submission, in whichever form, reaches the driver, held or not. */
 #include "fake.h"
 
 #include <semaphore.h>

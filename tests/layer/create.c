@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the layer makes of a program's vkCreateDevice: extensions, features and queues, for programs
- * and devices of every version, always in copies.
- */
+/* What the layer makes of a program's vkCreateDevice: extensions, features and queues, for programs
+ * and devices of every version, always in copies. */
 #include "fake.h"
 
 #include <stdio.h>

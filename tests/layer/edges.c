@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where queues meet the rest: presentation, sparse memory, and semaphores that others signal.
- */
+/* Where queues meet the rest: presentation, sparse memory, and semaphores that others signal. */
 #include "world.h"
 
 #include <pthread.h>

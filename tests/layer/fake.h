@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layer alone: opened as the loader opens it, with a driver of the test's own below that
+/* The layer alone: opened as the loader opens it, with a driver of the test's own below that
  * writes down what it is told. For what no real driver offers, and for what a loader would hide.
  *
- * One at a time; functions fail the test when something is amiss.
- */
+ * One at a time; functions fail the test when something is amiss. */
 #ifndef BELFRY_TEST_LAYER_FAKE_H
 #define BELFRY_TEST_LAYER_FAKE_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Family indices, wherever they travel: what a program names as it was shown arrives below as the
- * real one, and what a program asks about a family is answered by the one behind it.
- */
+/* Family indices, wherever they travel: what a program names as it was shown arrives below as the
+ * real one, and what a program asks about a family is answered by the one behind it. */
 #include "fake.h"
 
 #include <stdio.h>

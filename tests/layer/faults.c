@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Drivers that fail: the device is lost, or there is no memory, at every place in turn. Nothing
- * hangs, nothing leaks, and no error is one that Vulkan doesn't allow there.
- */
+/* Drivers that fail: the device is lost, or there is no memory, at every place in turn. Nothing
+ * hangs, nothing leaks, and no error is one that Vulkan doesn't allow there. */
 #include "world.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Waiting and asking while work is held: fences, idle waits, queries, and who releases what when.
+/* Waiting and asking while work is held: fences, idle waits, queries, and who releases what when.
  */
 #include "world.h"
 

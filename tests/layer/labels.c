@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Debug labels of queues (guarantees N-1 to N-4, scheduler/label.h): whoever shares a VkQueue, and
+/* Debug labels of queues (guarantees N-1 to N-4, scheduler/label.h): whoever shares a VkQueue, and
  * whatever is held, a queue's labels are around its own batches.
  *
  * What reaches the driver is written as a line: "+a" begins the label a, "-a" ends it, "!a" is
  * inserted, "s" is a submission (or a sparse bind), "p" a present; in brackets the labels that are
- * open around the two, outermost first.
- */
+ * open around the two, outermost first. */
 #include "world.h"
 
 #include <pthread.h>

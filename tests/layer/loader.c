@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Through the Vulkan loader: what programs of every version see and get, on every shape of GPU,
- * again and again, several at a time, and after the layer was unloaded.
- */
+/* Through the Vulkan loader: what programs of every version see and get, on every shape of GPU,
+ * again and again, several at a time, and after the layer was unloaded. */
 #include "world.h"
 
 #include <pthread.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What programs hang on queues: private data, names, tags, labels. The test driver aborts when a
- * handle of ours reaches it.
- */
+/* What programs hang on queues: private data, names, tags, labels. The test driver aborts when a
+ * handle of ours reaches it. */
 #include "world.h"
 
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Other layers, above and below: bystanders of the test's own, Khronos' validation with
+/* Other layers, above and below: bystanders of the test's own, Khronos' validation with
  * synchronisation validation, Mesa's overlay. The layer that an instance names first is the nearest
  * to the program.
  *
  * Runs on whatever driver there is: every test makes its instances anew, with its own list of
- * layers.
- */
+ * layers. */
 #include "world.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Barriers and the ownership of queue families (guarantee B-1, layer/barrier.c): a transfer between
- * two families that are one below is none; the layout change that both halves name happens once.
- */
+/* Barriers and the ownership of queue families (guarantee B-1, layer/barrier.c): a transfer between
+ * two families that are one below is none; the layout change that both halves name happens once. */
 #include "fake.h"
 
 #include <stdio.h>

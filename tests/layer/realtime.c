@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
- * queue of the program is on, and that is in nobody's way.
- */
+/* The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
+ * queue of the program is on, and that is in nobody's way. */
 #include "world.h"
 
 #include <stdlib.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The specialiser's hooks (layer/specialize), with a specializer of
+/* The specialiser's hooks (layer/specialize), with a specializer of
  * the test's own that has a pipeline and a variant of it at each bind point: whatever records work
  * is recorded with the variant where the values are the variant's, and with the program's own
- * pipeline everywhere else; and uses count when the program has seen them finish.
- */
+ * pipeline everywhere else; and uses count when the program has seen them finish. */
 #include "fake.h"
 #include "recording_world.h"
 

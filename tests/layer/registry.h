@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The commands of Vulkan's registry (vk.xml), as far as these tests ask: their names, and whether a
- * VkQueue is among their parameters. Read with the little that it takes, no parser of XML.
- */
+/* The commands of Vulkan's registry (vk.xml), as far as these tests ask: their names, and whether a
+ * VkQueue is among their parameters. Read with the little that it takes, no parser of XML. */
 #ifndef BELFRY_TEST_LAYER_REGISTRY_H
 #define BELFRY_TEST_LAYER_REGISTRY_H
 

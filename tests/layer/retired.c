@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Timelines that are destroyed on a driver which looks at them late (gpu/driver_bug.h): the test
- * driver does so as long as it can, and says when one was destroyed too early.
- */
+/* Timelines that are destroyed on a driver which looks at them late (gpu/driver_bug.h): the test
+ * driver does so as long as it can, and says when one was destroyed too early. */
 #include "world.h"
 
 #include <pthread.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The traps of submission: what a program passes is copied whole, held in order, and handed over
- * once, whatever its size and whichever form it comes in.
- */
+/* The traps of submission: what a program passes is copied whole, held in order, and handed over
+ * once, whatever its size and whichever form it comes in. */
 #include "world.h"
 
 #include <string.h>

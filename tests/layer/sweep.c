@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Every command of which the table (layer/registry/commands.csv) says that the layer may stand in for
+/* Every command of which the table (layer/registry/commands.csv) says that the layer may stand in for
  * it: asked for of instance and device, and called, by programs of Vulkan 1.0 and 1.3 that enable none
  * of its extensions, or one. A name has a function under the layer where it has one without; and
  * where a call ends without the layer, it ends with it. Above all, no stand-in calls NULL: the loader
@@ -8,8 +7,7 @@
  *
  * Calls are made in children, with the program's objects, zeroed structs, and zeros.
  *
- * Usage: belfry-layer-sweep layer/registry/commands.csv
- */
+ * Usage: belfry-layer-sweep layer/registry/commands.csv */
 #include "world.h"
 
 #include <signal.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program that knows nothing of Belfry, through the Vulkan loader: what the tests stand on that
+/* A program that knows nothing of Belfry, through the Vulkan loader: what the tests stand on that
  * run under the layer. On the test driver it counts what arrives below; on another driver the same
  * program runs without looking.
  *
- * Functions fail the test when something is amiss, unless they return a VkResult.
- */
+ * Functions fail the test when something is amiss, unless they return a VkResult. */
 #ifndef BELFRY_TEST_LAYER_WORLD_H
 #define BELFRY_TEST_LAYER_WORLD_H
 

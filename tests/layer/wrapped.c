@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The C API under layers that wrap handles (guarantees AB-1 to AB-4, gpu/upper_layers.h): the tests' own
+/* The C API under layers that wrap handles (guarantees AB-1 to AB-4, gpu/upper_layers.h): the tests' own
  * wrapper, whose numbers collide with the handles below, and Khronos' validation, which has to find
  * nothing, from above Belfry and from below. The same program runs with layers that don't wrap, and
- * with none.
- */
+ * with none. */
 #include "world.h"
 
 #include <pthread.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A layer that wraps handles, as validation does: what it gives the program for semaphores, fences,
+/* A layer that wraps handles, as validation does: what it gives the program for semaphores, fences,
  * buffers and images are numbers of its own. It makes it as hard as can be: a number is, where that
  * is free, the handle below of the object that was made before it.
  *
  * For one device at a time. It knows the commands that its tests call with those objects; the others
  * must not be called with any.
  *
- * A program finds what was seen by dlsym in the library that the loader has loaded.
- */
+ * A program finds what was seen by dlsym in the library that the loader has loaded. */
 #include "wrapper.h"
 
 #include <pthread.h>

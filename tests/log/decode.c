@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dumps of native fence logs taken apart (log/decode.h). The dumps are made byte by byte, by the
- * offsets that WDDM documents.
- */
+/* Dumps of native fence logs taken apart (log/decode.h). The dumps are made byte by byte, by the
+ * offsets that WDDM documents. */
 #include "support/test.h"
 
 #include <stdio.h>

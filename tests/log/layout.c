@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of native fence logs, as numbers of the test's own. Compiled, never run; as C and as
- * C++, for 64 and for 32 bits.
- */
+/* The layout of native fence logs, as numbers of the test's own. Compiled, never run; as C and as
+ * C++, for 64 and for 32 bits. */
 #include "belfry/fence_log.h"
 
 #define IS(name, what) typedef char name[(what) ? 1 : -1]

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The reader of native fence logs (log/reader.h), in one thread: the writer writes when the reader
- * flushes, which is between any two looks at the memory.
- */
+/* The reader of native fence logs (log/reader.h), in one thread: the writer writes when the reader
+ * flushes, which is between any two looks at the memory. */
 #include "support/test.h"
 
 #include <inttypes.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The reader of native fence logs (log/reader.h) against a thread that writes one at full speed,
+/* The reader of native fence logs (log/reader.h) against a thread that writes one at full speed,
  * without any lock: everything that is delivered is exactly what was written, in order, and what is
  * not delivered is counted (R-3, R-4).
  *
  * The writer owes R-1. Its stores of an entry release, so that who sees one of them sees the word
- * that was written before; and its store of the word releases the entries that it counts.
- */
+ * that was written before; and its store of the word releases the entries that it counts. */
 #include "support/test.h"
 
 #include <pthread.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The schedules of a program: all of them, or some at random.
+/* The schedules of a program: all of them, or some at random.
  *
  * All: depth first, by running the program from its start for each schedule. Two things make them
  * fewer. A finish inside a call is placed only before a counter is read, the one moment at which
  * Belfry can tell it from a finish a little earlier or later; and a point at which both machines
  * are in a state that has been there before is not gone beyond a second time: what can follow is
- * the same.
- */
+ * the same. */
 #ifndef BELFRY_MODEL_EXPLORE_H
 #define BELFRY_MODEL_EXPLORE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A Vulkan device that does nothing by itself: it accepts submissions, and finishes the first one
+/* A Vulkan device that does nothing by itself: it accepts submissions, and finishes the first one
  * of an engine when it is told to, if its semaphores allow. One thread, no time, always the same.
  *
  * What it checks of the submissions it is given (the first objection is kept):
@@ -15,8 +14,7 @@
  *
  * And it works out what Vulkan orders before each execution: the order of submission orders
  * nothing; a full barrier orders all that was submitted to its engine before it before all after
- * it; a semaphore wait orders what its signal comes after before the batch and all after it.
- */
+ * it; a semaphore wait orders what its signal comes after before the batch and all after it. */
 #ifndef BELFRY_MODEL_GPU_H
 #define BELFRY_MODEL_GPU_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The ideal machine itself, on cases worked out by hand: what D3D12 is documented, and has been
+/* The ideal machine itself, on cases worked out by hand: what D3D12 is documented, and has been
  * seen, to do with queue waits, rewinds and signals that are on their way.
  *
  * A script is a program with remarks in between: 'end3' the driver finishes execution 3 (operations

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The ideal machine: what D3D12 says that queues and fences do, when every queue has an engine to
+/* The ideal machine: what D3D12 says that queues and fences do, when every queue has an engine to
  * itself.
  *
  *  MI-1  A queue is a FIFO. Its first operation is carried out, then the next: there is one way for
@@ -34,8 +33,7 @@
  * steps that lead there. An update satisfies every armed wait that it reaches, whenever it comes.
  * So the set of operations that come to be carried out, given the calls so far and the executions
  * that may end, is one set (ideal_settle takes any order); only the values of the fences depend on
- * it.
- */
+ * it. */
 #ifndef BELFRY_MODEL_IDEAL_H
 #define BELFRY_MODEL_IDEAL_H
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * belfry-model: checks Belfry's scheduler against the ideal machine (ideal.h), program by program,
+/* belfry-model: checks Belfry's scheduler against the ideal machine (ideal.h), program by program,
  * schedule by schedule (run.h says what is compared).
  *
  * Exit codes: 0 all is well, 1 a violation was found (and how to see it again is printed), 2 this
- * program or the set-up is at fault.
- */
+ * program or the set-up is at fault. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program of the model: a short sequence of operations that one CPU thread issues on three queues
+/* A program of the model: a short sequence of operations that one CPU thread issues on three queues
  * and two fences.
  *
  * As text, one word per operation: 'Ax' queue A executes, 'Asf2' queue A signals fence f with 2,
- * 'Bwg1' queue B waits until fence g has reached 1, 'cf0' the CPU sets fence f to 0.
- */
+ * 'Bwg1' queue B waits until fence g has reached 1, 'cf0' the CPU sets fence f to 0. */
 #ifndef BELFRY_MODEL_PROGRAM_H
 #define BELFRY_MODEL_PROGRAM_H
 
@@ -60,11 +58,9 @@ int op_letter(struct op op);
 /* Fills in what is derived; call it when ops and count are set. */
 void program_index(struct program *program);
 
-/*
- * Renaming queues that share an engine in the same way, or fences, makes a program that behaves the
+/* Renaming queues that share an engine in the same way, or fences, makes a program that behaves the
  * same but for the order in which equals are looked at. True for the one of each such class whose
- * letters come first. 'engine_of' says on which engine each queue is.
- */
+ * letters come first. 'engine_of' says on which engine each queue is. */
 bool program_is_canonical(const struct program *program, const int engine_of[MODEL_QUEUES]);
 
 /* A random program of 'count' operations, with more executions than the alphabet has. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One run of one program on Belfry's scheduler, on the device of gpu.h, beside the ideal machine.
+/* One run of one program on Belfry's scheduler, on the device of gpu.h, beside the ideal machine.
  *
  * The scheduler's own code runs, linked or loaded as programs have it, behind bfAttachDevice: the
  * Vulkan functions are all it sees. The run issues the program's operations in their order and
@@ -41,8 +40,7 @@
  * a wait, Belfry may give the driver the one that comes later.
  *
  * Where one real submission carries several executions they end together. An execution is one
- * command buffer, and takes part in nothing but its own queue's order.
- */
+ * command buffer, and takes part in nothing but its own queue's order. */
 #ifndef BELFRY_MODEL_RUN_H
 #define BELFRY_MODEL_RUN_H
 
@@ -78,11 +76,9 @@ enum reads {
     READS_ANY,    /* either or both, where the schedule says */
 };
 
-/*
- * A schedule is what was chosen at each point where there was more than one thing to choose: '.' go
+/* A schedule is what was chosen at each point where there was more than one thing to choose: '.' go
  * on, a hexadecimal digit: the engine finishes that execution (by operation number), 'r' read both
- * fences, 'F' and 'G' one, '!' the driver refuses the submission.
- */
+ * fences, 'F' and 'G' one, '!' the driver refuses the submission. */
 struct schedule {
     int count, given;            /* points passed; points at which 'choices' is followed */
     uint8_t choices[RUN_POINTS]; /* number of the option */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a hand-over between queues of one engine costs the driver: the call that the program makes
+/* What a hand-over between queues of one engine costs the driver: the call that the program makes
  * anyway, and a barrier where nothing else has put the work in order. Semaphores: none. On a driver
- * with one VkQueue.
- */
+ * with one VkQueue. */
 #include "support/fixture.h"
 
 #define CALLS 64

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Protected batches, of which an unprotected command buffer may be no part: neither what writes
+/* Protected batches, of which an unprotected command buffer may be no part: neither what writes
  * logs, nor stamps, nor stores of native fences, nor hand-over barriers may get into one. The test
- * driver looks at every batch (BELFRY_ICD_PROTECTION).
- */
+ * driver looks at every batch (BELFRY_ICD_PROTECTION). */
 #include "support/fixture.h"
 
 #include <stdio.h>

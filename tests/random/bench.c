@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The device on which random programs run, and the commands that leave marks.
- */
+/* The device on which random programs run, and the commands that leave marks. */
 #include "bench.h"
 #include "../support/type.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The Vulkan device on which random programs run: queues of every family it shows, one host-visible
- * buffer in which command buffers leave their marks, and command buffers to record.
- */
+/* The Vulkan device on which random programs run: queues of every family it shows, one host-visible
+ * buffer in which command buffers leave their marks, and command buffers to record. */
 #ifndef BELFRY_RANDOM_BENCH_H
 #define BELFRY_RANDOM_BENCH_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finding Belfry's library.
- */
+/* Finding Belfry's library. */
 #include "bf.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Belfry's own API as random programs call it: found in the library that is there, so that the same
- * program runs with the layer, with a broken one, with the library alone, and without any.
- */
+/* Belfry's own API as random programs call it: found in the library that is there, so that the same
+ * program runs with the layer, with a broken one, with the library alone, and without any. */
 #ifndef BELFRY_RANDOM_BF_H
 #define BELFRY_RANDOM_BF_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the model says of effects and results, held against what happened.
- */
+/* What the model says of effects and results, held against what happened. */
 #include "run.h"
 #include "../support/type.h"
 

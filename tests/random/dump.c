@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A plan as text: enough to understand a failure without a debugger.
- */
+/* A plan as text: enough to understand a failure without a debugger. */
 #include "plan.h"
 
 #include <inttypes.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The events of a program, in an order E in which an ideal machine could execute them one by one.
+/* The events of a program, in an order E in which an ideal machine could execute them one by one.
  * Everything an event waits for stands before it in E, so no choice made here can lead to a
- * cycle; whether a semaphore may be signalled is decided with the events' closed sets.
- */
+ * cycle; whether a semaphore may be signalled is decided with the events' closed sets. */
 #include "generate.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What generate.c and pulse.c share: how events are made.
- */
+/* What generate.c and pulse.c share: how events are made. */
 #ifndef BELFRY_RANDOM_GENERATE_H
 #define BELFRY_RANDOM_GENERATE_H
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * belfry-random: runs random programs on a Vulkan device, each in an order of submits, waits,
+/* belfry-random: runs random programs on a Vulkan device, each in an order of submits, waits,
  * host signals and host waits that is legal Vulkan, and checks that all that may finish does,
  * that nothing else happens, and that effects are seen where they must be.
  *
  * Exit codes: 0 all is well, 1 a violation was found (its seed is printed), 2 this program or the
- * set-up is at fault, 77 there is no device for it.
- */
+ * set-up is at fault, 77 there is no device for it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <link.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What happens before what. The graph's nodes are the beginnings and ends of host calls, the
+/* What happens before what. The graph's nodes are the beginnings and ends of host calls, the
  * parts of a batch (plan.h) and the signals of fences. Strong edges are those that Vulkan itself
  * promises; all checks rest on them alone. Soft edges are what may hold a node up without being
- * promised: they count for the proof that everything ends, which is that the graph has no cycle.
- */
+ * promised: they count for the proof that everything ends, which is that the graph has no cycle. */
 #include "plan.h"
 
 #include <stdarg.h>

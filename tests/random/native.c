@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What native fences, signals from outside, presents, and a driver that blocks add to a program. A
- * program of the same seed makes the same calls with them and without, but for the presents.
- */
+/* What native fences, signals from outside, presents, and a driver that blocks add to a program. A
+ * program of the same seed makes the same calls with them and without, but for the presents. */
 #include "plan.h"
 
 /* Who is the same BfQueue is told of by the one that it is. */

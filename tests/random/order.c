@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The order I in which a program makes its calls, and the threads that make them.
+/* The order I in which a program makes its calls, and the threads that make them.
  *
  * An event may be issued once the events before it on its queue are, and those that its gates
  * name. What a blocking host call waits for must be finishable by events already issued: then, by
  * induction over I, every call returns and every event finishes, however the threads interleave.
  *
  * Objects that Vulkan wants synchronised by the caller (queues, fences) pass from thread to thread
- * by 'after': a call is made when so many calls of the other threads have returned.
- */
+ * by 'after': a call is made when so many calls of the other threads have returned. */
 #include "order.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What order.c and order_bf.c share: how calls are added to I.
- */
+/* What order.c and order_bf.c share: how calls are added to I. */
 #ifndef BELFRY_RANDOM_ORDER_H
 #define BELFRY_RANDOM_ORDER_H
 

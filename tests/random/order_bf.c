@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Calls of Belfry's own API in the order I: events and their registrations, fences and queues that
- * are destroyed while in use, priorities.
- */
+/* Calls of Belfry's own API in the order I: events and their registrations, fences and queues that
+ * are destroyed while in use, priorities. */
 #include "order.h"
 
 void batch_touch(struct order *o, struct plan_op *op, const struct plan_batch *batch)

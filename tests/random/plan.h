@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A random Vulkan program as data: what it does, who does it, and what must come of it.
+/* A random Vulkan program as data: what it does, who does it, and what must come of it.
  *
  * A plan is made in four steps.
  *   generate.c  chooses events (batches on queues, host signals) in one total order E in which
@@ -25,8 +24,7 @@
  * either its call comes before the signal's (an EVENT_ARM), or that of every signal that would undo
  * it comes after the wait's (gates).
  *
- * After that a plan is constant; any thread may read it.
- */
+ * After that a plan is constant; any thread may read it. */
 #ifndef BELFRY_RANDOM_PLAN_H
 #define BELFRY_RANDOM_PLAN_H
 
@@ -136,13 +134,11 @@ struct plan_batch {
 
 typedef uint64_t plan_set[PLAN_WORDS]; /* of events */
 
-/*
- * One event of E. 'strong' holds those whose commands Vulkan orders before this one's signals;
+/* One event of E. 'strong' holds those whose commands Vulkan orders before this one's signals;
  * 'done' those of which all signals come before them too: the signals of one batch are given in no
  * particular order, so who waits for one of them knows nothing of the others;
  * 'live' those without which it may not finish on some machine (the order of a queue, say, for
- * sparse binds too). Neither contains the event itself; both are closed.
- */
+ * sparse binds too). Neither contains the event itself; both are closed. */
 enum plan_event_kind {
     EVENT_BATCH,
     EVENT_SIGNAL,  /* of the host */

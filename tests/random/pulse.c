@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Wild fences: any value, from anybody, at any time. What is certain of a wait for one of them is
- * made so here, by the order of calls alone.
- */
+/* Wild fences: any value, from anybody, at any time. What is certain of a wait for one of them is
+ * made so here, by the order of calls alone. */
 #include "generate.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random numbers that depend on nothing but their seed (splitmix64). Not for several threads.
- */
+/* Random numbers that depend on nothing but their seed (splitmix64). Not for several threads. */
 #ifndef BELFRY_RANDOM_RNG_H
 #define BELFRY_RANDOM_RNG_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Executes plans. Each thread makes its calls in order; a call that others must have preceded
- * waits at a gate. The supervisor (the caller of run_plan) watches that something moves.
- */
+/* Executes plans. Each thread makes its calls in order; a call that others must have preceded
+ * waits at a gate. The supervisor (the caller of run_plan) watches that something moves. */
 #include "run.h"
 #include "../support/type.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The running of one plan on real threads and a real device, and the checks of what comes of it.
- */
+/* The running of one plan on real threads and a real device, and the checks of what comes of it. */
 #ifndef BELFRY_RANDOM_RUN_H
 #define BELFRY_RANDOM_RUN_H
 
@@ -23,10 +21,8 @@ struct run_thread {
     const char *_Atomic where;
 };
 
-/*
- * Threads are started once and run many plans. Everything a worker reads is constant while a plan
- * runs, but for the atomics.
- */
+/* Threads are started once and run many plans. Everything a worker reads is constant while a plan
+ * runs, but for the atomics. */
 struct run {
     struct bench *bench;
     struct plan *plan;
@@ -67,11 +63,9 @@ struct run {
 bool run_init(struct run *run, struct bench *bench);
 void run_finish(struct run *run);
 
-/*
- * Runs a plan and checks everything. Returns true when the machine kept its word; else it prints
+/* Runs a plan and checks everything. Returns true when the machine kept its word; else it prints
  * what was wrong and ends the process with exit code 1: threads of a program that hangs can't be
- * stopped in any other way.
- */
+ * stopped in any other way. */
 bool run_plan(struct run *run, struct plan *plan);
 
 /* Prints the violation, the seed and the plan, and exits with 1. Any thread; only the first one

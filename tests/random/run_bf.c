@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Execution of what belongs to Belfry's own API.
- */
+/* Execution of what belongs to Belfry's own API. */
 #include "run.h"
 #include "../support/type.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Waits for values, by the rule of the ticket: a wait is satisfied for good at the first instant
+/* Waits for values, by the rule of the ticket: a wait is satisfied for good at the first instant
  * from its call at which the value is reached. With values that only grow, that is the instant of
  * one signal. With wild ones it may be that of any signal that could still count when the call was
- * made; nothing but what all of these have in common is certain then.
- */
+ * made; nothing but what all of these have in common is certain then. */
 #include "plan.h"
 
 /* Signal a has been given before signal b is, in every run. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Causes that pass through the program's own semaphores, which nothing of Belfry's orders: the
- * values of fences follow them all the same. And semaphores that others than the fence wait for.
- */
+/* Causes that pass through the program's own semaphores, which nothing of Belfry's orders: the
+ * values of fences follow them all the same. And semaphores that others than the fence wait for. */
 #include "support/fixture.h"
 
 static BfFence import(struct fixture *f, VkSemaphore semaphore)

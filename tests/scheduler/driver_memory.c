@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The driver runs out of memory, once, at each of its calls in turn: the call of the program's that
- * it was in says so and changes nothing, or nobody notices. The device is never lost.
- */
+/* The driver runs out of memory, once, at each of its calls in turn: the call of the program's that
+ * it was in says so and changes nothing, or nobody notices. The device is never lost. */
 #include "support/fixture.h"
 
 #include <stdio.h>

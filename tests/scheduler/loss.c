@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A device that is lost with everything pending: fences read UINT64_MAX, every wait is satisfied,
+/* A device that is lost with everything pending: fences read UINT64_MAX, every wait is satisfied,
  * every event is set, once, and nothing hangs. On the test driver, which loses devices on demand.
  */
 #include "support/fixture.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A device that one thread has found lost and has not yet told anybody of: others go on meanwhile.
- * That thread is held where it says so on stderr, a pipe that is full.
- */
+/* A device that one thread has found lost and has not yet told anybody of: others go on meanwhile.
+ * That thread is held where it says so on stderr, a pipe that is full. */
 #include "support/fixture.h"
 
 #include <fcntl.h>

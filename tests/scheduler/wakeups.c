@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What waiting costs, counted in wake-ups and never in time: nobody sleeps or wakes where nobody
- * waits, and a waiter wakes Belfry about once, however many signals pass it by.
- */
+/* What waiting costs, counted in wake-ups and never in time: nobody sleeps or wakes where nobody
+ * waits, and a waiter wakes Belfry about once, however many signals pass it by. */
 #include "support/fixture.h"
 
 #include <sched.h>

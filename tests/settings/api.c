@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * VK_EXT_layer_settings. The structs are written down a second time, as the extension has them, so
- * that a slip in the layer's own copy shows.
- */
+/* VK_EXT_layer_settings. The structs are written down a second time, as the extension has them, so
+ * that a slip in the layer's own copy shows. */
 #include "settings_helper.h"
 
 typedef struct LayerSetting {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The manifests declare the settings for vkconfig: same keys in the same order, same words, types,
- * defaults and values as the table. With just enough of a JSON reader to say so.
- */
+/* The manifests declare the settings for vkconfig: same keys in the same order, same words, types,
+ * defaults and values as the table. With just enough of a JSON reader to say so. */
 #include "settings_helper.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Loads settings from a given environment, and keeps the warnings that the message callback gets.
+/* Loads settings from a given environment, and keeps the warnings that the message callback gets.
  */
 #ifndef BELFRY_TESTS_SETTINGS_HELPER_H
 #define BELFRY_TESTS_SETTINGS_HELPER_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The A/B decision on variants (specialize/ab_decision.h), case by case. Under noise:
- * ab_decision_noise.c.
- */
+/* The A/B decision on variants (specialize/ab_decision.h), case by case. Under noise:
+ * ab_decision_noise.c. */
 #include "support/test.h"
 
 #include <math.h>

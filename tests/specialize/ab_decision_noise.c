@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A/B timings whose truth is known, under all sorts of noise: how often the decision is wrong
- * (specialize/ab_decision.h, JU-1 to JU-4, JU-7). --count N trials each, --seed N.
- */
+/* A/B timings whose truth is known, under all sorts of noise: how often the decision is wrong
+ * (specialize/ab_decision.h, JU-1 to JU-4, JU-7). --count N trials each, --seed N. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

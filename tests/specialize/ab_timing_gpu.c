@@ -92,7 +92,8 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
                                           const VkBufferMemoryBarrier *buffers,
                                           uint32_t image_count, const VkImageMemoryBarrier *images)
 {
-    (void)flags, (void)memory_count, (void)memory, (void)buffer_count, (void)buffers, (void)image_count, (void)images;
+    (void)flags, (void)memory_count, (void)memory, (void)buffer_count, (void)buffers,
+        (void)image_count, (void)images;
     struct gpu_buffer *b = buffer_of(handle);
     REQUIRE(!b->in_pass && !b->within, "a barrier within a pass");
     if (before == VK_PIPELINE_STAGE_ALL_COMMANDS_BIT && after == before)

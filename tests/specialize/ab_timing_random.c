@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random programs whose variants are on trial, against a GPU that takes time (trial_gpu.h): primary
+/* Random programs whose variants are on trial, against a GPU that takes time (trial_gpu.h): primary
  * and secondary command buffers that dispatch, and draw in passes of their own or of whoever executes
  * them, that are executed by one and then another, recorded once and submitted again and again, begun
  * anew as soon as they have run; submissions, of which the program sees now this and now that. What is
  * told of a measurement (specialize/ab_timing.h, submission.h) is the time that the GPU took for just that
- * work, by its last run, of one variant and by one throw of a coin. --count N --seed N.
- */
+ * work, by its last run, of one variant and by one throw of a coin. --count N --seed N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which tuples a table chooses (specialize/histogram.h, TA-4 to TA-10).
- */
+/* Which tuples a table chooses (specialize/histogram.h, TA-4 to TA-10). */
 #include "support/test.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random uses, counted by notes and tables and, each by itself, by a model that forgets nothing
- * (specialize/histogram.h, TA-1, TA-4 to TA-6, TA-8): --count N, --seed N.
- */
+/* Random uses, counted by notes and tables and, each by itself, by a model that forgets nothing
+ * (specialize/histogram.h, TA-1, TA-4 to TA-6, TA-8): --count N, --seed N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

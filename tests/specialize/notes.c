@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10).
- */
+/* What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10). */
 #include "support/test.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A driver that writes down what is bound, and variants that say what they are for: what tests of
- * recording (runtime/specialize/recording.h) and submissions have below them.
- */
+/* A driver that writes down what is bound, and variants that say what they are for: what tests of
+ * recording (runtime/specialize/recording.h) and submissions have below them. */
 #ifndef BELFRY_TEST_RECORDING_FAKE_H
 #define BELFRY_TEST_RECORDING_FAKE_H
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Random programs against a model (specialize/recording.h, submission.h): begin, bind, push,
+/* Random programs against a model (specialize/recording.h, submission.h): begin, bind, push,
  * secondary command buffers, draws and dispatches of several pipelines, layouts and ranges, while
  * variants, most for values that aren't there, come and go; submissions, of which the program sees
  * now this and now that; pipelines destroyed and made anew under the same handle. After every step
  * the model says what is bound, which command buffer refers to which variant, and what was counted.
- * More of them: --count N --seed N.
- */
+ * More of them: --count N --seed N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Command buffers recorded by several threads at once, while another publishes, withdraws and ends
+/* Command buffers recorded by several threads at once, while another publishes, withdraws and ends
  * the variants of their pipelines and a third sees submissions finish (specialize/recording.h,
  * submission.h, variant.h): nothing is bound that is for other values or has been destroyed, and in
  * the end every use has been counted once for each submission. The variants of one pipeline are on
- * trial, and what is measured is read. --steps N --seed N.
- */
+ * trial, and what is measured is read. --steps N --seed N. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

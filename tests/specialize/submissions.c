@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Recording and submissions, case by case: what random programs (recording_random.c) come to seldom
- * or never.
- */
+/* Recording and submissions, case by case: what random programs (recording_random.c) come to seldom
+ * or never. */
 
 #include "support/test.h"
 

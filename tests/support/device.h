@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program's Vulkan device, through the loader: the part that all fixtures have. Which driver and
+/* A program's Vulkan device, through the loader: the part that all fixtures have. Which driver and
  * which layers there are, the environment says. On the test driver it counts what arrives below; on
  * another the same program runs without looking.
  *
- * Functions fail the test when something is amiss, unless they return a VkResult.
- */
+ * Functions fail the test when something is amiss, unless they return a VkResult. */
 #ifndef BELFRY_TESTS_SUPPORT_DEVICE_H
 #define BELFRY_TESTS_SUPPORT_DEVICE_H
 

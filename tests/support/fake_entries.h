@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fake Vulkan entry points: one function table for all tests that have a driver of their own below
+/* Fake Vulkan entry points: one function table for all tests that have a driver of their own below
  * them. Objects are made of nothing; which are alive is known, and what Vulkan forbids ends the process.
  *
  *   fake_reset();                                   nothing is alive, nothing is overridden

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program that knows Belfry: what the tests of D3D12's queues and fences stand on. It attaches
+/* A program that knows Belfry: what the tests of D3D12's queues and fences stand on. It attaches
  * its device itself, or, where VK_INSTANCE_LAYERS names Belfry's layer, takes what the layer has
  * attached; on the test driver it counts what arrives below, on another it runs without looking.
  *
@@ -8,8 +7,7 @@
  * then the process ends by SIGALRM. Nothing else here depends on time.
  *
  * Functions fail the test when something is amiss, unless they return a VkResult. Those that make
- * something leave it to fixture_close. All belong to the test's main thread.
- */
+ * something leave it to fixture_close. All belong to the test's main thread. */
 #ifndef BELFRY_TESTS_SUPPORT_FIXTURE_H
 #define BELFRY_TESTS_SUPPORT_FIXTURE_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Points at which a test may step in, to have races come out in every order. The breaks
+/* Points at which a test may step in, to have races come out in every order. The breaks
  * tests/breaks/hook_*.break put them into copies of the library's sources; the library that is
- * installed has none.
- */
+ * installed has none. */
 #ifndef BELFRY_TESTS_SUPPORT_HOOK_H
 #define BELFRY_TESTS_SUPPORT_HOOK_H
 

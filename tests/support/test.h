@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What every test in C stands on: cmocka with the headers that it asks for, tests that enlist
- * themselves, and a main that runs them.
- */
+/* What every test in C stands on: cmocka with the headers that it asks for, tests that enlist
+ * themselves, and a main that runs them. */
 #ifndef BELFRY_TESTS_SUPPORT_TEST_H
 #define BELFRY_TESTS_SUPPORT_TEST_H
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Vulkan as tests use it, in a line where it takes a page: instances whose driver and layers the
+/* Vulkan as tests use it, in a line where it takes a page: instances whose driver and layers the
  * environment chooses, memory, images, descriptors, pipelines, semaphores and submissions. What is
- * made is the caller's to destroy. Volk's global functions are used; errors fail the test.
- */
+ * made is the caller's to destroy. Volk's global functions are used; errors fail the test. */
 #ifndef BELFRY_TESTS_SUPPORT_VULKAN_H
 #define BELFRY_TESTS_SUPPORT_VULKAN_H
 

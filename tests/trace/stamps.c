@@ -426,11 +426,9 @@ TEST(drift)
     bf_stamps_destroy(s);
 }
 
-/*
- * A minute of a clock that is 100 ppm off and wanders by 20 more, read by calls that take a while,
+/* A minute of a clock that is 100 ppm off and wanders by 20 more, read by calls that take a while,
  * and are interrupted one time in four: no event is off by 20 us, from the first on, and on no
- * engine of those that share the calibration do times go backwards.
- */
+ * engine of those that share the calibration do times go backwards. */
 TEST(a_minute)
 {
     enum { ENGINES = 3 };

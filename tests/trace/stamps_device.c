@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
- * Run with validation where the layer is installed.
- */
+/* Stamps around real work: in order, inside the time that the CPU saw pass, and in the timeline.
+ * Run with validation where the layer is installed. */
 #include "support/vulkan.h"
 #include "trace_helper.h"
 

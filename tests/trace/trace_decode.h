@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reads a Perfetto trace back: an independent decoder of the few messages that Belfry writes.
+/* Reads a Perfetto trace back: an independent decoder of the few messages that Belfry writes.
  *
  * Anything it doesn't expect fails the test that called it. Strings point into the file's bytes and
- * are not terminated: compare them with decoded_is.
- */
+ * are not terminated: compare them with decoded_is. */
 #ifndef BELFRY_TESTS_TRACE_DECODE_H
 #define BELFRY_TESTS_TRACE_DECODE_H
 
@@ -98,12 +96,10 @@ const struct decoded_packet *decoded_track(const struct decoded *decoded, uint64
 const struct decoded_annotation *decoded_annotation(const struct decoded_packet *event,
                                                     const char *name);
 
-/*
- * What must hold for any trace: clocks first; each sequence announced; each event's track described
+/* What must hold for any trace: clocks first; each sequence announced; each event's track described
  * before it, up to the process; sequence 1 in the order of time; on each track, in the order of
  * time, ends that match begins; counters never below zero; each arrow from one event to one other,
- * not backwards in time. Returns the number of arrows that arrive.
- */
+ * not backwards in time. Returns the number of arrows that arrive. */
 size_t decoded_check(const struct decoded *decoded);
 
 /* The arrow with this number: the events it leaves from and arrives at, or NULL. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the archive's tests share: a folder that goes away again, keys and verdicts by number, and
- * the lines that go to the user, which are counted instead of written.
- */
+/* What the archive's tests share: a folder that goes away again, keys and verdicts by number, and
+ * the lines that go to the user, which are counted instead of written. */
 #ifndef BELFRY_TEST_ARCHIVE_HELPER_H
 #define BELFRY_TEST_ARCHIVE_HELPER_H
 

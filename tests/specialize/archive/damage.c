@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Files that are torn, damaged or foreign: no wrong verdict, and nothing lost that is whole (AR-1).
+/* Files that are torn, damaged or foreign: no wrong verdict, and nothing lost that is whole (AR-1).
  */
 #include "archive_helper.h"
 

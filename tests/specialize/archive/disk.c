@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Trouble with the disk (AR-6, AR-7), and the cap (AR-4, AR-5).
- */
+/* Trouble with the disk (AR-6, AR-7), and the cap (AR-4, AR-5). */
 #include "archive_helper.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Every allocation fails once: an error comes back or the archive does without, nothing leaks, and
- * what was there stays.
- */
+/* Every allocation fails once: an error comes back or the archive does without, nothing leaks, and
+ * what was there stays. */
 #include "archive_helper.h"
 
 #define NO_MEMORY_WRAPPED

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Several processes at once, some of which are killed: what was acknowledged is there, a build that
+/* Several processes at once, some of which are killed: what was acknowledged is there, a build that
  * was cut short is a strike, a build of a process that lives is none (AR-2, AR-3, AR-4).
  *
  * What the processes have done they write down in shared memory, before and after each step. That
- * is the model: of a step that was cut short either outcome is right.
- */
+ * is the model: of a step that was cut short either outcome is right. */
 #include "archive_helper.h"
 
 #include <sched.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is put is found, by this archive and by the next (AR-1, AR-2); builds that never end (AR-3);
- * bad input; readers beside a writer (AR-8).
- */
+/* What is put is found, by this archive and by the next (AR-1, AR-2); builds that never end (AR-3);
+ * bad input; readers beside a writer (AR-8). */
 #include "archive_helper.h"
 
 #include <pthread.h>

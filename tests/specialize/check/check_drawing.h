@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Graphics pipelines for the tests of the check: described once, and made in several forms.
- */
+/* Graphics pipelines for the tests of the check: described once, and made in several forms. */
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_DRAWING_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_DRAWING_H
 

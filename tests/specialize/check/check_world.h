@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the tests of the check stand on: a device with what they need enabled, a checker on it, and
- * pipelines made from shaders with one specialization constant, CASE.
- */
+/* What the tests of the check stand on: a device with what they need enabled, a checker on it, and
+ * pipelines made from shaders with one specialization constant, CASE. */
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 

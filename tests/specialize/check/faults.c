@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The driver runs out of memory, once, at each of its calls in turn, or loses the device at each
- * submission: the check says so, and all that it made is destroyed (CK-5).
- */
+/* The driver runs out of memory, once, at each of its calls in turn, or loses the device at each
+ * submission: the check says so, and all that it made is destroyed (CK-5). */
 #include "check_faults.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The process runs out of memory at each allocation of a check in turn: it says so, and the same
- * check once more runs. The test's own malloc stands in for the process's.
- */
+/* The process runs out of memory at each allocation of a check in turn: it says so, and the same
+ * check once more runs. The test's own malloc stands in for the process's. */
 #include "check_faults.h"
 
 #include "support/no_memory.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Pipelines that a real driver compiles in a helper: all that a request can say.
- */
+/* Pipelines that a real driver compiles in a helper: all that a request can say. */
 #include "isolate_helper.h"
 #include "support/infos.h"
 

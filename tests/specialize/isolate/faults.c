@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and that
+/* Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and that
  * the program notices nothing of them (IS-1 to IS-4).
  *
  * Where a helper's own fate is looked at, this process is a child subreaper, so that it becomes a
- * child of ours.
- */
+ * child of ours. */
 #include "isolate_helper.h"
 #include "isolate_picture.h"
 

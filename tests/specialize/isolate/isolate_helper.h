@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the tests of isolated builds share: a device to open, requests, and the lines for the user,
- * which are counted instead of written.
- */
+/* What the tests of isolated builds share: a device to open, requests, and the lines for the user,
+ * which are counted instead of written. */
 #ifndef BELFRY_TEST_ISOLATE_HELPER_H
 #define BELFRY_TEST_ISOLATE_HELPER_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A graphics pipeline with a bit of everything that a request can say, for two of the tests.
- */
+/* A graphics pipeline with a bit of everything that a request can say, for two of the tests. */
 #ifndef BELFRY_TEST_ISOLATE_PICTURE_H
 #define BELFRY_TEST_ISOLATE_PICTURE_H
 

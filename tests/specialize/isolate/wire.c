@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is refused
- * whatever it looks like (IS-4).
- */
+/* Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is refused
+ * whatever it looks like (IS-4). */
 #include "isolate_helper.h"
 
 #include <stdlib.h>

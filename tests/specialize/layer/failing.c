@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The driver below fails while Belfry builds a program's pipelines again, checks or measures them:
- * the program sees nothing of it, loses nothing, and the report says what it was.
- */
+/* The driver below fails while Belfry builds a program's pipelines again, checks or measures them:
+ * the program sees nothing of it, loses nothing, and the report says what it was. */
 #include "icd_program.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program through the layer, on the test driver, whose pipelines are watched and built again: it
- * computes into an image, or draws into one, and writes a word of its own in each frame.
- */
+/* A program through the layer, on the test driver, whose pipelines are watched and built again: it
+ * computes into an image, or draws into one, and writes a word of its own in each frame. */
 #ifndef SPECIALIZE_ICD_PROGRAM_H
 #define SPECIALIZE_ICD_PROGRAM_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Room for variants, through the layer: a program with more pipelines than the setting has memory
- * for. The test driver says that each takes so much.
- */
+/* Room for variants, through the layer: a program with more pipelines than the setting has memory
+ * for. The test driver says that each takes so much. */
 #include "icd_program.h"
 
 #include <stdio.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Device-generated commands, through the layer on the test driver, which offers them and generates
+/* Device-generated commands, through the layer on the test driver, which offers them and generates
  * nothing: a pipeline that they may name keeps its general form from then on, what they use is what
- * the program has bound, and behind them nothing is known of what is bound and pushed.
- */
+ * the program has bound, and behind them nothing is known of what is bound and pushed. */
 #include "icd_program.h"
 #include "support/infos.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Programs under the layer whose work is all in secondary command buffers: dispatches, and draws
+/* Programs under the layer whose work is all in secondary command buffers: dispatches, and draws
  * within passes of their primaries. Pictures and words stay what they are, and what is rebuilt gets
- * its verdict by the program's own frames.
- */
+ * its verdict by the program's own frames. */
 #include "../pipeline/gpu.h"
 #include "support/infos.h"
 #include "support/cache.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Pipelines that are built again, on a real driver: after the program has destroyed all that they
- * were made of, they do what the program's pipeline does.
- */
+/* Pipelines that are built again, on a real driver: after the program has destroyed all that they
+ * were made of, they do what the program's pipeline does. */
 #include "gpu.h"
 #include "support/infos.h"
 

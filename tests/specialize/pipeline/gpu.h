@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A device to try pipelines on, with the runtime's pipelines beside it, as the layer has them: each
- * gpu_* function calls the driver, and tells the runtime what the layer would.
- */
+/* A device to try pipelines on, with the runtime's pipelines beside it, as the layer has them: each
+ * gpu_* function calls the driver, and tells the runtime what the layer would. */
 #ifndef SPECIALIZE_GPU_H
 #define SPECIALIZE_GPU_H
 

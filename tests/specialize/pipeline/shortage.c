@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The process runs out of memory at each allocation in turn, or the driver refuses each call in
+/* The process runs out of memory at each allocation in turn, or the driver refuses each call in
  * turn: nothing leaks, the program's calls don't notice, and its pipelines are known or say why not.
  */
 #include "fake.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * On a device: the general shader and what it is folded into write the same words. [SF-1] The
- * kernels move and reckon with integers alone, so that there is one right answer for every bit.
- */
+/* On a device: the general shader and what it is folded into write the same words. [SF-1] The
+ * kernels move and reckon with integers alone, so that there is one right answer for every bit. */
 #include "helper.h"
 #include "support/device.h"
 #include "support/infos.h"
