@@ -70,7 +70,7 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 # of themselves.
 if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
-      accepted released)
+      accepted released unflushed joined)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

@@ -86,6 +86,20 @@ FIXTURE_TEST(any_64_bits_follow_any_others)
     }
 }
 
+/* Returns when the word is there, and the packet that wrote it is held before its signals: those
+ * ahead of it are batches of their own. */
+static void await_held_word(struct fixture *f, const volatile uint64_t *word, uint64_t value)
+{
+    uint64_t before = load(word);
+    f->icd.quiesce();
+    while (load(word) != value) {
+        assert_int_equal(load(word), before);
+        for (uint32_t family = 0; family < f->family_count; family++)
+            f->icd.step(family, 0), f->icd.step(family, 1);
+        f->icd.quiesce();
+    }
+}
+
 /* The moment between a packet's work and the signal of its end, held. */
 TYPE_TEST(the_word_leads_the_value)
 {
@@ -98,13 +112,7 @@ TYPE_TEST(the_word_leads_the_value)
     f->icd.hold_before_signals(true);
     execute(queue, write_word(f, queue, 3, 33));
     queue_signal(queue, fence, 9);
-    f->icd.quiesce();
-    while (load(word) != 9) { /* the execution is a batch of its own */
-        assert_int_equal(load(word), 1);
-        for (uint32_t family = 0; family < f->family_count; family++)
-            f->icd.step(family, 0), f->icd.step(family, 1);
-        f->icd.quiesce();
-    }
+    await_held_word(f, word, 9);
     assert_int_equal(read_word(f, 3), 33); /* its data is there, too */
     assert_value(fence, 1);
     assert_false(take_event(event));
@@ -115,7 +123,7 @@ TYPE_TEST(the_word_leads_the_value)
 
 /* Who has read a value in memory may use what the work before its signal wrote, several cache lines,
  * without a barrier of that work's own to the host. On the test driver the value comes before the
- * data wherever Vulkan allows it. */
+ * data wherever Vulkan allows it, and that moment is held. */
 FIXTURE_TEST(data_is_there_before_the_word)
 {
     enum { FROM = 1000, WORDS = 400 };
@@ -130,8 +138,12 @@ FIXTURE_TEST(data_is_there_before_the_word)
             vkCmdFillBuffer(commands, f->buffer, FROM * sizeof(uint32_t), WORDS * sizeof(uint32_t),
                             (uint32_t)t << 16 | i);
             assert_success(vkEndCommandBuffer(commands));
+            if (fixture_is_icd())
+                f->icd.hold_before_signals(true);
             execute(queue, commands);
             queue_signal(queue, fence, i);
+            if (fixture_is_icd())
+                await_held_word(f, word, i);
             while (load(word) != i)
                 ;
             /* Atomically: of the fence's memory, which is mapped twice, ThreadSanitizer doesn't know
@@ -139,6 +151,8 @@ FIXTURE_TEST(data_is_there_before_the_word)
             for (uint32_t k = FROM; k < FROM + WORDS; k++)
                 assert_int_equal(__atomic_load_n(&f->words[k], __ATOMIC_ACQUIRE),
                                  (uint32_t)t << 16 | i);
+            if (fixture_is_icd())
+                f->icd.hold_before_signals(false);
         }
         await_idle(queue);
     }
