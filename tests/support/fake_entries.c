@@ -237,14 +237,6 @@ static VKAPI_ATTR void VKAPI_CALL free_buffers(VkDevice device, VkCommandPool po
         fake_unmake(VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)buffers[i], NULL);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer buffer,
-                                            const VkCommandBufferBeginInfo *info)
-{
-    (void)info;
-    fake_need(VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)buffer)->recorded = false;
-    return VK_SUCCESS;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer buffer)
 {
     fake_need(VK_OBJECT_TYPE_COMMAND_BUFFER, (uintptr_t)buffer)->recorded = true;
@@ -266,7 +258,6 @@ static const struct entry {
 } entries[] = {
     ENTRIES(CommandPool),
     ENTRY(vkAllocateCommandBuffers, allocate),
-    ENTRY(vkBeginCommandBuffer, begin),
     ENTRY(vkEndCommandBuffer, end),
     ENTRY(vkFreeCommandBuffers, free_buffers),
     ENTRIES(DescriptorSetLayout),

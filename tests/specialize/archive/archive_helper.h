@@ -20,7 +20,6 @@ struct place {
 /* For cmocka_unit_test_setup_teardown; *state is a struct place. */
 int place_setup(void **state);
 int place_teardown(void **state);
-#define test_at_place(test_) cmocka_unit_test_setup_teardown(test_, place_setup, place_teardown)
 
 /* What bf_log was called for. */
 extern _Atomic uint32_t lines;

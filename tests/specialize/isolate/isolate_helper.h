@@ -11,8 +11,6 @@
 
 #include "specialize/isolate/isolate.h"
 
-#define assert_success(call_) assert_int_equal(call_, VK_SUCCESS)
-
 extern _Atomic uint32_t lines; /* of warnings */
 
 /* The first device's identity, and the helper of this build; the environment is the program's with

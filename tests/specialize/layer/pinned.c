@@ -285,8 +285,7 @@ TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teard
         destroy_made_set(p);
         program_destroy(p, named);
         program_destroy(p, other);
-        const char *report = program_close(p);
-        assert_line(report, "named", " rejected pinned ");
+        assert_line(program_close(p), "named", " rejected pinned ");
     }
 }
 
