@@ -163,6 +163,9 @@ static bool program_open(struct program *p, bool layer, uint32_t version, const 
 
 static char zeros[1 << 20];
 
+/* What a child says by its exit status. */
+#define SAID(outcome) (100 + (outcome))
+
 static void *first_argument(const struct program *p, const char *handle)
 {
     return strcmp(handle, "VkInstance") == 0         ? (void *)p->instance
@@ -178,9 +181,9 @@ static void fault(int signal, siginfo_t *info, void *context)
     (void)signal, (void)info;
     const ucontext_t *at = context;
 #ifdef __x86_64__
-    _exit(at->uc_mcontext.gregs[REG_RIP] == 0 ? CALLED_NULL : FAULTED);
+    _exit(at->uc_mcontext.gregs[REG_RIP] == 0 ? SAID(CALLED_NULL) : SAID(FAULTED));
 #else
-    _exit(at->uc_mcontext.pc == 0 ? CALLED_NULL : FAULTED);
+    _exit(at->uc_mcontext.pc == 0 ? SAID(CALLED_NULL) : SAID(FAULTED));
 #endif
 }
 
@@ -196,7 +199,7 @@ static void child(PFN_vkVoidFunction function, void *first, const char *paramete
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
     if (!freopen("/dev/null", "w", stderr))
-        _exit(FAULTED);
+        _exit(SAID(FAULTED));
     setitimer(ITIMER_REAL, &(struct itimerval){.it_value = *time}, NULL);
     /* In C's calling conventions the caller removes the arguments: too many are harmless. */
     ((uint64_t(VKAPI_PTR *)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -204,7 +207,7 @@ static void child(PFN_vkVoidFunction function, void *first, const char *paramete
                             uint64_t, uint64_t))function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6],
                                                           a[7], a[8], a[9], a[10], a[11], a[12],
                                                           a[13], a[14], a[15]);
-    _exit(RETURNED);
+    _exit(SAID(RETURNED));
 }
 
 /* A child lacks the driver's threads: what waits for one never ends. What didn't end without the layer
@@ -221,7 +224,8 @@ static enum outcome call(const struct program *p, const struct table_row *row,
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGALRM ? STUCK : FAULTED;
-    return (enum outcome)WEXITSTATUS(status);
+    int said = WEXITSTATUS(status); /* or a sanitizer has ended it */
+    return said > SAID(0) ? (enum outcome)(said - SAID(0)) : FAULTED;
 }
 
 static bool provides(const char *providers, const char *extension)

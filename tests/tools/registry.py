@@ -59,10 +59,10 @@ HEAD = """<registry><types>
   {extensions}
 </extensions></registry>"""
 
-COMMANDS = "command,names,handle,carries,loader,submits,families,trace,access,specialize,calls\n"
+COMMANDS = "command,names,handle,parameters,carries,loader,submits,families,trace,access,specialize,calls\n"
 FILLED = ("# registry 1.0.0\n" + COMMANDS +
-          "vkGiveQueue,vkGiveQueue:VK_VERSION_1_0,VkQueue,queue,,x,,,,,\n"
-          "vkMove,vkMove:VK_VERSION_1_0,VkDevice,family,,,x,,x,,\n")
+          "vkGiveQueue,vkGiveQueue:VK_VERSION_1_0,VkQueue,,queue,,x,,,,,\n"
+          "vkMove,vkMove:VK_VERSION_1_0,VkDevice,p,family,,,x,,x,,\n")
 
 
 class Tables(unittest.TestCase):
@@ -108,6 +108,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(commands["vkPlain"]["carries"], "")
         self.assertEqual(commands["vkGiveQueue"]["carries"], "queue")
         self.assertEqual(commands["vkMove"]["carries"], "family")  # behind two pointers
+        self.assertEqual(commands["vkMove"]["parameters"], "p")
         self.assertEqual(commands["vkMove"]["access"], "x")  # what was written by hand stays
         _, structs = self.table("structs")
         self.assertEqual(list(structs), ["1000002004"])  # the other can't be sized
@@ -136,7 +137,7 @@ class Tables(unittest.TestCase):
     def test_promotion(self):
         """The core takes a command over: its row, found by its old name, gets the core's."""
         self.put("layer/registry/commands.csv",
-                 FILLED + "vkPushEXT,vkPushEXT:VK_EXT_push,VkDevice,,,,,,,x,\n")
+                 FILLED + "vkPushEXT,vkPushEXT:VK_EXT_push,VkDevice,,,,,,,,x,\n")
         result = self.refresh(
             commands='<command><proto><name>vkPush</name></proto><param><type>VkDevice</type> <name>d</name>'
                      '</param></command><command name="vkPushEXT" alias="vkPush"/>',
@@ -156,7 +157,7 @@ class Tables(unittest.TestCase):
 
     def test_what_left_the_registry_is_kept(self):
         self.put("layer/registry/commands.csv",
-                 FILLED + "vkGone,vkGone:VK_EXT_gone,VkDevice,,,,,,,x,\n")
+                 FILLED + "vkGone,vkGone:VK_EXT_gone,VkDevice,,,,,,,,x,\n")
         self.refresh()
         self.assertEqual(self.table("commands")[1]["vkGone"]["specialize"], "x")
 
