@@ -7,7 +7,7 @@
  *  K-1  What is found is true: a command buffer is registered after the driver has allocated it and
  *       forgotten before the driver frees it. So if the driver reuses a handle, the old command
  *       buffer's properties are never found for the new one. Proven by
- *       tests/layer/command_buffers.c.
+ *       tests/gpu/command_buffer.c.
  *
  * Thread-safety: bf_command_buffer_find is lock-free for command buffers that have not been freed
  * (M-1, M-2 in base/map.h); the other functions lock internally.

@@ -29,7 +29,7 @@
  *        when it is read or waited for.) Values set through another object of a shared fence are
  *        not announced, nor are values that the GPU writes without a call.
  *
- * Proven by tests/layer (wrapped.c).
+ * Proven by tests/gpu (upper_layers.c).
  */
 #ifndef BELFRY_GPU_UPPER_LAYERS_H
 #define BELFRY_GPU_UPPER_LAYERS_H

@@ -57,7 +57,7 @@
  *
  * A queue without a reader or trace has no log: a submission then only tests one pointer.
  *
- * Proven by tests/fence (logs.c, logs_rules.c, logs_times.c, logs_settings.c, logs_random.c),
+ * Proven by tests/log (entries.c, rules.c, observed.c, settings.c, random.c),
  * tests/queue (protected.c) and tests/random.
  */
 #ifndef BELFRY_LOG_LOG_H

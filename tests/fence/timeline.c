@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline of a device: the same whether the layer opens it or the program's own attaching, in
  * one file for all devices of a process, and good to read however the process ends. */
-#include "logs_read.h"
+#include "log/read.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of a queue's waits and signals: what is in memory, when, and which times. */
-#include "logs_read.h"
+#include "log/read.h"
 
 #include <stdio.h>
 #include <unistd.h>

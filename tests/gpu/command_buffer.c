@@ -2,7 +2,7 @@
 /* What the layer tells the runtime of command buffers (guarantee K-1, gpu/command_buffer.h): the
  * family that the program sees and the level, from allocation to the end, on devices of every shape
  * and when memory runs out. */
-#include "fake.h"
+#include "layer/fake.h"
 
 #include <stdlib.h>
 #include <string.h>

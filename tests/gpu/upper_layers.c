@@ -3,7 +3,7 @@
  * wrapper, whose numbers collide with the handles below, and Khronos' validation, which has to find
  * nothing, from above Belfry and from below. The same program runs with layers that don't wrap, and
  * with none. */
-#include "world.h"
+#include "layer/world.h"
 
 #include <pthread.h>
 #include <string.h>

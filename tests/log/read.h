@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests of logs read them with. */
-#ifndef BELFRY_TEST_FENCE_LOGS_READ_H
-#define BELFRY_TEST_FENCE_LOGS_READ_H
+#ifndef BELFRY_TEST_LOG_READ_H
+#define BELFRY_TEST_LOG_READ_H
 
 #include "support/fixture.h"
 

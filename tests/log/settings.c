@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs without times, by the setting or on engines that have none or few bits of them. */
-#include "logs_read.h"
+#include "log/read.h"
 
 static void open_with(struct fixture *f, const char *setting)
 {
