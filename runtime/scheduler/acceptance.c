@@ -5,10 +5,6 @@
 #include "scheduler/engine.h"
 #include "scheduler/scheduler.h"
 
-/* Looks at a queue before its submitter sleeps. A driver's call is often over sooner than a thread
- * is put to sleep and woken. */
-#define SPINS 256
-
 static bool queue_is_settled(struct bf_queue *queue, uint64_t target)
 {
     return atomic_load(&queue->finished) >= target || atomic_load(&queue->blocked) ||
@@ -18,11 +14,9 @@ static bool queue_is_settled(struct bf_queue *queue, uint64_t target)
 void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target)
 {
     struct bf_engine *engine = queue->engine;
-    for (int i = 0; i < SPINS; i++) {
-        if (queue_is_settled(queue, target))
-            return;
-        bf_lock_pause();
-    }
+    if (queue_is_settled(queue, target))
+        return;
+    /* Without spinning first: on few cores that keeps the driver's own threads from running. */
     atomic_fetch_add(&engine->takers, 1);
     uint32_t ticket = bf_signpost_enter(&engine->progress);
     bool timed_out = false;
