@@ -3,26 +3,27 @@
  * What a call means when it returns: whoever submits, or sets held packets free, waits here until
  * the driver has what the call promises.
  *
- *  A-1  A call that submits returns when each of its packets has been accepted by the driver, or
+ *  AC-1  A call that submits returns when each of its packets has been accepted by the driver, or
  *       when its queue has been seen blocked, during the call, at a packet whose wait no accepted
  *       work satisfies: its own packets are that one, or behind it.
- *  A-2  A call that sets packets free (a submission, a present, a signal by the host or the CPU)
+ *  AC-2  A call that sets packets free (a submission, a present, a signal by the host or the CPU)
  *       returns when those have been accepted, and what these have set free in turn, or are held by
  *       another wait: where somebody outside of the device can tell (bf_scheduler.seen_outside).
  *       Else it may return while another thread is about to hand them over (Q-5).
- *  A-3  Nobody waits here for a thread that waits for him. Who waits holds no lock but
+ *  AC-3  Nobody waits here for a thread that waits for him. Who waits holds no lock but
  *       bf_queue.calls_lock, which stands for the program's own synchronisation of a VkQueue and is
  *       taken by no pump. He waits for the holder of an engine's lock alone, who is in a call of
  *       the driver's, or between two of them. Such a call ends by itself: what it may wait for on
- *       the GPU has been accepted (Q-1). And he is a taker (Q-4): if the holder stops at its bound,
- *       one who waits goes on.
+ *       the GPU has been accepted (Q-1). Or the holder is a program between bfLockVkQueue and
+ *       bfUnlockVkQueue, which may not wait for his thread there. And he is a taker (Q-4): if the
+ *       holder stops at its bound, one who waits goes on.
  *
- *  A-4  A present, which may block in the driver for long, begins once what is ready has been handed
+ *  AC-4  A present, which may block in the driver for long, begins once what is ready has been handed
  *       over, its own queue's packets first; and whoever reads a log of its engine doesn't wait for
  *       it.
  *
  * Of the calls that wait for the GPU under an engine's lock (the driver's wait for idleness, a
- * present), A-2 waits only for those on whose engine packets have been set free.
+ * present), AC-2 waits only for those on whose engine packets have been set free.
  *
  * Proven by tests/layer (acceptance.c: drivers that block in submit and present) and tests/random
  * (drivers that block at random places).
@@ -35,10 +36,10 @@
 struct bf_queue;
 struct bf_scheduler;
 
-/* Blocks until A-1 holds for the packets up to number 'target' of bf_queue.appended. */
+/* Blocks until AC-1 holds for the packets up to number 'target' of bf_queue.appended. */
 void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target);
 
-/* Blocks until A-2 holds for what has been set free by now. */
+/* Blocks until AC-2 holds for what has been set free by now. */
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler);
 
 #endif

@@ -14,7 +14,7 @@
  *       either the try succeeds, or the holder sees 'dirty' and pumps again.
  *  Q-4  No caller pumps for ever, and some thread is responsible for what is left when a pump
  *       stops. A pump stops early, at its bound, only if there are takers: threads that wait for
- *       their packets (A-1, scheduler/acceptance.h), or for the lock because they need the VkQueue
+ *       their packets (AC-1, scheduler/acceptance.h), or for the lock because they need the VkQueue
  *       for a call of their own. It sets 'dirty', releases the lock, wakes those who wait, and goes
  *       on after all if 'takers' has become 0. A taker pumps, or counts itself down and then looks
  *       at 'dirty'; all of these are seq_cst, so one of the two goes on.

@@ -62,7 +62,6 @@ static void batch_add_packet(struct bf_engine *engine, struct bf_queue *queue,
                              struct bf_packet *packet)
 {
     packet->in_hand = true;
-    atomic_fetch_add(&queue->in_hand, 1);
     engine->batch[engine->batch_count] = packet;
     engine->batch_queues[engine->batch_count] = queue;
     engine->batch_count++;
@@ -228,8 +227,6 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)
         bf_vkfence_handed_over(scheduler, packet->fence);
-    if (packet->in_hand)
-        atomic_fetch_sub(&queue->in_hand, 1);
     bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;
@@ -584,7 +581,7 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
     struct bf_scheduler *scheduler = engine->scheduler;
     engine_collect(engine);
     bool stopped = false;
-    atomic_store(&engine->pumping, 1); /* before 'dirty' is cleared */
+    atomic_store(&engine->pumping, 1); /* AC-2: before 'dirty' is cleared */
     for (;; ++*batches) {
         if (*batches >= PUMP_BOUND && atomic_load(&engine->takers) > 0) {
             stopped = true;

@@ -42,7 +42,6 @@ struct bf_queue {
     _Atomic uint64_t appended; /* packets appended to the list so far */
     _Atomic uint64_t issued;   /* of these, in a driver call that has begun or returned */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
-    _Atomic uint64_t in_hand;  /* of the others, in the engine's batch: the first of the list */
 
     struct bf_log *_Atomic log; /* NULL: none so far. Created under the engine's lock */
     _Atomic bool log_asked;     /* for the trace */
@@ -72,7 +71,7 @@ static inline bool bf_queue_is_being_issued(const struct bf_queue *queue)
            atomic_load(&queue->issued) == atomic_load(&queue->appended);
 }
 
-/* Appends a packet to the queue, hands over what may go, and returns when A-1 and A-2 hold
+/* Appends a packet to the queue, hands over what may go, and returns when AC-1 and AC-2 hold
  * (scheduler/acceptance.h). The caller holds no lock but the queue's calls_lock. */
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet);
 

@@ -6,12 +6,12 @@
  *  L-1  The program is told that the device is lost only when nothing is held any more: from then
  *       on it may destroy what the held packets referred to. Proven by tests/layer (devices lost at
  *       every submission of a program).
+ *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
+ *       tests/scheduler (loss_midway.c).
  *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (scheduler.c) at most. What is
  *       held is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
  *       semaphores and fences that the program destroys stay until the device's end. Proven by
  *       tests/layer (acceptance.c).
- *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
- *       tests/scheduler (loss_midway.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -62,9 +62,9 @@ struct bf_scheduler {
     _Atomic uint32_t deferred_fences; /* VkFences of held packets */
     struct bf_signpost
         progress; /* announced when held packets have been handed over, or the device is lost */
-    _Atomic uint64_t released; /* queues set free so far */
+    _Atomic uint64_t released; /* queues set free so far (AC-2) */
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
-     * from outside (A-2). Never cleared. */
+     * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
     _Atomic bool lost;
     _Atomic bool loss_told; /* the fences and their waiters have been told */
@@ -112,7 +112,7 @@ struct bf_scheduler_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
-    bool shares_memory;           /* the program may export or import memory */
+    bool shares_memory;           /* the program may export or import memory (AC-2) */
     bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;

@@ -120,11 +120,11 @@ bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem
 uint64_t bf_semaphore_look_again(struct bf_semaphore *sem);
 
 /* Removes the queue from the waiter list, if it is on one: its first packet is to be dropped. The
- * caller holds the lock of the queue's engine. */
+ * caller holds the batch lock of the queue's engine. */
 void bf_semaphore_unblock(struct bf_queue *queue);
 
 /* The host has signalled; to be called after the driver's vkSignalSemaphore has returned. Releases
- * the waiters on the caller's thread, who holds no lock; returns when A-2 holds
+ * the waiters on the caller's thread, who holds no lock; returns when AC-2 holds
  * (scheduler/acceptance.h). Thread-safety: safe. */
 void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value);
 /* The same, but the caller pumps the engines that are returned. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """guarantees.py ROOT BUILD: each test and each file that docs/guarantees.md names is there, and so is
-each path below tests/ that any document names. '*' stands for the rest of a name."""
+each path below tests/ that any document names. '*' stands for the rest of a name. No number stands for
+two guarantees."""
 import fnmatch
 import glob
 import os
@@ -20,12 +21,16 @@ def there(path):
 
 
 rows = 0
+numbers = set()
 with open(os.path.join(root, "docs/guarantees.md")) as document:
     for number, line in enumerate(document, 1):
         cells = line.split("|")
         if len(cells) != 6 or cells[1].strip() in ("number", "---"):
             continue
         rows += 1
+        if cells[1] in numbers:
+            wrong.append(f"docs/guarantees.md:{number}: there is another {cells[1].strip()}")
+        numbers.add(cells[1])
         for name in re.findall(r"`([^`]+)`", cells[3] + cells[4]):
             if "/" in name:
                 if " " not in name and not there(name):

@@ -249,7 +249,9 @@ BF_API VkResult bfVkQueueSubmit(BfDevice device, VkQueue queue, uint32_t submitC
 /*
  * Between the two, the calling thread alone uses the VkQueue, for calls that Belfry has no function
  * for: presenting, labels, a library's submissions. What goes in there is not scheduled: it must
- * not wait for what has not been submitted yet. No bf function may be called in between. Under the
+ * not wait for what has not been submitted yet. No bf function may be called in between, and no
+ * thread be waited for that is in one: calls that submit to the VkQueue or set work free that
+ * somebody has submitted to it return only once the VkQueue is unlocked. Under the
  * layer every call on a VkQueue may come at any time; there they only keep bfVkQueueSubmit of other
  * threads out, so that the layers above Belfry's see one call at a time.
  *
