@@ -1,13 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh TEST ARGUMENTS: succeeds when the test, which the environment gives a broken library, fails as
-# tests do; a crash, or a run in which nothing was found, is a failure.
+# catch.sh [--hangs] TEST ARGUMENTS: the environment gives the test a broken library, build/PRESET/broken/NAME.
+# Succeeds when the test passes with the library as it is, build/PRESET/lib, and with the broken one fails as
+# tests do. A crash is a failure, and so is a run in which nothing was found. With --hangs it is a break that
+# makes the test wait for ever: then the success is that it does so for seconds.
+hangs=
+if [ "$1" = --hangs ]; then
+    hangs=yes
+    shift
+fi
 out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
-"$@" >"$out" 2>&1
-code=$?
-if [ $code -ge 1 ] && [ $code -lt 100 ] && grep -m 1 '  FAILED  ' "$out"; then
-    exit 0
+
+sound() {
+    printf '%s' "$1" | sed 's,/broken/[^:]*,/lib,g'
+}
+if ! env ${VK_LAYER_PATH:+"VK_LAYER_PATH=$(sound "$VK_LAYER_PATH")"} \
+    ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$(sound "$LD_LIBRARY_PATH")"} "$@" >"$out" 2>&1; then
+    echo 'catch.sh: the test fails without the break:'
+    tail -n 20 "$out"
+    exit 1
+fi
+
+if [ -n "$hangs" ]; then
+    timeout 5 "$@" >"$out" 2>&1
+    code=$?
+    [ $code -ne 124 ] || grep -q '  FAILED  ' "$out" || exit 0
+else
+    "$@" >"$out" 2>&1
+    code=$?
+    if [ $code -ge 1 ] && [ $code -lt 100 ] && grep -m 1 '  FAILED  ' "$out"; then
+        exit 0
+    fi
 fi
 echo "catch.sh: not caught (exit code $code):"
 tail -n 20 "$out"

@@ -3,12 +3,10 @@
  * promised has been accepted by then, nobody waits for more than that, and a lost device is told at
  * once. */
 #include "world.h"
+#include "support/asleep.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const uint32_t three[] = {3, WORLD_END};
@@ -52,18 +50,8 @@ static void call_ends(struct call *c, VkResult result)
 /* Returns once the thread sleeps inside the call, or the call has returned. */
 static void call_await(struct call *c)
 {
-    for (char state = 0; !c->returned && state != 'S'; sched_yield()) {
-        char path[64], text[256] = "";
-        if (!c->tid)
-            continue;
-        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", c->tid);
-        FILE *f = fopen(path, "r");
-        if (!f)
-            continue;
-        const char *after = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
-        state = after ? after[2] : 0;
-        fclose(f);
-    }
+    while (!c->returned && (!c->tid || thread_state(c->tid) != 'S'))
+        sched_yield();
 }
 
 static void call_join(struct call *c)
@@ -129,7 +117,7 @@ static void finish(struct device *w)
     assert_success(vkDeviceWaitIdle(w->device));
 }
 
-/* a neighbour's call is stuck in the driver, on the VkQueue that both share. */
+/* AC-1: a neighbour's call is stuck in the driver, on the VkQueue that both share. */
 DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
 {
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
@@ -150,7 +138,7 @@ DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
     finish(w);
 }
 
-/* what is held by a wait of its own waits for no neighbour, nor does what stands behind it. */
+/* AC-1: what is held by a wait of its own waits for no neighbour, nor does what stands behind it. */
 DEVICE_TEST(test_held_submit_returns_at_once, "SHAPE=q1", three)
 {
     struct call a = on_queue(w, 0), b = on_queue(w, 1);
@@ -172,7 +160,7 @@ DEVICE_TEST(test_held_submit_returns_at_once, "SHAPE=q1", three)
     vkDestroySemaphore(w->device, never, NULL);
 }
 
-/* a host signal sets free what somebody outside can see. */
+/* AC-2: a host signal sets free what somebody outside can see. */
 DEVICE_TEST(test_signal_returns_when_what_it_frees_is_accepted, "SHAPE=q1", three)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0), outside = exported(w);
@@ -199,7 +187,7 @@ DEVICE_TEST(test_signal_returns_when_what_it_frees_is_accepted, "SHAPE=q1", thre
     vkDestroySemaphore(w->device, outside, NULL);
 }
 
-/* where nobody outside can see it, the signal waits for no neighbour. */
+/* AC-2: where nobody outside can see it, the signal waits for no neighbour. */
 DEVICE_TEST(test_signal_that_nobody_sees_returns_at_once, "SHAPE=q1", three)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0);

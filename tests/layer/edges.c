@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where queues meet the rest: presentation, sparse memory, and semaphores that others signal. */
 #include "world.h"
+#include "support/asleep.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -70,23 +71,26 @@ static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemap
 }
 
 struct presenter {
+    VkDevice device;
     struct screen *screen;
     VkQueue queue;
     uint32_t image;
     VkSemaphore wait;
     VkResult result;
     _Atomic bool started;
+    _Atomic int id;
 };
 
 static void *run_present(void *argument)
 {
     struct presenter *p = argument;
+    p->id = gettid();
     p->started = true;
     p->result = present(p->queue, p->screen, p->image, p->wait);
     return NULL;
 }
 
-/* a present that is stuck in the driver keeps nobody from reading a log of its VkQueue. */
+/* AC-4: a present that is stuck in the driver keeps nobody from reading a log of its VkQueue. */
 TEST(test_log_is_read_beside_a_present)
 {
     static const uint32_t family = 0;
@@ -137,6 +141,57 @@ TEST(test_log_is_read_beside_a_present)
     vkDestroySemaphore(w.device, t, NULL);
     screen_close(&w, &s);
     world_close(&w);
+}
+
+static void *signal_one(void *argument)
+{
+    struct presenter *p = argument;
+    vulkan_signal(p->device, p->wait, 1);
+    return NULL;
+}
+
+/* AC-4: a pump stops at its bound for the present, which hands over what is left of it first. */
+DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
+{
+    enum { HELD = 24 }; /* more than a pump's bound, less than two pumps'; a fence ends a batch */
+    struct screen s;
+    struct belfry_icd_record records[HELD + 1];
+    VkFence fences[HELD + 1];
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    uint32_t image;
+    screen_open(w, &s, NULL, 0);
+    for (int i = 0; i <= HELD; i++)
+        fences[i] = vulkan_fence(w->device, false);
+    assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                         fences[HELD], &image));
+    assert_success(vkWaitForFences(w->device, 1, &fences[HELD], VK_TRUE, UINT64_MAX));
+    for (int i = 0; i < HELD; i++)
+        assert_success(
+            vulkan_submit(w->queues[0][1],
+                          (struct vulkan_batch){.wait = t, .wait_value = 1, .fence = fences[i]}));
+    w->icd.record_start(records, HELD + 1);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    pthread_t threads[2];
+    struct presenter signals = {.device = w->device, .wait = t};
+    struct presenter p = {
+        .device = w->device, .screen = &s, .queue = w->queues[0][0], .image = image};
+    assert_int_equal(pthread_create(&threads[0], NULL, signal_one, &signals), 0);
+    w->icd.await_blocked(1);
+    assert_int_equal(pthread_create(&threads[1], NULL, run_present, &p), 0);
+    while (!p.id || thread_state(p.id) != 'S')
+        sched_yield();
+    w->icd.release(UINT64_MAX);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    w->icd.set_block(NULL);
+    assert_success(p.result);
+    assert_int_equal(w->icd.record_stop(), HELD + 1);
+    assert_int_equal(records[HELD].call, BELFRY_ICD_CALL_PRESENT);
+    assert_success(vkDeviceWaitIdle(w->device));
+    for (int i = 0; i <= HELD; i++)
+        vkDestroyFence(w->device, fences[i], NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+    screen_close(w, &s);
 }
 
 /* Frames as programs make them, on one queue and on two, with a family of its own to present. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a test does with its device: objects, command buffers, waiting, other threads. */
 #include "support/fixture.h"
+#include "support/asleep.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ----------------------------------------------------------------------------------- Objects -- */
@@ -271,45 +270,6 @@ void thread_start(struct thread *t, void (*run)(void *argument), void *argument)
     t->id = 0;
     t->finished = false;
     assert_int_equal(pthread_create(&t->handle, NULL, thread_main, t), 0);
-}
-
-/* The state letter of proc(5)'s stat, which follows the name in parentheses. */
-static char thread_state(int id)
-{
-    char path[64], line[512];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 'X';
-    size_t n = fread(line, 1, sizeof(line) - 1, file);
-    fclose(file);
-    line[n] = '\0';
-    const char *name_end = strrchr(line, ')');
-    return name_end && name_end[1] ? name_end[2] : 'X';
-}
-
-/* Whether the thread has come to rest where a wait rests, and not at a lock on its way there: a
- * lock's futex is waited for by FUTEX_WAIT or, if it is Belfry's (base/lock.h), with 2 expected; all
- * that waits for more does so by FUTEX_WAIT_BITSET or in another call. */
-static bool thread_waits(int id)
-{
-    if (thread_state(id) != 'S')
-        return false;
-    char path[64], line[256];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", id);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return true; /* a kernel that doesn't say */
-    long number = -1;
-    unsigned long word, operation, expected;
-    int n = fgets(line, sizeof(line), file)
-                ? sscanf(line, "%ld %lx %lx %lx", &number, &word, &operation, &expected)
-                : 0;
-    fclose(file);
-    if (n != 4 || number != SYS_futex)
-        return n == 4;
-    bool bitset = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    return bitset && !(operation == FUTEX_WAIT_BITSET_PRIVATE && expected == 2);
 }
 
 void thread_await_sleep(struct thread *t)
