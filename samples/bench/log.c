@@ -80,23 +80,16 @@ static void show_row(struct bench_report *report, const char *name, const char *
 static void caller_rows(struct bench_report *report)
 {
     static struct bench_found found;
-    const struct bench_options any = {.gpu = NULL};
-    char driver[4200], driver_too[4200];
-    const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
-                                       "BELFRY_ICD_SHAPE=q1", NULL};
-    const char *build = getenv("BELFRY_TEST_BUILD");
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
-    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
 
-    bench_part_run("log-off-vk", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-off-vk", BENCH_BELFRY, bench_icd_free, &found);
     cost_row(report, ROW_OFF_VK, "ns", &found, NOTHING_NS);
-    bench_part_run("log-off-bf", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-off-bf", BENCH_BELFRY, bench_icd_free, &found);
     cost_row(report, ROW_OFF_BF, "ns", &found, NOTHING_NS);
-    bench_part_run("log-on-vk", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-on-vk", BENCH_BELFRY, bench_icd_free, &found);
     cost_row(report, ROW_ON_VK, "ns", &found, CALLER_NS);
-    bench_part_run("log-on-native", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-on-native", BENCH_BELFRY, bench_icd_free, &found);
     cost_row(report, ROW_ON_NATIVE, "ns", &found, CALLER_NS);
-    bench_part_run("log-on-fence", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-on-fence", BENCH_BELFRY, bench_icd_free, &found);
     show_row(report, ROW_ON_FENCE, "ns", &found);
     bench_note(report, "these are on the test driver; 'plain' is Belfry with its logs off, or "
                        "without a reader and with what the driver takes for such commands");
@@ -377,14 +370,10 @@ static void trace_rows(struct bench_report *report)
 static void overlap_row(struct bench_report *report)
 {
     static struct bench_found found;
-    const struct bench_options any = {.gpu = NULL};
-    char driver[4200], driver_too[4200], dispatch[64];
-    const char *const environment[] = {driver, driver_too, dispatch, "BELFRY_ICD_SHAPE=q1", NULL};
-    const char *build = getenv("BELFRY_TEST_BUILD");
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
-    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    char dispatch[64];
+    const char *const settings[] = {dispatch, "BELFRY_ICD_SHAPE=q1", NULL};
     snprintf(dispatch, sizeof dispatch, "BELFRY_ICD_DISPATCH_US=%d", LOG_OVERLAP_US);
-    bench_part_run("log-overlap", BENCH_BELFRY, &any, environment, &found);
+    bench_part_run_on_icd("log-overlap", BENCH_BELFRY, settings, &found);
     cost_row(report, ROW_OVERLAP, "us", &found, LOG_OVERLAP_US * OVERLAP_SHARE);
     bench_note(report, "%s: each batch takes %d us; one after the other they take twice that",
                ROW_OVERLAP, LOG_OVERLAP_US);

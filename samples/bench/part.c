@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -146,4 +147,21 @@ int bench_part_send(const struct bench_found *found, int to)
         left -= (size_t)put;
     }
     return SAMPLE_EXIT_DONE;
+}
+
+const char *const bench_icd_free[] = {"BELFRY_ICD_FREE=1", "BELFRY_ICD_SHAPE=q1", NULL};
+
+void bench_part_run_on_icd(const char *name, enum bench_side side, const char *const *settings,
+                           struct bench_found *found)
+{
+    const struct bench_options any = {.gpu = NULL};
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    char driver[4200], driver_too[4200];
+    /* VK_DRIVER_FILES takes precedence; older loaders only know the other. */
+    const char *environment[9] = {driver, driver_too};
+    for (size_t i = 0; i < 6 && settings[i]; ++i)
+        environment[i + 2] = settings[i];
+    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
+    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    bench_part_run(name, side, &any, environment, found);
 }

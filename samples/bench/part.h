@@ -49,4 +49,12 @@ char **bench_environment(const char *const *added);
 /* For the child: sends `found` to the file descriptor. Returns an exit code. */
 int bench_part_send(const struct bench_found *found, int to);
 
+/* Runs a part on the test driver, which 'settings' set up: "NAME=value" of its environment, ended by
+ * NULL, at most 6. */
+void bench_part_run_on_icd(const char *name, enum bench_side side, const char *const *settings,
+                           struct bench_found *found);
+
+/* The settings of a driver without threads and with one queue, whose calls cost next to nothing. */
+extern const char *const bench_icd_free[];
+
 #endif

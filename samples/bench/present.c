@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +16,8 @@
 #define FRAME_US    1000 /* between two presents */
 #define PAUSE_US    6000 /* between two calls of the neighbour, at most */
 #define IMAGES      3
+#define SHARE       0.05 /* of the plain call, that Belfry's may take more */
+#define OTHER_US    20.0 /* a short call may take so much more, whatever its share */
 
 #define ROW_MEAN  "beside 16 ms presents, one VkQueue, mean call"
 #define ROW_WORST "beside 16 ms presents, one VkQueue, worst call"
@@ -146,8 +147,11 @@ static void neighbour_run(struct presenter *p, VkQueue queue, unsigned seed, dou
 }
 
 /* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues. */
-static void present_measure(bool find_worst, struct bench_found *found)
+void present_run(const struct bench_options *options, enum bench_side side,
+                 struct bench_found *found)
 {
+    (void)options;
+    (void)side;
     struct presenter sides[2] = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     bool shared = !getenv("BELFRY_ICD_SHAPE") || !strcmp(getenv("BELFRY_ICD_SHAPE"), "q1");
@@ -176,61 +180,39 @@ static void present_measure(bool find_worst, struct bench_found *found)
                 open = false;
                 break;
             }
-            (which ? found->belfry : found->plain)[i] = find_worst ? worst : mean;
+            double *to = which ? found->belfry : found->plain;
+            to[i] = mean;
+            to[REPETITIONS + i] = worst;
         }
     }
-    found->count = open ? REPETITIONS : 0;
+    found->count = open ? 2 * REPETITIONS : 0;
     presenter_close(&sides[1]);
     presenter_close(&sides[0]);
 }
 
-void present_mean(const struct bench_options *options, enum bench_side side,
-                  struct bench_found *found)
+static void present_row(struct bench_report *report, const char *name,
+                        const struct bench_found *found, uint32_t first, double least_us)
 {
-    (void)options;
-    (void)side;
-    present_measure(false, found);
-}
-
-void present_worst(const struct bench_options *options, enum bench_side side,
-                   struct bench_found *found)
-{
-    (void)options;
-    (void)side;
-    present_measure(true, found);
-}
-
-static void present_row(struct bench_report *report, const char *name, const char *part,
-                        const char *shape, double share, double least_us)
-{
-    static struct bench_found found;
-    const struct bench_options any = {.gpu = NULL};
-    char driver[4200], driver_too[4200];
-    const char *const environment[] = {driver,
-                                       driver_too,
-                                       shape,
-                                       "BELFRY_ICD_BLOCK=vkQueuePresentKHR:1:1:16000",
-                                       "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2",
-                                       NULL};
-    const char *build = getenv("BELFRY_TEST_BUILD");
-
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
-    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
-    bench_part_run(part, BENCH_BELFRY, &any, environment, &found);
-    if (found.reason[0]) {
-        bench_row_skip(report, name, "%s", found.reason);
+    if (found->reason[0]) {
+        bench_row_skip(report, name, "%s", found->reason);
         return;
     }
-    double plain[BENCH_SAMPLES];
-    memcpy(plain, found.plain, sizeof plain);
-    double median = bench_spread(plain, found.count).median;
-    bench_row_cost(report, name, "us", found.plain, found.belfry, found.count,
-                   share * median > least_us ? share * median : least_us);
+    double plain[REPETITIONS];
+    memcpy(plain, found->plain + first, sizeof plain);
+    double allowance = SHARE * bench_spread(plain, REPETITIONS).median;
+    bench_row_cost(report, name, "us", found->plain + first, found->belfry + first, REPETITIONS,
+                   allowance > least_us ? allowance : least_us);
 }
 
 void present_rows(struct bench_report *report)
 {
-    present_row(report, ROW_MEAN, "present-mean", "BELFRY_ICD_SHAPE=q1", 0.05, 0);
-    present_row(report, ROW_WORST, "present-worst", "BELFRY_ICD_SHAPE=q1", 0.05, 0);
-    present_row(report, ROW_OTHER, "present-mean", "BELFRY_ICD_SHAPE=q2", 0.05, 20);
+    static struct bench_found found;
+    const char *settings[] = {"BELFRY_ICD_SHAPE=q1", "BELFRY_ICD_BLOCK=vkQueuePresentKHR:1:1:16000",
+                              "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2", NULL};
+    bench_part_run_on_icd("present", BENCH_BELFRY, settings, &found);
+    present_row(report, ROW_MEAN, &found, 0, 0);
+    present_row(report, ROW_WORST, &found, REPETITIONS, 0);
+    settings[0] = "BELFRY_ICD_SHAPE=q2";
+    bench_part_run_on_icd("present", BENCH_BELFRY, settings, &found);
+    present_row(report, ROW_OTHER, &found, 0, OTHER_US);
 }

@@ -209,15 +209,10 @@ static int record_run(const struct bench_options *options, struct bench_report *
         {"record-watched", ROW_WATCHED, WATCHED_NANOSECONDS},
     };
     static struct bench_found found;
-    char driver[4200], driver_too[4200];
-    const char *const environment[] = {driver, driver_too, "BELFRY_ICD_FREE=1",
-                                       "BELFRY_ICD_SHAPE=q1", NULL};
-    const char *build = getenv("BELFRY_TEST_BUILD");
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
-    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
+    (void)options; /* the device is the test driver's */
     snprintf(report->device, sizeof report->device, "the test driver");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        bench_part_run(rows[i].part, BENCH_BELFRY, options, environment, &found);
+        bench_part_run_on_icd(rows[i].part, BENCH_BELFRY, bench_icd_free, &found);
         if (found.reason[0])
             bench_row_skip(report, rows[i].row, "%s", found.reason);
         else

@@ -12,7 +12,4 @@
  * in it is met. Measured once in a run. */
 double bench_reference(struct bench_report *report);
 
-/* Runs a part on the test driver without threads, in a process of its own. */
-void bench_reference_part_run(enum bench_side side, struct bench_found *found);
-
 #endif

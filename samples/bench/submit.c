@@ -322,21 +322,16 @@ static void icd_part_run(const struct bench_options *options, enum bench_side si
 static void icd_rows(struct bench_report *report)
 {
     static struct bench_found found;
-    const struct bench_options any = {.gpu = NULL};
-    char driver[4200], driver_too[4200];
-    const char *const settled[] = {driver, driver_too, "BELFRY_ICD_SHAPE=q2", NULL};
-    const char *build = getenv("BELFRY_TEST_BUILD");
+    static const char *const settled[] = {"BELFRY_ICD_SHAPE=q2", NULL};
 
-    snprintf(driver, sizeof driver, "VK_ICD_FILENAMES=%s/lib/belfry_test_icd.json", build);
-    snprintf(driver_too, sizeof driver_too, "VK_DRIVER_FILES=%s/lib/belfry_test_icd.json", build);
-    bench_reference_part_run(BENCH_BELFRY, &found);
+    bench_part_run_on_icd("icd", BENCH_BELFRY, bench_icd_free, &found);
     caller_row(report, ROW_ICD, &found, NULL);
-    bench_reference_part_run(BENCH_PLAIN, &found);
+    bench_part_run_on_icd("icd", BENCH_PLAIN, bench_icd_free, &found);
     caller_row(report, ROW_ICD_PAIR, &found, NULL);
 
     /* The plain driver accepts everything at once, also waits before their signals. */
     const double none = 0;
-    bench_part_run("late", BENCH_BELFRY, &any, settled, &found);
+    bench_part_run_on_icd("late", BENCH_BELFRY, settled, &found);
     if (found.reason[0]) {
         bench_row_skip(report, ROW_LATE, "%s", found.reason);
         return;
@@ -396,8 +391,7 @@ static const struct bench_part parts[] = {
     {"idle", footprint_idle},
     {"memory", footprint_memory},
     {"vkcube", footprint_vkcube},
-    {"present-mean", present_mean},
-    {"present-worst", present_worst},
+    {"present", present_run},
     {"log-off-vk", log_caller_off_vk},
     {"log-off-bf", log_caller_off_bf},
     {"log-on-vk", log_caller_on_vk},
