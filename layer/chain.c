@@ -76,7 +76,8 @@ static char *owned(const struct layer_chain *chain, const void *s)
     return NULL;
 }
 
-/* Copies the program's structs behind the copies there are, up to 'last'. NULL: *result says why. */
+/* Copies the program's structs behind the copies there are, up to 'last'. NULL: *result says
+ * why. */
 static char *copy_up_to(struct layer_chain *chain, const void *last, VkResult *result,
                         VkStructureType *unknown)
 {
@@ -111,8 +112,8 @@ static char *copy_up_to(struct layer_chain *chain, const void *last, VkResult *r
     }
 }
 
-/* Writes to the program's memory, which may be read-only: a constant. The kernel then says so, where
- * a store would end the program. */
+/* Writes to the program's memory, which may be read-only: a constant. The kernel then says so,
+ * where a store would end the program. */
 static bool write_to(void *at, const void *value, size_t size)
 {
     int ends[2];

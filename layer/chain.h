@@ -2,9 +2,9 @@
 /*
  * pNext chains of a program's that are passed down with changes.
  *
- * The front of the chain, up to the struct to change, is copied, and the copy changed. Where that front
- * has a struct of unknown size, newer than the registry that the sizes are from, it can't be copied:
- * then the program's own struct is written to, and restored when the change ends.
+ * The front of the chain, up to the struct to change, is copied, and the copy changed. Where that
+ * front has a struct of unknown size, newer than the registry that the sizes are from, it can't be
+ * copied: then the program's own struct is written to, and restored when the change ends.
  */
 #ifndef BELFRY_LAYER_CHAIN_H
 #define BELFRY_LAYER_CHAIN_H
@@ -30,15 +30,15 @@ struct layer_chain {
     bool locked;
 };
 
-/* Begins to change the program's chain, and ends it: 'head' is the program's own again. While a chain
- * with a struct of unknown size is changed, other threads that begin to change such a chain wait, since
- * two calls may pass the same structs. */
+/* Begins to change the program's chain, and ends it: 'head' is the program's own again. While a
+ * chain with a struct of unknown size is changed, other threads that begin to change such a chain
+ * wait, since two calls may pass the same structs. */
 void layer_chain_begin(struct layer_chain *chain, const void *head);
 void layer_chain_end(struct layer_chain *chain);
 
 /*
- * Changes at most 16 bytes at 'offset' of a struct of the chain; pointers into the chain from before
- * may be old then. Errors, with nothing changed: VK_ERROR_OUT_OF_HOST_MEMORY;
+ * Changes at most 16 bytes at 'offset' of a struct of the chain; pointers into the chain from
+ * before may be old then. Errors, with nothing changed: VK_ERROR_OUT_OF_HOST_MEMORY;
  * VK_ERROR_FEATURE_NOT_PRESENT if the chain can't be copied, and its memory can't be written to
  * (*unknown is the struct of unknown size).
  */

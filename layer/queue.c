@@ -183,8 +183,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueueSetPerformanceConfigurationINTEL(
 }
 
 /*
- * Commands that say something of a whole VkQueue, and that nothing depends on. The driver isn't told
- * where several queues share the VkQueue, since they would be meant too.
+ * Commands that say something of a whole VkQueue, and that nothing depends on. The driver isn't
+ * told where several queues share the VkQueue, since they would be meant too.
  */
 struct notice {
     const struct bf_queue *queue;

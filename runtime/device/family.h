@@ -2,9 +2,9 @@
 /*
  * Which queue families a program sees, and which real family backs each.
  *
- * Real families keep their indices and counts; where a D3D12 type (3D, compute, copy) has no family of
- * its own, one of two queues is appended behind the real ones. Programs draw conclusions from counts, so
- * only who asks for it gets more queues in a family than the GPU has.
+ * Real families keep their indices and counts; where a D3D12 type (3D, compute, copy) has no family
+ * of its own, one of two queues is appended behind the real ones. Programs draw conclusions from
+ * counts, so only who asks for it gets more queues in a family than the GPU has.
  */
 #ifndef BELFRY_DEVICE_FAMILY_H
 #define BELFRY_DEVICE_FAMILY_H
@@ -34,10 +34,10 @@ struct bf_family_map {
 };
 
 /*
- * 'queues_per_family' is the least number of queues of families of the D3D12 types; 0: as many as the GPU has,
- * and two in appended ones. With BF_QUEUES_NATIVE, and with more real families than fit, the
- * map is the identity (families beyond BF_MAX_FAMILIES are not in the map and are passed on
- * untranslated). Thread-safety: pure.
+ * 'queues_per_family' is the least number of queues of families of the D3D12 types; 0: as many as
+ * the GPU has, and two in appended ones. With BF_QUEUES_NATIVE, and with more real families than
+ * fit, the map is the identity (families beyond BF_MAX_FAMILIES are not in the map and are passed
+ * on untranslated). Thread-safety: pure.
  */
 void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
                         enum bf_queues_mode mode, uint32_t queues_per_family,
