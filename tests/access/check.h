@@ -43,8 +43,9 @@ int world_open(void **state);
 int world_close(void **state);
 #define WORLD_TEST(name_) TEST_ON(name_, world_open, world_close, struct world *w)
 
-/* Calls in the order in which they are made, separated by commas: the queue (or 'cpu'), what it does,
- * and to what. Whoever writes or reads uses the first 64 bytes of that buffer, 1 if none is named.
+/* Calls in the order in which they are made, separated by commas: the queue (or 'cpu'), what it
+ * does, and to what. Whoever writes or reads uses the first 64 bytes of that buffer, 1 if none is
+ * named.
  *     copy writes [2], graphics reads [2]       one packet
  *     copy signals a 1, graphics waits a 1      a fence and a value
  *     copy idles                                the CPU waits for that queue

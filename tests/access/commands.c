@@ -378,7 +378,7 @@ void read_mip_1(VkCommandBuffer buffer)
     read_mip(buffer, 1, 2);
 }
 
-/* ------------------------------------------------------------------------------------- Both drivers -- */
+/* ------------------------------------------------------------------------------ Both drivers -- */
 
 /* Everything again on a driver that has the newer commands as extensions. */
 static int older_driver(void **state)

@@ -4,9 +4,10 @@
  *
  * The ideal machine: each queue is an engine, a signal sets its fence, a wait that was called is
  * satisfied for good at the first instant at which the fence is there, the CPU's waits block the
- * CPU. What a queue comes to at once takes effect in the call, but for executions. All interleavings of CPU and queues are gone through; two uses are unordered if each comes
- * first in some execution. (Executions may end in a hang: an order that comes about only because
- * the program would hang without it is none.) */
+ * CPU. What a queue comes to at once takes effect in the call, but for executions. All
+ * interleavings of CPU and queues are gone through; two uses are unordered if each comes first in
+ * some execution. (Executions may end in a hang: an order that comes about only because the program
+ * would hang without it is none.) */
 #include "check.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ struct program {
     uint32_t queue_steps[QUEUES][STEPS]; /* its calls, as numbers of steps */
 };
 
-/* ------------------------------------------------------------------------------------ All executions */
+/* ------------------------------------------------------------------------------- All executions */
 
 /* Packed: it is a key. */
 struct state {
@@ -188,7 +189,7 @@ static struct known explore(struct machine *m, const struct state *state)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------- Faults */
+/* --------------------------------------------------------------------------------------- Faults */
 
 /* By buffer, pair of queues and rule. */
 struct faults {
@@ -274,7 +275,7 @@ static void reported(const struct program *p, struct faults *faults)
     check_close(&check);
 }
 
-/* ----------------------------------------------------------------------------------- Random programs */
+/* ------------------------------------------------------------------------------ Random programs */
 
 static uint64_t random_state;
 

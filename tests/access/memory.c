@@ -170,8 +170,8 @@ static void held_program(struct bf_access *access)
     bf_access_fence_remove(second);
 }
 
-/* Makes the n-th allocation fail of a program that deserves so many reports. False: there are not so
- * many. */
+/* Makes the n-th allocation fail of a program that deserves so many reports. False: there are not
+ * so many. */
 static bool run(void (*run_program)(struct bf_access *), uint32_t deserved, uint32_t n)
 {
     const struct bf_access_info info = {.layer = true, .report = count_report};

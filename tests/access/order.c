@@ -9,7 +9,7 @@
 
 #define HANDLE(type, n) ((type)(uintptr_t)(0x77000 + 16 * (n)))
 
-/* -------------------------------------------------------------------------------- Queue to queue */
+/* ------------------------------------------------------------------------------- Queue to queue */
 
 PROGRAM(test_through_two_hops, 0,
         "copy writes, copy signals a 1, compute waits a 1, compute signals b 1, "
@@ -54,7 +54,7 @@ PROGRAM(test_what_both_signallers_come_after_is_certain, 0,
         "copy writes, copy signals b 1, copy signals a 1, compute waits b 1, "
         "compute signals a 2, graphics waits a 1, graphics reads")
 
-/* ------------------------------------------------------------------------------------- Rewinding */
+/* ------------------------------------------------------------------------------------ Rewinding */
 
 /* Frame after frame with one value: the CPU knows that the old signal is overwritten. */
 WORLD_TEST(test_a_rewound_fence_used_again)
@@ -97,7 +97,7 @@ WORLD_TEST(test_a_wait_armed_before_the_fence_is_rewound)
     expect_reports(w, 1);
 }
 
-/* ---------------------------------------------------------------------------------------- The CPU */
+/* -------------------------------------------------------------------------------------- The CPU */
 
 PROGRAM(test_through_a_wait_of_the_cpu, 0,
         "copy writes, copy signals a 1, cpu waits a 1, graphics reads")
@@ -136,7 +136,8 @@ WORLD_TEST(test_through_an_idle_device)
     expect_reports(w, 0);
 }
 
-/* A signal from where nobody sees it: an idle queue has passed its waits, whatever satisfied them. */
+/* A signal from where nobody sees it: an idle queue has passed its waits, whatever satisfied
+ * them. */
 WORLD_TEST(test_an_idle_queue_has_passed_its_waits)
 {
     check_calls(w, "copy waits a 1, copy writes, copy signals b 1, cpu waits b 1, graphics reads");
@@ -168,7 +169,7 @@ WORLD_TEST(test_a_destroyed_fence_lets_its_waits_go)
     expect_reports(w, 1);
 }
 
-/* ----------------------------------------------------------------------------------------- Events */
+/* --------------------------------------------------------------------------------------- Events */
 
 static const int event1, event2;
 
@@ -223,7 +224,7 @@ WORLD_TEST(test_an_event_of_two_fences)
     expect_reports(w, 0);
 }
 
-/* ------------------------------------------------------------------------------------ Vulkan's own */
+/* --------------------------------------------------------------------------------- Vulkan's own */
 
 struct vk {
     VkQueue graphics, copy;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* D3D12's queues and fences under the layer with check=access: what the C API tells the check. In
- * each test a copy queue fills a buffer that a 3D queue then reads; the lines on stderr are counted.
+ * each test a copy queue fills a buffer that a 3D queue then reads; the lines on stderr are
+ * counted.
  */
 #include "../layer/world.h"
 
@@ -335,8 +336,8 @@ TEST_WITH(test_uses_that_are_told, open_world, close_world)
                                  "'3D command queue 1' may read bytes 1024 to 1039 in packet 2"));
 }
 
-/* An image that the copy queue fills and, with 'released', hands to the 3D queue's family, which takes
- * it over; that it is sampled there is told, as what the whole execution does. */
+/* An image that the copy queue fills and, with 'released', hands to the 3D queue's family, which
+ * takes it over; that it is sampled there is told, as what the whole execution does. */
 static VkCommandBuffer upload(VkImage image, bool released)
 {
     const uint32_t from = bfGetQueueFamilyIndex(copy), to = bfGetQueueFamilyIndex(direct);

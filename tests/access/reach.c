@@ -51,7 +51,7 @@ static uint32_t random_number(uint32_t below)
     return (uint32_t)(random_state >> 33) % below;
 }
 
-/* ----------------------------------------------------------------------------------------- The graph */
+/* ------------------------------------------------------------------------------------ The graph */
 
 static void join(struct program *w, struct node *to, uint32_t from)
 {
@@ -133,7 +133,7 @@ static struct node *cpu(struct program *w)
     return n;
 }
 
-/* ------------------------------------------------------------------- The program, told to both sides */
+/* -------------------------------------------------------------- The program, told to both sides */
 
 static void do_use(struct program *w, uint32_t queue, uint32_t buffer, uint64_t begin, uint64_t end,
                    bool write)

@@ -298,7 +298,7 @@ WORLD_TEST(test_a_video_queue_has_no_states)
     expect_reports(w, 0);
 }
 
-/* ----------------------------------------------------------------------------- What is destroyed */
+/* ---------------------------------------------------------------------------- What is destroyed */
 
 /* A handle that comes again is another resource. */
 WORLD_TEST(test_a_destroyed_resource_takes_its_uses_along)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The check told by several threads at once, each with a queue, command buffers and resources of its
- * own and fences that all of them use: nothing is reported, and the thread sanitizer has nothing to
- * say either. */
+/* The check told by several threads at once, each with a queue, command buffers and resources of
+ * its own and fences that all of them use: nothing is reported, and the thread sanitizer has
+ * nothing to say either. */
 #include "check.h"
 
 #include <pthread.h>

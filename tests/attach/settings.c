@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings that a program passes to bfAttachDevice: they reach the device, below the environment. */
+/* Settings that a program passes to bfAttachDevice: they reach the device, below the
+ * environment. */
 #include "support/fixture.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of several threads: stamps of all calls and items, and what they must obey.
  *
- * Device 0 belongs to all threads and is destroyed last. Each thread has devices of its own besides,
- * one after the other, which it destroys whenever it likes, or has destroyed by an item of device 0.
+ * Device 0 belongs to all threads and is destroyed last. Each thread has devices of its own
+ * besides, one after the other, which it destroys whenever it likes, or has destroyed by an item of
+ * device 0.
  */
 #include "random.h"
 

@@ -59,7 +59,8 @@ TEST(settings_reach_the_device)
     BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     fixture_open(&f, NULL);
     assert_success(bfGetBackgroundProcessingProperties(f.bf, &properties));
-    /* The layer brings a driver of its own, the specialiser; a device without it has none so far. */
+    /* The layer brings a driver of its own, the specialiser; a device without it has none so
+     * far. */
     assert_int_equal(properties.backgroundProcessingSupported, f.layered);
     assert_false(properties.developerMode);
     assert_int_equal(properties.backgroundTasks, 2);

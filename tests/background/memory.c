@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lack of memory: pressure, which delays items, and allocations and threads that can't be had, which
- * leave everything as it was. */
+/* Lack of memory: pressure, which delays items, and allocations and threads that can't be had,
+ * which leave everything as it was. */
 #include "helper.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "background/pressure.h"
 
-/* ---------------------------------------------------------------------------------------- Pressure */
+/* ------------------------------------------------------------------------------------- Pressure */
 
 /* A folder that stands for /proc. */
 struct proc {
@@ -164,7 +164,7 @@ TEST(destroying_does_not_wait_for_pressure_to_pass)
     proc_close(&p);
 }
 
-/* ------------------------------------------------------------------------------------- Allocations */
+/* ---------------------------------------------------------------------------------- Allocations */
 
 /* The allocation after so many succeeds no more; -1: all do. Of the test's main thread only. */
 static _Thread_local int allocations_left = -1;

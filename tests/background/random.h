@@ -3,8 +3,8 @@
  * (background/background.h) allow.
  *
  * Of one thread: every item stands until the program lets it go on, so a model of queue, modes and
- * commits says exactly what has happened after every step (sequence.c). Of 2 to 8 threads: every call
- * and every item leaves stamps of one clock, and what the stamps of a run must obey is checked
+ * commits says exactly what has happened after every step (sequence.c). Of 2 to 8 threads: every
+ * call and every item leaves stamps of one clock, and what the stamps of a run must obey is checked
  * afterwards (crowd.c). */
 #ifndef BELFRY_TEST_BACKGROUND_RANDOM_H
 #define BELFRY_TEST_BACKGROUND_RANDOM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which threads run items, and how the kernel schedules those: idle workers, the boost, what a driver
- * is prepared on, forks. All of it once more as a user without privileges, whom the kernel lets go
- * into SCHED_IDLE, but not out of it. */
+/* Which threads run items, and how the kernel schedules those: idle workers, the boost, what a
+ * driver is prepared on, forks. All of it once more as a user without privileges, whom the kernel
+ * lets go into SCHED_IDLE, but not out of it. */
 #include "helper.h"
 
 #include "fence/event.h"
@@ -25,7 +25,7 @@ static BfEvent make_event(void)
     return event;
 }
 
-/* -------------------------------------------------------------------------------- Idle workers --- */
+/* ----------------------------------------------------------------------------- Idle workers --- */
 
 static void read_io_class(struct item *item)
 {
@@ -75,7 +75,7 @@ TEST(a_user_without_privileges_cannot_leave_idle)
     assert_int_equal(error, EPERM);
 }
 
-/* --------------------------------------------------------------------------------------- The boost */
+/* ------------------------------------------------------------------------------------ The boost */
 
 struct boost {
     struct story s;
@@ -219,7 +219,7 @@ TEST(whoever_waits_for_a_commit_has_it_boosted)
     }
 }
 
-/* ------------------------------------------------------------------------------------ Preparation */
+/* ---------------------------------------------------------------------------------- Preparation */
 
 struct prepared {
     struct story s;
@@ -297,7 +297,7 @@ TEST(drivers_are_prepared_on_a_normal_thread_before_the_first_item)
     bf_background_destroy(other);
 }
 
-/* ------------------------------------------------------------------------------------------ Forks */
+/* ---------------------------------------------------------------------------------------- Forks */
 
 static int child_of_fork(struct bf_background *inherited)
 {
@@ -351,7 +351,7 @@ TEST(a_forked_child_has_a_pool_of_its_own)
         assert_int_equal(story_count(&s, i, ENDED), 1);
 }
 
-/* ------------------------------------------------------------------------- Real-time programs --- */
+/* ----------------------------------------------------------------------- Real-time programs --- */
 
 TEST(a_real_time_programs_items_are_idle_and_boosted_normally)
 {

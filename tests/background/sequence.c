@@ -68,7 +68,7 @@ struct program {
     uint32_t idle_limit, boost_limit;
 };
 
-/* ---------------------------------------------------------------------------------------- Items --- */
+/* ------------------------------------------------------------------------------------ Items --- */
 
 static void state_set(struct item *item, enum item_state state)
 {
@@ -124,7 +124,7 @@ static int item_new(struct program *p, uint32_t device)
     return (int)p->item_count++;
 }
 
-/* ----------------------------------------------------------------------------------------- Model --- */
+/* ------------------------------------------------------------------------------------ Model --- */
 
 static void model_accept(struct program *p, uint32_t item)
 {
@@ -226,7 +226,7 @@ static void settle(struct program *p)
     }
 }
 
-/* ----------------------------------------------------------------------------------------- Steps --- */
+/* ------------------------------------------------------------------------------------ Steps --- */
 
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* No push is missed (CR-1): the dispatcher is made to see one right after each of its looks into the
- * inbox, the moment at which it could be. And no idle thread takes the process's lock (BG-7): here it
- * is taken. */
+/* No push is missed (CR-1): the dispatcher is made to see one right after each of its looks into
+ * the inbox, the moment at which it could be. And no idle thread takes the process's lock (BG-7):
+ * here it is taken. */
 #include "helper.h"
 
 #include <sched.h>

@@ -125,7 +125,7 @@ TEST(what_a_callback_says_goes_to_stderr)
     assert_int_equal(result, VK_ERROR_VALIDATION_FAILED_EXT);
 }
 
-/* ------------------------------------------------------------------------------------- Threads -- */
+/* ----------------------------------------------------------------------------------- Threads -- */
 
 #define THREADS 4
 #define ROUNDS  300

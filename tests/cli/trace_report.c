@@ -381,7 +381,8 @@ MADE_TEST(waits_without_an_arrow)
     trace_load_destroy(load);
 }
 
-/* An end that was found only when the log was read is no end: the packet before the signal tells. */
+/* An end that was found only when the log was read is no end: the packet before the signal
+ * tells. */
 MADE_TEST(ends_found_late)
 {
     struct made_queue g = made_queue(m, made_track(m, MADE_PROCESS, "e 0", false), "graphics");

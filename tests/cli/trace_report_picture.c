@@ -231,8 +231,8 @@ TEST(first_and_last_frame)
     made_finish(&m);
 }
 
-/* A submission that waits for a fence has an arrow for itself and one for the fence operation: one is
- * drawn. */
+/* A submission that waits for a fence has an arrow for itself and one for the fence operation: one
+ * is drawn. */
 TEST(one_arrow_for_each_wait)
 {
     struct made m;

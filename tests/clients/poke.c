@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Does to the window of a program what its user might: belfry-poke waits until the display shows a
- * window, gives it other sizes, each until something new was drawn, and closes it as a window manager
- * does. 'belfry-poke at-once' closes it before anything may have been drawn. 0 when it has done so.
+ * window, gives it other sizes, each until something new was drawn, and closes it as a window
+ * manager does. 'belfry-poke at-once' closes it before anything may have been drawn. 0 when it has
+ * done so.
  */
 #include <poll.h>
 #include <stdbool.h>

@@ -34,7 +34,8 @@ static unsigned long packets_on(const struct decoded *d, const char *kind, const
         const struct decoded_packet *around = decoded_track(d, track->parent);
         if (!around || !decoded_is(track->name, kind) || !decoded_starts_with(around->name, queue))
             continue;
-        /* Captions are the program's; a packet whose caption is not its kind says that beside it. */
+        /* Captions are the program's; a packet whose caption is not its kind says that beside
+         * it. */
         const struct decoded_annotation *said = decoded_annotation(event, "kind");
         bool executes = decoded_is(said ? said->text : event->name, "execute");
         begun += event->type == DECODED_BEGIN && executes && decoded_annotation(event, "packet");

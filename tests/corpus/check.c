@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The corpus' reader, its values and the wrapper, as corpus.h numbers what they promise. No shader is
- * needed, and no network. */
+/* The corpus' reader, its values and the wrapper, as corpus.h numbers what they promise. No shader
+ * is needed, and no network. */
 
 #include "support/test.h"
 

@@ -355,8 +355,8 @@ static uint64_t mix_text(uint64_t x, const char *text)
     return x;
 }
 
-/* The default moved by up to a half of itself, so that what was meant to be positive, or not 0, stays
- * so. */
+/* The default moved by up to a half of itself, so that what was meant to be positive, or not 0,
+ * stays so. */
 static union corpus_word value_move(union corpus_word value, enum corpus_kind kind, uint64_t bits)
 {
     float unit = (float)(bits >> 40) / (float)(1 << 24); /* from 0 to below 1 */

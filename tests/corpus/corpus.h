@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The corpus: shaders that other people wrote, each wrapped in two forms that give the same picture,
- * a compute shader and a full-screen pass, with its parameters in push constants. belfry-corpus-wrap
- * makes it, in a folder with SPIR-V files and one manifest; this reads it.
+/* The corpus: shaders that other people wrote, each wrapped in two forms that give the same
+ * picture, a compute shader and a full-screen pass, with its parameters in push constants.
+ * belfry-corpus-wrap makes it, in a folder with SPIR-V files and one manifest; this reads it.
  *
  * The interface of every shader, in either form:
  *  - set 0, binding 0 and 1: two combined image samplers of 2D images; binding 2, in the compute
- *    form alone: where the picture goes, an rgba32f storage image or a storage buffer of vec4, row by
- *    row.
+ *    form alone: where the picture goes, an rgba32f storage image or a storage buffer of vec4, row
+ *    by row.
  *  - push constants from 0, of the form's one stage, laid out as std430.
- *  - compute: workgroups of CORPUS_GROUP by CORPUS_GROUP, one invocation per pixel; those beyond the
- *    picture do nothing. Pass: a triangle of three vertices without attributes from the corpus' one
- *    vertex shader; one colour attachment. The entry is "main".
+ *  - compute: workgroups of CORPUS_GROUP by CORPUS_GROUP, one invocation per pixel; those beyond
+ *    the picture do nothing. Pass: a triangle of three vertices without attributes from the corpus'
+ *    one vertex shader; one colour attachment. The entry is "main".
  *
  * The manifest is text. A line is one of
  *    belfry-corpus 1                                 first
  *    vertex FILE
  *    shader NAME BYTES image|buffer COMPUTE PASS     BYTES of push constants; the two files
- *    member NAME TYPE OFFSET ROLE VALUE...           of the shader above; as many values as TYPE has
+ *    member NAME TYPE OFFSET ROLE VALUE...           of the shader above; TYPE says how many values
  *    skip NAME REASON...                             a shader that isn't in it, and why
  *    missing SOURCE REASON...                        a whole collection that isn't
  *
  * A struct corpus may be read from any number of threads at once. What is promised (check.c):
  *
- *  C-1  A manifest that is accepted is sound: names are there once, files lie in its folder, members
- *       within the push constants, apart from one another, where their types may stand. One that isn't
- *       is refused with its line.
+ *  C-1  A manifest that is accepted is sound: names are there once, files lie in its folder,
+ *       members within the push constants, apart from one another, where their types may stand. One
+ *       that isn't is refused with its line.
  *  C-2  Equal moments give equal push constants; bytes of no member are 0.
  *  C-3  Seed 0 gives the defaults. Another moves each by half of it at most, and keeps its sign.
  *  C-4  64 frames in a row have 64 different values of progress.

@@ -367,8 +367,8 @@ VkResult corpus_frame(struct corpus_gpu *gpu, const struct corpus_pipeline *pipe
         vkCmdResetQueryPool(commands, gpu->stamps, 0, 2);
     target_wipe(gpu, pipeline->form, buffer);
     stamp(gpu, timed, 0);
-    /* lavapipe writes the first stamp only when it next waits for itself: a dispatch doesn't make it,
-     * where something has been drawn before. */
+    /* lavapipe writes the first stamp only when it next waits for itself: a dispatch doesn't make
+     * it, where something has been drawn before. */
     if (timed)
         sample_barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                        VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws one frame of one shader of the corpus on a Vulkan device, in one of its two forms, and says what
- * came out of it. It uses Vulkan alone, and can't tell whether a layer lies between.
+/* Draws one frame of one shader of the corpus on a Vulkan device, in one of its two forms, and says
+ * what came out of it. It uses Vulkan alone, and can't tell whether a layer lies between.
  *
  * What a picture depends on is the shader, the form, the push constants and the size: what it reads
  * is made of integers, the same everywhere, and what it writes to is wiped beforehand.
  *
- * Functions complain on stderr (report.h) before they return an error. A struct corpus_gpu, and what
- * belongs to it, is used by one thread at a time. */
+ * Functions complain on stderr (report.h) before they return an error. A struct corpus_gpu, and
+ * what belongs to it, is used by one thread at a time. */
 #ifndef BELFRY_TEST_CORPUS_GPU_H
 #define BELFRY_TEST_CORPUS_GPU_H
 
@@ -58,10 +58,10 @@ VkResult corpus_pipeline_create(const struct corpus_gpu *gpu, struct corpus *cor
 /* Zeroed ones too. */
 void corpus_pipeline_destroy(const struct corpus_gpu *gpu, struct corpus_pipeline *pipeline);
 
-/* Records the frame anew (bind, push, dispatch or draw, 'times' times over, at least once), submits it
- * and waits. Its pixels (RGBA floats, row by row, the upper one first) are then in gpu->pixels.mapped, until the next
- * frame. *ns (may be NULL: nothing is measured): the GPU's time for all of it, by its timestamps; 0
- * where it has none. */
+/* Records the frame anew (bind, push, dispatch or draw, 'times' times over, at least once), submits
+ * it and waits. Its pixels (RGBA floats, row by row, the upper one first) are then in
+ * gpu->pixels.mapped, until the next frame. *ns (may be NULL: nothing is measured): the GPU's time
+ * for all of it, by its timestamps; 0 where it has none. */
 VkResult corpus_frame(struct corpus_gpu *gpu, const struct corpus_pipeline *pipeline,
                       const uint8_t push[CORPUS_PUSH_MOST], uint32_t times, double *ns);
 

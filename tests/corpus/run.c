@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* belfry-corpus: draws the corpus, and writes a hash of every frame: one line "SHADER FORM FRAME HASH",
- * frame by frame, in an order that depends on nothing but the options. Two runs that draw alike write
- * the same. (With --times a fifth field has the GPU's nanoseconds.)
+/* belfry-corpus: draws the corpus, and writes a hash of every frame: one line "SHADER FORM FRAME
+ * HASH", frame by frame, in an order that depends on nothing but the options. Two runs that draw
+ * alike write the same. (With --times a fifth field has the GPU's nanoseconds.)
  *
- * Each frame records each shader's work anew, as a renderer does; all pipelines exist from the first
- * frame to the last. It uses plain Vulkan, with a layer or without. With --commit the layer, where
- * there is one, is told between frames to finish what it does in the background. */
+ * Each frame records each shader's work anew, as a renderer does; all pipelines exist from the
+ * first frame to the last. It uses plain Vulkan, with a layer or without. With --commit the layer,
+ * where there is one, is told between frames to finish what it does in the background. */
 #include "gpu.h"
 
 #include <errno.h>

@@ -5,8 +5,9 @@
  *                      [--missing NAME=REASON]...
  *
  * It wraps every *.glsl it finds there, has glslc compile all of them at once, and writes the
- * manifest last. What doesn't compile is skipped with the compiler's first error. Compute forms are as the
- * compiler leaves them, in SPIR-V 1.3; passes are optimised, in SPIR-V 1.6: programs ship both.
+ * manifest last. What doesn't compile is skipped with the compiler's first error. Compute forms are
+ * as the compiler leaves them, in SPIR-V 1.3; passes are optimised, in SPIR-V 1.6: programs ship
+ * both.
  *
  * Exits with 77 where there is no glslc. */
 #include "wrap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside belfry-corpus-wrap: from a shader as its author published it to the two forms that corpus.h
- * describes. */
+/* Inside belfry-corpus-wrap: from a shader as its author published it to the two forms that
+ * corpus.h describes. */
 #ifndef BELFRY_TEST_CORPUS_WRAP_H
 #define BELFRY_TEST_CORPUS_WRAP_H
 
@@ -30,8 +30,8 @@ __attribute__((format(printf, 2, 3))) bool wrap_refuse(struct wrapping *wrapping
 bool wrap_member(struct wrapping *wrapping, const char *name, const char *type,
                  enum corpus_role role, const union corpus_word *values);
 
-/* A component's value in the source: a number, or for a bool true, false, 1 or 0, and nothing else up to 'end'
- * ('end' NULL: the text's). */
+/* A component's value in the source: a number, or for a bool true, false, 1 or 0, and nothing else
+ * up to 'end' ('end' NULL: the text's). */
 bool wrap_value(const char *text, const char *end, enum corpus_kind kind, union corpus_word *value);
 
 enum wrap_form { WRAP_COMPUTE, WRAP_PASS };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gl-transitions: GLSL ES 1.00 that defines vec4 transition(vec2 uv), from progress, ratio,
- * getFromColor, getToColor and uniforms of its own. A uniform's default stands in a comment behind it:
+ * getFromColor, getToColor and uniforms of its own. A uniform's default stands in a comment behind
+ * it:
  *
  *     uniform vec2 direction; // = vec2(0.0, 1.0) */
 #include "wrap.h"

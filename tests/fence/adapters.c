@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fences that several adapters have: who waits, who signals, and who has native fences, cell by cell
- * of the tables in "Native GPU fence object", section 9. */
+/* Fences that several adapters have: who waits, who signals, and who has native fences, cell by
+ * cell of the tables in "Native GPU fence object", section 9. */
 #include "support/fixture.h"
 
 #include <unistd.h>

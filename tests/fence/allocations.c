@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process runs out of memory at each allocation of each call in turn: the call says so, and the
- * same call once more does all of what it is for. The tests' own malloc stands in for the process's.
+ * same call once more does all of what it is for. The tests' own malloc stands in for the
+ * process's.
  */
 #include "support/fixture.h"
 

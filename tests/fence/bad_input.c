@@ -69,7 +69,8 @@ static int all_was_refused(void **state)
 
 #define REFUSAL_TEST(name_) FIXTURE_TEST_WITH(name_, NULL, all_was_refused)
 
-/* All handles of one kind that are no handles: a dead one, NULL, one of another kind, no pointer. */
+/* All handles of one kind that are no handles: a dead one, NULL, one of another kind, no
+ * pointer. */
 struct wrong_handles {
     void *list[4];
 };

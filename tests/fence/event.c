@@ -367,7 +367,7 @@ TEST_WITH(epoll_sees_it_level_and_edge_triggered, setup, teardown)
     close(epoll);
 }
 
-/* ------------------------------------------------------------------------- Waiting for one of them */
+/* ---------------------------------------------------------------------- Waiting for one of them */
 
 TEST_WITH(one_takes_the_lowest_alone, setup, teardown)
 {
@@ -428,7 +428,7 @@ TEST_WITH(one_goes_on_when_somebody_was_faster, setup, teardown)
     bfDestroyEvent(b);
 }
 
-/* ------------------------------------------------------------------------ Waiting for all of them */
+/* ---------------------------------------------------------------------- Waiting for all of them */
 
 TEST_WITH(all_resets_none_before_all_are_set, setup, teardown)
 {
@@ -521,7 +521,7 @@ TEST_WITH(all_refuses_the_same_twice, setup, teardown)
         bfDestroyEvent(events[i]);
 }
 
-/* -------------------------------------------------------------------------- Counts, times, errors */
+/* ------------------------------------------------------------------------ Counts, times, errors */
 
 TEST_WITH(from_one_to_sixty_four, setup, teardown)
 {
@@ -659,7 +659,7 @@ TEST_WITH(a_closed_descriptor_is_an_error, setup, teardown)
     bfDestroyEvent(b);
 }
 
-/* ------------------------------------------------------------------------------- Registered events */
+/* ---------------------------------------------------------------------------- Registered events */
 
 TEST_WITH(destroyed_while_registered, setup, teardown)
 {

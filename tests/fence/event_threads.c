@@ -27,7 +27,7 @@ static pthread_t start(void *(*function)(void *), void *argument)
     return thread;
 }
 
-/* ------------------------------------------------------------------------------- One setter, waiters */
+/* -------------------------------------------------------------------------- One setter, waiters */
 
 /* Tokens pass through one event: it is set again only when the last setting was consumed. */
 struct relay {
@@ -218,7 +218,7 @@ TEST(all_or_nothing_for_whoever_looks)
     bfDestroyEvent(p.both[1]);
 }
 
-/* ----------------------------------------------------------------------------- Setting and closing */
+/* -------------------------------------------------------------------------- Setting and closing */
 
 struct late {
     struct bf_event *event;

@@ -347,7 +347,8 @@ TYPE_TEST(exported_semaphore_follows_queues)
     assert_int_equal(read_word(f, 0), 3);
 }
 
-/* The work of a VkQueue waits for the semaphore: handed over before the fence's signal, and after. */
+/* The work of a VkQueue waits for the semaphore: handed over before the fence's signal, and
+ * after. */
 TYPE_TEST(vk_queues_wait_for_an_exported_semaphore)
 {
     struct vk_queue list[VK_QUEUES];

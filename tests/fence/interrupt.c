@@ -133,7 +133,8 @@ static void come_late(enum test_hook_point point)
         sched_yield();
 }
 
-/* On a device of its own: a sleeper that comes late to one signal would look in time for the next. */
+/* On a device of its own: a sleeper that comes late to one signal would look in time for the
+ * next. */
 static void notify_before_the_sleeper(int form, bool native)
 {
     struct fixture f;

@@ -121,9 +121,9 @@ TYPE_TEST(the_word_leads_the_value)
     assert_value(fence, 9);
 }
 
-/* Who has read a value in memory may use what the work before its signal wrote, several cache lines,
- * without a barrier of that work's own to the host. On the test driver the value comes before the
- * data wherever Vulkan allows it, and that moment is held. */
+/* Who has read a value in memory may use what the work before its signal wrote, several cache
+ * lines, without a barrier of that work's own to the host. On the test driver the value comes
+ * before the data wherever Vulkan allows it, and that moment is held. */
 FIXTURE_TEST(data_is_there_before_the_word)
 {
     enum { FROM = 1000, WORDS = 400 };
@@ -146,8 +146,8 @@ FIXTURE_TEST(data_is_there_before_the_word)
                 await_held_word(f, word, i);
             while (load(word) != i)
                 ;
-            /* Atomically: of the fence's memory, which is mapped twice, ThreadSanitizer doesn't know
-             * that it is one. */
+            /* Atomically: of the fence's memory, which is mapped twice, ThreadSanitizer doesn't
+             * know that it is one. */
             for (uint32_t k = FROM; k < FROM + WORDS; k++)
                 assert_int_equal(__atomic_load_n(&f->words[k], __ATOMIC_ACQUIRE),
                                  (uint32_t)t << 16 | i);

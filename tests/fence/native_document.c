@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What "Native GPU fence object" (Windows driver documentation, WDDM 3.2) shows by example, and what
- * of it no other test has. */
+/* What "Native GPU fence object" (Windows driver documentation, WDDM 3.2) shows by example, and
+ * what of it no other test has. */
 #include "shared_peer.h"
 
 #include <sched.h>
@@ -59,8 +59,8 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t e
 
 /* -------------------------------------------------------------------------------- Monitoring -- */
 
-/* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other one's
- * value is what is monitored. */
+/* Waiters for 42 and 43: at 41 the CPU is left alone, at 42 the first is let go, and the other
+ * one's value is what is monitored. */
 FIXTURE_TEST(the_example_of_41_and_42)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
@@ -263,8 +263,8 @@ TEST(a_notification_alone_makes_waiters_look_again)
     fixture_close(&f);
 }
 
-/* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows of
- * it raises the interrupt where the value is above what is monitored. */
+/* As a user-mode driver does it: the program's command buffer stores the value, and whoever knows
+ * of it raises the interrupt where the value is above what is monitored. */
 FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
 {
     for (uint32_t t = 0; t < 3; t++) {
@@ -322,7 +322,8 @@ FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
     peer_stop(&c);
 }
 
-/* 'Always' is for the object that was asked for: the others, and the global fence, may be set on. */
+/* 'Always' is for the object that was asked for: the others, and the global fence, may be set
+ * on. */
 FIXTURE_TEST(a_local_fence_that_is_always_signaled_stays_so)
 {
     BfFence one = make_flagged(f, BF_FENCE_SHARED_BIT, 1), other = open_again(f, one);

@@ -119,7 +119,8 @@ FIXTURE_TEST(races_leave_word_and_value_alike)
     }
 }
 
-/* Signals of one queue, and of queues that wait for each other, are in order: nobody has to look. */
+/* Signals of one queue, and of queues that wait for each other, are in order: nobody has to
+ * look. */
 FIXTURE_TEST(signals_in_order_wake_nobody)
 {
     BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program gives to Belfry's objects (bfSetObjectName): traces and messages show them,
- * and they end with the object. */
+/* Names that the program gives to Belfry's objects (bfSetObjectName): traces and messages show
+ * them, and they end with the object. */
 #include "support/fixture.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What trusted processes share of a fence's peer timelines (fence/peer_memory.h): who may signal one is
- * the kernel's to say (SH-14), what is on its way is found until it begins to apply (SH-15), and
- * whatever lies there, nobody comes to harm (SH-16). */
+/* What trusted processes share of a fence's peer timelines (fence/peer_memory.h): who may signal
+ * one is the kernel's to say (SH-14), what is on its way is found until it begins to apply (SH-15),
+ * and whatever lies there, nobody comes to harm (SH-16). */
 #include "support/test.h"
 
 #include <string.h>

@@ -229,8 +229,8 @@ TEST(behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends)
 }
 
 /* Every wait is queued before its signal; a second fence goes to and fro beside, and is set back to
- * 0 by a queue at the end of each round. The next one begins when it is: a wait that is queued while
- * it still has its last value is satisfied by that one (47), and orders nothing. */
+ * 0 by a queue at the end of each round. The next one begins when it is: a wait that is queued
+ * while it still has its last value is satisfied by that one (47), and orders nothing. */
 FIXTURE_TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
 {
     BfQueue waits = make_queue(f, BF_QUEUE_TYPE_DIRECT),
@@ -367,8 +367,8 @@ TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0)
 }
 
 /* 50, the same for fences shared between processes, belongs to shared fences, which Belfry hasn't
- * yet; a timeline semaphore that follows a fence (import_export.c) leaves rewinds out, since it can't follow
- * them. */
+ * yet; a timeline semaphore that follows a fence (import_export.c) leaves rewinds out, since it
+ * can't follow them. */
 
 /* --------------------------------------------------------------------------------- 51: races -- */
 

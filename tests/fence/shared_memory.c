@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared fences where the process has no more memory, or no more descriptors: each call says so, has
- * left nothing behind, and does all it is for the next time. The tests' own malloc stands in for the
- * process's. */
+/* Shared fences where the process has no more memory, or no more descriptors: each call says so,
+ * has left nothing behind, and does all it is for the next time. The tests' own malloc stands in
+ * for the process's. */
 #include "shared_peer.h"
 
 #include "support/no_memory.h"

@@ -30,7 +30,8 @@ PEER_TEST(values_are_read_at_once_on_the_other_side)
     }
 }
 
-/* Both are the owner once; both wait with events, threads and queues; both signal from CPU and GPU. */
+/* Both are the owner once; both wait with events, threads and queues; both signal from CPU and
+ * GPU. */
 PEER_TEST(waits_are_satisfied_from_the_other_side)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);

@@ -116,7 +116,8 @@ static void wait_on_queue(struct program *p, uint32_t who, uint64_t value)
     model_pass(m, who);
 }
 
-/* The queue has passed all it should, and stands at the next: a ticket is for good (behaviour 47). */
+/* The queue has passed all it should, and stands at the next: a ticket is for good (behaviour
+ * 47). */
 static void check_queue(struct program *p, uint32_t who)
 {
     uint32_t passed = p->model.queues[who].passed;
@@ -184,8 +185,8 @@ static void a_random_program(uint64_t seed)
     program_end(&p);
 }
 
-/* All at once: every process signals values of its own, and every event that was armed before is set
- * in the end if any of them was large enough. */
+/* All at once: every process signals values of its own, and every event that was armed before is
+ * set in the end if any of them was large enough. */
 static void a_random_storm(uint64_t seed)
 {
     enum { ROUNDS = 4, SIGNALS = TIMES(2000) };

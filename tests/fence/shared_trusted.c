@@ -191,8 +191,8 @@ TRUSTING_TEST(a_chain_through_both_processes_is_handed_over_whole)
     assert_value(there, 0);
 }
 
-/* A long one, while the CPU rewinds: whatever it sets meanwhile, each wait rests on a signal that was
- * on its way, and the last values stay. */
+/* A long one, while the CPU rewinds: whatever it sets meanwhile, each wait rests on a signal that
+ * was on its way, and the last values stay. */
 TRUSTING_PEER_TEST(queues_play_ping_pong_with_no_cpu_in_between)
 {
     enum { STEPS = TIMES(256) > 40 ? TIMES(256) : 40 };
@@ -253,7 +253,8 @@ TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 
 /* -------------------------------------------------------------------------------------- Ends -- */
 
-/* Five queues signal, and there are peer timelines for four: one goes by the CPU, and comes like all. */
+/* Five queues signal, and there are peer timelines for four: one goes by the CPU, and comes like
+ * all. */
 TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
 {
     enum { QUEUES = 5 };

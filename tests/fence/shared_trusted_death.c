@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Trusted peers that end, or lose their device, at each stage of a signal: before the driver has it,
- * with it on its way, waited for natively or not, and after it was applied. Nobody's GPU is left
- * waiting (SH-18), and who went on in vain is told. */
+/* Trusted peers that end, or lose their device, at each stage of a signal: before the driver has
+ * it, with it on its way, waited for natively or not, and after it was applied. Nobody's GPU is
+ * left waiting (SH-18), and who went on in vain is told. */
 #include "shared_peer.h"
 
 #include <sched.h>
@@ -145,8 +145,8 @@ TRUSTING_TEST(a_value_that_was_reached_otherwise_orphans_nobody)
     assert_value(again, 2);
 }
 
-/* Each dies with a promise that nobody waits for: its peer timeline is nobody's any more. Once there are
- * none left, signals go by the CPU. */
+/* Each dies with a promise that nobody waits for: its peer timeline is nobody's any more. Once
+ * there are none left, signals go by the CPU. */
 TRUSTING_TEST(the_peer_timelines_of_the_dead_are_spent)
 {
     enum { DEAD = 4 };

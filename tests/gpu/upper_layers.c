@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The C API under layers that wrap handles (guarantees AB-1 to AB-4, gpu/upper_layers.h): the tests' own
- * wrapper, whose numbers collide with the handles below, and Khronos' validation, which has to find
- * nothing, from above Belfry and from below. The same program runs with layers that don't wrap, and
- * with none. */
+/* The C API under layers that wrap handles (guarantees AB-1 to AB-4, gpu/upper_layers.h): the
+ * tests' own wrapper, whose numbers collide with the handles below, and Khronos' validation, which
+ * has to find nothing, from above Belfry and from below. The same program runs with layers that
+ * don't wrap, and with none. */
 #include "layer/world.h"
 
 #include <pthread.h>
@@ -136,7 +136,7 @@ static BfFence import(VkSemaphore semaphore)
     return fence;
 }
 
-/* ---------------------------------------------------------------------------------- Semaphores -- */
+/* -------------------------------------------------------------------------------- Semaphores -- */
 
 /* Each fence is its semaphore's, though each semaphore is called as another one is below. */
 ORDERS_TEST(test_imports, "none")
@@ -343,7 +343,7 @@ TEST(test_old_device)
     }
 }
 
-/* -------------------------------------------------------------------------------------- VkQueues -- */
+/* ---------------------------------------------------------------------------------- VkQueues -- */
 
 static VkSemaphoreSubmitInfo at(VkSemaphore semaphore, uint64_t value)
 {
@@ -422,7 +422,7 @@ TEST(test_one_call_at_a_time)
     close_world();
 }
 
-/* --------------------------------------------------------------------------- Uses that are told -- */
+/* ------------------------------------------------------------------------ Uses that are told -- */
 
 static VkBuffer make_buffer(VkDeviceSize offset)
 {

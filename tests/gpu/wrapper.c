@@ -3,8 +3,8 @@
  * buffers and images are numbers of its own. It makes it as hard as can be: a number is, where that
  * is free, the handle below of the object that was made before it.
  *
- * For one device at a time. It knows the commands that its tests call with those objects; the others
- * must not be called with any.
+ * For one device at a time. It knows the commands that its tests call with those objects; the
+ * others must not be called with any.
  *
  * A program finds what was seen by dlsym in the library that the loader has loaded. */
 #include "wrapper.h"
@@ -38,7 +38,7 @@ static VkInstance the_instance;
 static PFN_vkGetInstanceProcAddr next_gipa;
 static PFN_vkGetDeviceProcAddr next_gdpa;
 
-/* ------------------------------------------------------------------------------------- Numbers -- */
+/* ----------------------------------------------------------------------------------- Numbers -- */
 
 /* The entry with that name, or that handle below; 0 finds a free one. */
 static struct object *find(enum kind kind, size_t member, uint64_t handle)
@@ -104,7 +104,7 @@ static PFN_vkVoidFunction next_of(VkDevice device, const char *core, const char 
 }
 #define NEXT(device, command) ((PFN_##command)next_of(device, #command, #command "KHR"))
 
-/* -------------------------------------------------------------------------- Making and unmaking -- */
+/* ----------------------------------------------------------------------- Making and unmaking -- */
 
 #define DEFINE_OBJECT(Type, kind)                                                                  \
     static VkResult VKAPI_CALL wrap_vkCreate##Type(                                                \
@@ -125,7 +125,7 @@ DEFINE_OBJECT(Fence, FENCE)
 DEFINE_OBJECT(Buffer, BUFFER)
 DEFINE_OBJECT(Image, IMAGE)
 
-/* ---------------------------------------------------------------------------- What takes handles -- */
+/* ------------------------------------------------------------------------ What takes handles -- */
 
 static VkResult VKAPI_CALL wrap_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,
                                                            uint64_t *value)
@@ -251,7 +251,7 @@ static void VKAPI_CALL wrap_vkGetImageSparseMemoryRequirements(
         NEXT(device, vkGetImageSparseMemoryRequirements)(device, handle, count, requirements);
 }
 
-/* ----------------------------------------------------------------------------------- The chain -- */
+/* --------------------------------------------------------------------------------- The chain -- */
 
 static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
                                            const VkAllocationCallbacks *allocator,

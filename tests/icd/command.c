@@ -519,8 +519,8 @@ static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBuffer
 }
 
 /* A queue's packets run one after the other and each memory access is done when its command is: a
- * barrier has nothing left to do but to be looked at, to let late writes reach the host, and to wait
- * for dispatches, whatever its stages are. */
+ * barrier has nothing left to do but to be looked at, to let late writes reach the host, and to
+ * wait for dispatches, whatever its stages are. */
 static void host_barrier_append(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages,
                                 VkAccessFlags2 access)
 {

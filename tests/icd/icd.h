@@ -318,7 +318,8 @@ void icd_object_destroy(void *object, void (*end)(void *object));
 /* Counts a call that may return VK_ERROR_OUT_OF_HOST_MEMORY; true when it is the one that must. */
 bool icd_oom(struct icd_instance *instance);
 /* The same of a call on a device, "vkCreateBuffer" or icd_CreateBuffer's __func__: what it is to
- * return instead of doing anything, by BELFRY_ICD_OOM_AT or belfry_icd_set_fault; VK_SUCCESS: nothing. */
+ * return instead of doing anything, by BELFRY_ICD_OOM_AT or belfry_icd_set_fault; VK_SUCCESS:
+ * nothing. */
 VkResult icd_fault(struct icd_device *device, const char *call);
 /* "vkCreateBuffer" and "icd_CreateBuffer" without what comes first. */
 const char *icd_bare_name(const char *call);
@@ -329,7 +330,7 @@ const char *icd_bare_name(const char *call);
             return fault_;                                                                         \
     } while (0)
 
-/* Calls that block: block.c ---------------------------------------------------------------------- */
+/* Calls that block: block.c -------------------------------------------------------------------- */
 
 /* Not locked, on a VkQueue that has been entered: blocks if a program has asked for it. A late call
  * has had its effect. */

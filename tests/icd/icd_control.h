@@ -77,8 +77,8 @@ enum belfry_icd_violation {
     /* A protected batch on a queue that wasn't created for such, or with a command buffer of an
      * unprotected pool; an unprotected batch with one of a protected pool. */
     BELFRY_ICD_PROTECTION,
-    /* With BELFRY_ICD_BUG=late_wait_points: a timeline semaphore destroyed after a batch that waited
-     * for it or signalled it has finished, and before the queue has let go of it. */
+    /* With BELFRY_ICD_BUG=late_wait_points: a timeline semaphore destroyed after a batch that
+     * waited for it or signalled it has finished, and before the queue has let go of it. */
     BELFRY_ICD_LATE_WAIT,
     BELFRY_ICD_VIOLATION_COUNT,
 };
@@ -196,8 +196,9 @@ typedef uint32_t belfry_icd_held_fn(void);
  * free mode: false. */
 typedef bool belfry_icd_step_fn(uint32_t family, uint32_t index);
 /* belfry_icd_quiesce: returns when every queue is idle, paused between two packets, held before its
- * signals, or blocked by a semaphore, event or query that nothing running will satisfy. The way to show that 'nothing
- * more happens' without sleeping; threads of the program itself are not waited for. */
+ * signals, or blocked by a semaphore, event or query that nothing running will satisfy. The way to
+ * show that 'nothing more happens' without sleeping; threads of the program itself are not waited
+ * for. */
 typedef void belfry_icd_quiesce_fn(void);
 /* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
  * at this moment: waits for semaphores, fences, queries and images, and both wait idles. */
@@ -208,16 +209,17 @@ typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 typedef void belfry_icd_lose_fn(void);
 /* belfry_icd_lose_device: the same of the devices of one physical device, counted from 0. */
 typedef void belfry_icd_lose_device_fn(uint32_t ordinal);
-/* belfry_icd_set_fault: from now on the n-th call of a command, say "vkCreateBuffer", or if that is NULL of
- * any that may fail, returns this VkResult and does nothing else, once; VK_ERROR_DEVICE_LOST loses its
- * device, too. 'command' is compared as far as it goes: a suffix is no difference. Takes the place of
- * what was asked for before; n = 0 for nothing. Not in free mode. */
+/* belfry_icd_set_fault: from now on the n-th call of a command, say "vkCreateBuffer", or if that is
+ * NULL of any that may fail, returns this VkResult and does nothing else, once;
+ * VK_ERROR_DEVICE_LOST loses its device, too. 'command' is compared as far as it goes: a suffix is
+ * no difference. Takes the place of what was asked for before; n = 0 for nothing. Not in free
+ * mode. */
 typedef void belfry_icd_set_fault_fn(const char *command, uint64_t n, int32_t result);
 /* belfry_icd_fault_calls: how many of those calls there have been since. */
 typedef uint64_t belfry_icd_fault_calls_fn(void);
 /* belfry_icd_set_block: from now on such calls block in the driver, inside the call on its VkQueue,
- * holding no lock of the driver's. Takes the place of what was asked for before; NULL for nothing. What
- * blocks already goes on blocking, on a lost device too. */
+ * holding no lock of the driver's. Takes the place of what was asked for before; NULL for nothing.
+ * What blocks already goes on blocking, on a lost device too. */
 typedef void belfry_icd_set_block_fn(const struct belfry_icd_block *block);
 /* belfry_icd_blocked: calls that are blocked at this moment. */
 typedef uint64_t belfry_icd_blocked_fn(void);
@@ -227,11 +229,11 @@ typedef void belfry_icd_await_blocked_fn(uint64_t calls);
  * blocked ones that no time ends; UINT64_MAX for all. */
 typedef void belfry_icd_release_fn(uint64_t calls);
 /* belfry_icd_used: the pipeline that was bound at a bind point when work was recorded last in this
- * command buffer since it was begun, or was generated or looked at for that; 0 for none. The command
- * buffer is the program's VkCommandBuffer, and nobody records it meanwhile. */
+ * command buffer since it was begun, or was generated or looked at for that; 0 for none. The
+ * command buffer is the program's VkCommandBuffer, and nobody records it meanwhile. */
 typedef uint64_t belfry_icd_used_fn(void *command_buffer, uint32_t bind_point);
-/* belfry_icd_live: objects of a kind, say "descriptor set", or if that is NULL of all that belong to
- * a device and are no command buffers, that are alive at this moment, of all devices. */
+/* belfry_icd_live: objects of a kind, say "descriptor set", or if that is NULL of all that belong
+ * to a device and are no command buffers, that are alive at this moment, of all devices. */
 typedef uint64_t belfry_icd_live_fn(const char *kind);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */

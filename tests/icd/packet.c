@@ -143,7 +143,8 @@ void icd_queue_let_go(struct icd_queue *queue)
     queue->n_late = 0;
 }
 
-/* The packet's operations are over. With the bug, its timelines stay in use until icd_queue_let_go. */
+/* The packet's operations are over. With the bug, its timelines stay in use until
+ * icd_queue_let_go. */
 static void operations_release(const struct icd_operation *operations, uint32_t count,
                                struct icd_queue *queue)
 {

@@ -196,8 +196,8 @@ static void queue_end_later(struct icd_queue *queue, struct icd_packet *packet)
     queue_end_work(queue);
 }
 
-/* Locked: sleeps until the next packet's work is over, or the program has something to start. False:
- * there is no such work. */
+/* Locked: sleeps until the next packet's work is over, or the program has something to start.
+ * False: there is no such work. */
 static bool queue_doze(struct icd_queue *queue)
 {
     if (!queue->ending)

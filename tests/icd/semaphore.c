@@ -311,9 +311,9 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
 /* A timeline semaphore that is made exportable lies outside from the first (BELFRY_ICD_PROCESSES):
  * its descriptor is the memory that it lies in.
  *
- * Any other exported payload is named by a memfd, whose inode is unique in the system while it lives. The
- * descriptor a program holds can outlive every semaphore, and its closing can't be seen, so what
- * has been exported is kept until the process has no instance left. */
+ * Any other exported payload is named by a memfd, whose inode is unique in the system while it
+ * lives. The descriptor a program holds can outlive every semaphore, and its closing can't be seen,
+ * so what has been exported is kept until the process has no instance left. */
 static struct icd_payload *exported;
 
 void icd_payload_forget_exported(void)

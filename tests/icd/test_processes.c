@@ -222,7 +222,8 @@ TEST(queues_wait_for_each_other_without_the_hosts)
     fixture_close(&f);
 }
 
-/* What one has promised and the other waits for may be signalled by the host once the one is dead. */
+/* What one has promised and the other waits for may be signalled by the host once the one is
+ * dead. */
 TEST(a_dead_process_leaves_the_semaphore_usable)
 {
     struct fixture f;

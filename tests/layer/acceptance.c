@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what is
- * promised has been accepted by then, nobody waits for more than that, and a lost device is told at
- * once. */
+/* What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what
+ * is promised has been accepted by then, nobody waits for more than that, and a lost device is told
+ * at once. */
 #include "world.h"
 #include "support/asleep.h"
 
@@ -138,7 +138,8 @@ DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
     finish(w);
 }
 
-/* AC-1: what is held by a wait of its own waits for no neighbour, nor does what stands behind it. */
+/* AC-1: what is held by a wait of its own waits for no neighbour, nor does what stands behind
+ * it. */
 DEVICE_TEST(test_held_submit_returns_at_once, "SHAPE=q1", three)
 {
     struct call a = on_queue(w, 0), b = on_queue(w, 1);
@@ -213,8 +214,8 @@ static void *wait_idle(void *argument)
     return NULL;
 }
 
-/* I-3: an idle queue's wait doesn't wait for what a neighbour has on the VkQueue, whatever fence told
- * of its last submission; where only the VkQueue can tell, neighbours submit meanwhile. */
+/* I-3: an idle queue's wait doesn't wait for what a neighbour has on the VkQueue, whatever fence
+ * told of its last submission; where only the VkQueue can tell, neighbours submit meanwhile. */
 DEVICE_TEST(test_idle_wait_and_neighbours, "SHAPE=q1", three)
 {
     const VkExportFenceCreateInfo external = {VK_TYPE(EXPORT_FENCE_CREATE_INFO),

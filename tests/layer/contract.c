@@ -422,8 +422,8 @@ TEST(test_tools)
 
 #define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
 
-/* Every program gets the extension that everything else stands on where a device is a 1.0 one, once,
- * unless nobody has it. */
+/* Every program gets the extension that everything else stands on where a device is a 1.0 one,
+ * once, unless nobody has it. */
 TEST(test_instance_extension)
 {
     static const char *const with[] = {VK_KHR_SURFACE_EXTENSION_NAME, GPDP2};
@@ -510,7 +510,8 @@ TEST(test_null_handles)
     fake_close();
 }
 
-/* Commands of extensions that the device doesn't have; the instance answers for them all the same. */
+/* Commands of extensions that the device doesn't have; the instance answers for them all the
+ * same. */
 #define ABSENT_COMMANDS(X)                                                                         \
     X(vkQueuePresentKHR)                                                                           \
     X(vkAcquireNextImageKHR)                                                                       \
@@ -618,7 +619,8 @@ static void call_what_is_absent(void)
     fake_close();
 }
 
-/* What is said of a whole VkQueue reaches the driver with its own handle, unless queues share it. */
+/* What is said of a whole VkQueue reaches the driver with its own handle, unless queues share
+ * it. */
 static VkQueue noticed;
 static const void *noticed_info;
 static uint32_t notices;

@@ -228,7 +228,7 @@ TEST(test_everything)
     everything(true);
 }
 
-/* Frame boundaries: with what else may be chained, in either order, through every command. ------ */
+/* Frame boundaries: with what else may be chained, in either order, through every command. ----- */
 
 enum command { SUBMIT, SUBMIT2, BIND, COMMANDS };
 

@@ -399,8 +399,9 @@ TEST(test_native_fences)
     }
 }
 
-/* Fences of trusted processes want the driver's timeline semaphores as descriptors. Where it has them
- * the extension is enabled, once, and its commands are the program's only if it asked for it. */
+/* Fences of trusted processes want the driver's timeline semaphores as descriptors. Where it has
+ * them the extension is enabled, once, and its commands are the program's only if it asked for
+ * it. */
 TEST(test_sharing)
 {
     static const char *const semaphore_fd[] = {"VK_KHR_external_semaphore_fd", NULL};
@@ -505,8 +506,8 @@ TEST(test_unknown_struct)
     close_program(&p);
 }
 
-/* VkPhysicalDeviceMaintenance11FeaturesKHR: newer than the oldest headers. Its size is known all the
- * same, so that it can be copied. */
+/* VkPhysicalDeviceMaintenance11FeaturesKHR: newer than the oldest headers. Its size is known all
+ * the same, so that it can be copied. */
 TEST(test_newer_struct)
 {
     const struct newer {

@@ -65,8 +65,8 @@ static void submit(VkQueue queue)
     hold(queue, passed, 1);
 }
 
-/* Calls of the queues a, b and c, separated by spaces: "a+x" begins the label x, "a-" ends one, "a!x"
- * inserts, "a" submits, "a?1" submits a batch that waits until t is 1; "t=1" signals it. */
+/* Calls of the queues a, b and c, separated by spaces: "a+x" begins the label x, "a-" ends one,
+ * "a!x" inserts, "a" submits, "a?1" submits a batch that waits until t is 1; "t=1" signals it. */
 static void make_calls(struct device *w, const char *calls)
 {
     char copy[256], *rest = copy;

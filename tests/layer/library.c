@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer beside a libbelfry that it can't use (LI-1): programs run as they would without it, and one line
- * says why. */
+/* A layer beside a libbelfry that it can't use (LI-1): programs run as they would without it, and
+ * one line says why. */
 #include "world.h"
 
 #include <stdlib.h>

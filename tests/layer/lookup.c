@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every name of Vulkan's commands, asked for in each way, for each kind of device: what the table of
- * commands (layer/registry/commands.csv) says of it is what one gets.
+/* Every name of Vulkan's commands, asked for in each way, for each kind of device: what the table
+ * of commands (layer/registry/commands.csv) says of it is what one gets.
  *
  * Usage: belfry-layer-lookup layer/registry/commands.csv */
 #include "fake.h"

@@ -184,8 +184,9 @@ static void name_everything(struct device *w, const struct debug_commands *c)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
-/* Some programs name what they make without having enabled VK_EXT_debug_utils: the loader answers for
- * the commands all the same. With the layer they find what they find without it, and it does nothing. */
+/* Some programs name what they make without having enabled VK_EXT_debug_utils: the loader answers
+ * for the commands all the same. With the layer they find what they find without it, and it does
+ * nothing. */
 TEST(test_names_without_the_extension)
 {
     char *layers = strdup(getenv("VK_INSTANCE_LAYERS"));

@@ -12,7 +12,7 @@
 
 #include "registry.h"
 
-/* Recording ------------------------------------------------------------------------------------- */
+/* Recording ------------------------------------------------------------------------------------ */
 
 static void check_work(size_t i)
 {
@@ -267,7 +267,7 @@ TEST(test_shader_objects)
     recording_close();
 }
 
-/* Life of command buffers ----------------------------------------------------------------------- */
+/* Life of command buffers ---------------------------------------------------------------------- */
 
 static uint32_t references(void)
 {
@@ -352,7 +352,7 @@ TEST(test_handles_come_back)
     recording_close();
 }
 
-/* What has finished ----------------------------------------------------------------------------- */
+/* What has finished ---------------------------------------------------------------------------- */
 
 static uint64_t counted(void)
 {
@@ -439,7 +439,8 @@ TEST(test_finished)
     assert_success(FAKE_CALL(vkQueueSubmit, queue, 0, NULL, fence));
     assert_success(FAKE_CALL(vkGetFenceStatus, fake.device, fence));
     assert_int_equal(counted(), expected += 2);
-    /* By a timeline value, in both forms of vkQueueSubmit, unless it waits for some stages alone. */
+    /* By a timeline value, in both forms of vkQueueSubmit, unless it waits for some stages
+     * alone. */
     assert_success(submit(queue, buffer, none, timeline, 1, all));
     submit1(queue, buffer, timeline, 2);
     assert_success(

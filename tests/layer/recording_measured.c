@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The specialiser's hooks, and what is measured: which passes have times taken around them, and which
- * command buffers throw a coin (specialize/ab_timing.h, recording.h). */
+/* The specialiser's hooks, and what is measured: which passes have times taken around them, and
+ * which command buffers throw a coin (specialize/ab_timing.h, recording.h). */
 #include "recording_world.h"
 
 #include <stdlib.h>

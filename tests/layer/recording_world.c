@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 
-/* The specializer: the layer has none, and finds these functions in the program ----------------- */
+/* The specializer: the layer has none, and finds these functions in the program ---------------- */
 
 struct recording_world recording;
 
@@ -60,7 +60,7 @@ EXPORTED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
     return &s->recorder;
 }
 
-/* The driver ------------------------------------------------------------------------------------ */
+/* The driver ----------------------------------------------------------------------------------- */
 
 static void VKAPI_CALL drv_bind(VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of the specialiser's hooks (layer/specialize) stand on: a specializer of the tests' own,
- * which a layer linked without one finds in the program, with a pipeline and a variant of it at each
- * bind point; and a driver below the layer that remembers what is bound when work is
+/* What tests of the specialiser's hooks (layer/specialize) stand on: a specializer of the tests'
+ * own, which a layer linked without one finds in the program, with a pipeline and a variant of it
+ * at each bind point; and a driver below the layer that remembers what is bound when work is
  * recorded. One at a time; functions fail the test when something is amiss. */
 #ifndef BELFRY_TEST_LAYER_RECORDING_WORLD_H
 #define BELFRY_TEST_LAYER_RECORDING_WORLD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every command of which the table (layer/registry/commands.csv) says that the layer may stand in for
- * it: asked for of instance and device, and called, by programs of Vulkan 1.0 and 1.3 that enable none
- * of its extensions, or one. A name has a function under the layer where it has one without; and
- * where a call ends without the layer, it ends with it. Above all, no stand-in calls NULL: the loader
- * answers for some commands whose extension nobody has enabled.
+/* Every command of which the table (layer/registry/commands.csv) says that the layer may stand in
+ * for it: asked for of instance and device, and called, by programs of Vulkan 1.0 and 1.3 that
+ * enable none of its extensions, or one. A name has a function under the layer where it has one
+ * without; and where a call ends without the layer, it ends with it. Above all, no stand-in calls
+ * NULL: the loader answers for some commands whose extension nobody has enabled.
  *
  * Calls are made in children, with the program's objects, zeroed structs, and zeros.
  *
@@ -26,8 +26,8 @@
 #define EXTENSIONS 128
 #define WAYS       2 /* of the instance, of the device */
 
-/* In the order of how bad it is. FAULTED: a zeroed struct lacks pointers that Vulkan requires, and what
- * copies it may follow them. */
+/* In the order of how bad it is. FAULTED: a zeroed struct lacks pointers that Vulkan requires, and
+ * what copies it may follow them. */
 enum outcome { UNASKED, ABSENT, PRESENT, RETURNED, FAULTED, STUCK, CALLED_NULL };
 static const char *const words[] = {"unasked",  "absent",     "present",     "returning",
                                     "faulting", "not ending", "calling NULL"};
@@ -210,8 +210,8 @@ static void child(PFN_vkVoidFunction function, void *first, const char *paramete
     _exit(SAID(RETURNED));
 }
 
-/* A child lacks the driver's threads: what waits for one never ends. What didn't end without the layer
- * in a tenth of a second may take long with it. */
+/* A child lacks the driver's threads: what waits for one never ends. What didn't end without the
+ * layer in a tenth of a second may take long with it. */
 static enum outcome call(const struct program *p, const struct table_row *row,
                          PFN_vkVoidFunction function, bool ends)
 {

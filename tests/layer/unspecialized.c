@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer that was built without the specialiser says so in one line to who asks for it, and goes on
- * without: no command of a device's is then handed out that specialises. */
+/* A layer that was built without the specialiser says so in one line to who asks for it, and goes
+ * on without: no command of a device's is then handed out that specialises. */
 #include "fake.h"
 
 #include <stdlib.h>

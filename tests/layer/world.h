@@ -20,8 +20,8 @@ extern const char *world_layers;
 /* Instances do without VK_EXT_debug_utils. */
 extern bool world_without_debug_utils;
 
-/* Is there a layer of other people's to be judged by? Not under the thread sanitizer, for which they
- * are not built and which then sees races in them that are none. */
+/* Is there a layer of other people's to be judged by? Not under the thread sanitizer, for which
+ * they are not built and which then sees races in them that are none. */
 bool world_has_layer(const char *name);
 
 /* The instance: 'environment' is "NAME=value NAME=value", names get BELFRY_ICD_ in front, set while

@@ -66,7 +66,8 @@ static void assert_observed_at_call(BfFenceLogEntry wait, uint64_t from, uint64_
 
 /* ---------------------------------------------------------------------------- Command queues -- */
 
-/* 'replaced': the log gets new buffers during the stall. 'early': the wait is there before the log. */
+/* 'replaced': the log gets new buffers during the stall. 'early': the wait is there before the
+ * log. */
 static void wait_behind_a_stall(struct fixture *f, bool replaced, bool early)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);

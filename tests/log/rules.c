@@ -195,8 +195,8 @@ TYPE_TEST(what_finds_no_slot_is_counted_as_lost)
     bfDestroyFenceLogReader(reader);
 }
 
-/* Where the host fills times in, it may find that the GPU has been given the next entry for the same
- * place by then. Times are there in full, or the entry says that there are none. */
+/* Where the host fills times in, it may find that the GPU has been given the next entry for the
+ * same place by then. Times are there in full, or the entry says that there are none. */
 TYPE_TEST(an_entry_has_its_times_or_says_that_it_has_none)
 {
     if (!fixture_is_icd() || is_untimed())
@@ -410,7 +410,7 @@ FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 FIXTURE_TEST(an_imported_fence_is_called_as_its_semaphore_is)
 {
     if (fixture_is_validated())
-        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'import_export') */
+        return; /* it loses track of host-signalled timelines (CMakeLists.txt: 'import_export') */
     VkSemaphore semaphore = make_timeline(f, 0);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence fence;
@@ -464,7 +464,7 @@ static void vk_submit(struct fixture *f, VkQueue queue, VkSemaphore wait, uint64
 FIXTURE_TEST(a_programs_own_queue_is_logged)
 {
     if (fixture_is_validated())
-        return; /* it loses track of timelines that the host signals (CMakeLists.txt: 'import_export') */
+        return; /* it loses track of host-signalled timelines (CMakeLists.txt: 'import_export') */
     uint32_t family;
     VkQueue queue = any_queue(f, &family);
     VkSemaphore go = make_timeline(f, 0), done = make_timeline(f, 0);
@@ -576,7 +576,8 @@ TEST(what_the_driver_refuses_is_not_logged)
         assert_success(bfImportFence(f.bf, done, &done_fence));
         const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                                  .vkQueue = own, .type = BF_FENCE_LOG_TYPE_SIGNALS};
-        /* Where nobody knows whether the queue is idle, a log begins with a submission of its own. */
+        /* Where nobody knows whether the queue is idle, a log begins with a submission of its
+         * own. */
         VkResult made = bfCreateFenceLogReader(f.bf, &info, &signals);
         if (made == VK_ERROR_OUT_OF_HOST_MEMORY)
             made = bfCreateFenceLogReader(f.bf, &info, &signals);

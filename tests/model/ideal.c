@@ -208,8 +208,8 @@ static void find_causes(struct ideal *ideal, int count)
 
 /* A wait is armed while updates to its fence are overdue (MI-8). They may stay so where it makes no
  * difference to the wait; false: it makes one. 'reached' says whether the value, as it is in the
- * state, satisfies the wait, and is made to say whether the value satisfies it that the fence should
- * have. */
+ * state, satisfies the wait, and is made to say whether the value satisfies it that the fence
+ * should have. */
 static bool arm_prompt(const struct ideal *ideal, ideal_state state, const struct op *wait,
                        op_set begun, bool *reached)
 {

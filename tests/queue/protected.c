@@ -117,7 +117,8 @@ static uint32_t read_some(BfFenceLogReader reader, BfFenceLogRecord records[8])
     return count;
 }
 
-/* Their entries go with the queue's next batch that isn't protected; a read makes one if none comes. */
+/* Their entries go with the queue's next batch that isn't protected; a read makes one if none
+ * comes. */
 TEST(they_are_logged_beside)
 {
     struct rig r;

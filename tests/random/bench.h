@@ -73,8 +73,9 @@ enum {
     BENCH_WORDS = WORD_SEEN + PLAN_CBS * SEEN_STRIDE,
 };
 
-/* bench_open: an instance; Belfry's API, which 'attach' asks for and 'vulkan_only' leaves alone; and the first device whose name contains 'wanted' (NULL: the first)
- * and that has timeline semaphores. Returns 0, or 2 or 77 after a line on stderr. */
+/* bench_open: an instance; Belfry's API, which 'attach' asks for and 'vulkan_only' leaves alone;
+ * and the first device whose name contains 'wanted' (NULL: the first) and that has timeline
+ * semaphores. Returns 0, or 2 or 77 after a line on stderr. */
 int bench_open(struct bench *bench, const char *wanted, bool attach, bool vulkan_only);
 void bench_close(struct bench *bench);
 

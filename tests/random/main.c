@@ -28,8 +28,8 @@ struct options {
 };
 
 #ifdef __SANITIZE_THREAD__
-/* What lavapipe writes as a GPU does, the sanitizer takes for a thread of the program's that nothing
- * orders: words and logs are read while that goes on. */
+/* What lavapipe writes as a GPU does, the sanitizer takes for a thread of the program's that
+ * nothing orders: words and logs are read while that goes on. */
 const char *__tsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char *__tsan_default_suppressions(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who signals a program's timelines from outside: a device of another instance, which has no layers,
- * imports them and signals by handles of its own, as another process or API does. Nobody between the
- * program and the driver sees it. */
+/* Who signals a program's timelines from outside: a device of another instance, which has no
+ * layers, imports them and signals by handles of its own, as another process or API does. Nobody
+ * between the program and the driver sees it. */
 #include "bench.h"
 #include "../support/type.h"
 

@@ -502,9 +502,9 @@ static inline bool plan_may_signal(const struct plan_queue *queue,
                      : semaphore->face == FACE_SEMAPHORE || semaphore->face == FACE_IMPORTED;
 }
 
-/* ticket.c: what is certain of waits for a semaphore's value. 'arm' is the call that armed the wait:
- * what was over before it doesn't count; -1: everything does, as for a semaphore that follows a
- * fence. They look at the graph as far as it has been closed. */
+/* ticket.c: what is certain of waits for a semaphore's value. 'arm' is the call that armed the
+ * wait: what was over before it doesn't count; -1: everything does, as for a semaphore that follows
+ * a fence. They look at the graph as far as it has been closed. */
 
 /* The signal (its place) without which the wait can't be satisfied; -1: there is none such. */
 int plan_ticket_first(const struct plan *plan, int semaphore, uint64_t value, int arm);
@@ -524,8 +524,9 @@ bool plan_value_possible(const struct plan *plan, int semaphore, uint64_t value,
  * be used again. */
 void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machine,
                    const struct plan_limits *limits, struct rng *rng);
-/* native.c: which fences are native, what queues have besides, whose logs are read, which semaphores
- * are signalled from outside, where presents are, and where the driver blocks. All of it by dice of their own: the calls of a program don't depend on it. */
+/* native.c: which fences are native, what queues have besides, whose logs are read, which
+ * semaphores are signalled from outside, where presents are, and where the driver blocks. All of it
+ * by dice of their own: the calls of a program don't depend on it. */
 void plan_native(struct plan *plan, const struct machine *machine);
 /* order.c: operations, threads, fences. */
 void plan_order(struct plan *plan, const struct machine *machine, const struct plan_limits *limits,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Presents, behind submits of a program and on their VkQueues: no part of a plan, since nothing waits
- * for them and they wait for nothing; but like a window's they may find the driver blocking. All are of
- * one swapchain, on the test driver. */
+/* Presents, behind submits of a program and on their VkQueues: no part of a plan, since nothing
+ * waits for them and they wait for nothing; but like a window's they may find the driver blocking.
+ * All are of one swapchain, on the test driver. */
 #include "run.h"
 #include "../support/type.h"
 

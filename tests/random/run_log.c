@@ -4,9 +4,9 @@
  *
  * A queue's waits, and its signals, are a list in the order of its calls. Each entry that is read
  * stands for one of them. Which one isn't always certain, since a program may do the same thing
- * twice: so a reader knows in which places of the list its last entry can stand. The next one stands
- * behind it, and what is passed over has been counted as lost. Where two are the same queue, what
- * they do is in no order, and only the number of times is looked at. */
+ * twice: so a reader knows in which places of the list its last entry can stand. The next one
+ * stands behind it, and what is passed over has been counted as lost. Where two are the same queue,
+ * what they do is in no order, and only the number of times is looked at. */
 #include "run.h"
 #include "../support/type.h"
 

@@ -56,7 +56,8 @@ TEST(vk_queues_wait_on_when_the_fence_is_gone)
         drop_fence(&f, fence);
         vulkan_signal(f.device, before, 5);
         vulkan_wait(f.device, after, 1);
-        /* The call that handed it over may not have returned yet: fixture_close calls the driver. */
+        /* The call that handed it over may not have returned yet: fixture_close calls the
+         * driver. */
         assert_success(bfLockVkQueue(f.bf, f.queues[0][0]));
         assert_success(bfUnlockVkQueue(f.bf, f.queues[0][0]));
         fixture_close(&f);

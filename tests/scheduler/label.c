@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels when memory runs out (scheduler/label.h): one that can't be kept is left out with its end, and
- * those around it stay as they are; nothing is lost or freed twice. The engine below is the test's
- * own. */
+/* Labels when memory runs out (scheduler/label.h): one that can't be kept is left out with its end,
+ * and those around it stay as they are; nothing is lost or freed twice. The engine below is the
+ * test's own. */
 #include "support/test.h"
 
 #include <stdio.h>

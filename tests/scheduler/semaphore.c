@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the scheduler knows of semaphores, alone: counters, waiters, and the race of S-2
- * (scheduler/semaphore.h) between a queue that blocks and a thread that raises the counter. The device
- * below, the pump and the trace are the test's own. */
+ * (scheduler/semaphore.h) between a queue that blocks and a thread that raises the counter. The
+ * device below, the pump and the trace are the test's own. */
 #include "support/test.h"
 
 #include <pthread.h>

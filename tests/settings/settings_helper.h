@@ -27,8 +27,8 @@ static inline void message_keep(BfMessageSeverity severity, const char *text, vo
     fprintf(stream, severity == BF_MESSAGE_SEVERITY_WARNING ? "%s\n" : "no warning: %s\n", text);
 }
 
-/* From here on messages are kept, as the program's callback hears them, until the returned stream is
- * given to messages_end. */
+/* From here on messages are kept, as the program's callback hears them, until the returned stream
+ * is given to messages_end. */
 static inline FILE *messages_begin(struct loaded *loaded)
 {
     FILE *stream = open_memstream(&loaded->messages, &loaded->length);

@@ -287,8 +287,8 @@ TEST(test_first_use_counts)
         {1e9, {{60, 1e9}}, 80000, BF_AB_LOSER},
         /* 6000 in a second: 2.8 µs each. */
         {1e9, {{6000, 1e9}}, 80000, BF_AB_KEEP},
-        /* The same within ten minutes: 16.7 µs each, a gain of 3.5 % is left. In one minute they would
-         * be taken for a loss if only these counted. */
+        /* The same within ten minutes: 16.7 µs each, a gain of 3.5 % is left. In one minute they
+         * would be taken for a loss if only these counted. */
         {1e9, {{30000, 300e9}, {30000, 300e9}}, 80000, BF_AB_KEEP},
         /* Some uses in no time say nothing about a minute: 60 of them. */
         {1e9, {{1, 1}}, 80000, BF_AB_LOSER},

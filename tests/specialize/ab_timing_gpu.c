@@ -47,7 +47,7 @@ static struct gpu_operation *add(struct gpu_buffer *b, enum gpu_kind kind)
     return o;
 }
 
-/* Below ----------------------------------------------------------------------------------------- */
+/* Below ---------------------------------------------------------------------------------------- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
                                                   const VkQueryPoolCreateInfo *info,
@@ -132,7 +132,7 @@ void gpu_table(struct VolkDeviceTable *vk)
     now = 1000;
 }
 
-/* The program ----------------------------------------------------------------------------------- */
+/* The program ---------------------------------------------------------------------------------- */
 
 void gpu_begin(struct gpu_buffer *b, bool within)
 {
@@ -167,7 +167,7 @@ void gpu_execute(struct gpu_buffer *b, struct gpu_buffer *executed)
     o->life = executed->life;
 }
 
-/* Running --------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static void set_pending(struct gpu_buffer *b, int by)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU that takes time, on a clock of its own: what tests of measurements (specialize/ab_timing.h) have
- * below them. Command buffers are written down and run when the test says so, one submission after the
- * other, as a driver like lavapipe does it: a timestamp is written only when the GPU next waits for
- * itself, at a barrier or at the end of a submission, so a stamp without a barrier behind it is late.
+/* A GPU that takes time, on a clock of its own: what tests of measurements (specialize/ab_timing.h)
+ * have below them. Command buffers are written down and run when the test says so, one submission
+ * after the other, as a driver like lavapipe does it: a timestamp is written only when the GPU next
+ * waits for itself, at a barrier or at the end of a submission, so a stamp without a barrier behind
+ * it is late.
  *
- * Whatever Vulkan forbids ends the process, and so does a result that is read while it may be written,
- * or that was never written since it was reset. */
+ * Whatever Vulkan forbids ends the process, and so does a result that is read while it may be
+ * written, or that was never written since it was reset. */
 #ifndef BELFRY_TEST_AB_TIMING_GPU_H
 #define BELFRY_TEST_AB_TIMING_GPU_H
 

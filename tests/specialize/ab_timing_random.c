@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Random programs whose variants are on trial, against a GPU that takes time (trial_gpu.h): primary
- * and secondary command buffers that dispatch, and draw in passes of their own or of whoever executes
- * them, that are executed by one and then another, recorded once and submitted again and again, begun
- * anew as soon as they have run; submissions, of which the program sees now this and now that. What is
- * told of a measurement (specialize/ab_timing.h, submission.h) is the time that the GPU took for just that
- * work, by its last run, of one variant and by one throw of a coin. --count N --seed N. */
+ * and secondary command buffers that dispatch, and draw in passes of their own or of whoever
+ * executes them, that are executed by one and then another, recorded once and submitted again and
+ * again, begun anew as soon as they have run; submissions, of which the program sees now this and
+ * now that. What is told of a measurement (specialize/ab_timing.h, submission.h) is the time that
+ * the GPU took for just that work, by its last run, of one variant and by one throw of a coin.
+ * --count N --seed N. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static bool is_secondary(int index)
     return index >= BUFFERS - SECONDARIES;
 }
 
-/* Measurements ---------------------------------------------------------------------------------- */
+/* Measurements --------------------------------------------------------------------------------- */
 
 static void check_time(void *context, const struct bf_ab_sample *sample, double ns)
 {
@@ -117,7 +118,7 @@ static void check_throw(const struct bf_recording *r)
     world.throws[world.throw_count++].tries = r->lot_is_variant;
 }
 
-/* Command buffers ------------------------------------------------------------------------------- */
+/* Command buffers ------------------------------------------------------------------------------ */
 
 /* What executes it can't be submitted any more. */
 static void spoil_holders(int index)
@@ -311,7 +312,7 @@ static void step_execute(void)
     execute(b, random_secondary());
 }
 
-/* Submissions ----------------------------------------------------------------------------------- */
+/* Submissions ---------------------------------------------------------------------------------- */
 
 static void submit(int index)
 {
@@ -400,7 +401,7 @@ static void step_see(void)
         bf_submissions_fence_seen(&world.submissions, 1, &s->fence);
 }
 
-/* Variants -------------------------------------------------------------------------------------- */
+/* Variants ------------------------------------------------------------------------------------- */
 
 static void step_publish(void)
 {
@@ -444,7 +445,7 @@ static void step_rare(void)
     }
 }
 
-/* Everything ------------------------------------------------------------------------------------ */
+/* Everything ----------------------------------------------------------------------------------- */
 
 static void open_world(uint64_t seed)
 {

@@ -217,8 +217,8 @@ FRESH_TEST(test_stable_means_twice)
     expect(0, 2, 2, 2, 65536);
 }
 
-/* The words that are left hold what they held, but the tuple is another: any value where the dropped
- * one was. */
+/* The words that are left hold what they held, but the tuple is another: any value where the
+ * dropped one was. */
 FRESH_TEST(test_stable_means_with_the_same_words)
 {
     add(1, 0, 3, 4096);

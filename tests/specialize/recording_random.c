@@ -99,7 +99,7 @@ static uint32_t id_of_layout(uint32_t layout)
     return layout % 2 + 1; /* four layouts, two of each kind of ranges */
 }
 
-/* Pipelines ------------------------------------------------------------------------------------- */
+/* Pipelines ------------------------------------------------------------------------------------ */
 
 static void make_pipeline(struct program_pipeline *p)
 {
@@ -178,7 +178,7 @@ static void step_retire(void)
     }
 }
 
-/* Recording ------------------------------------------------------------------------------------- */
+/* Recording ------------------------------------------------------------------------------------ */
 
 static struct program_buffer *recording_buffer(void)
 {
@@ -464,7 +464,7 @@ static void step_execute(void)
     }
 }
 
-/* Submissions ----------------------------------------------------------------------------------- */
+/* Submissions ---------------------------------------------------------------------------------- */
 
 static VkFence random_fence(void)
 {
@@ -607,7 +607,7 @@ static void step_rare(void)
     }
 }
 
-/* Everything ------------------------------------------------------------------------------------ */
+/* Everything ----------------------------------------------------------------------------------- */
 
 static void check_all(void)
 {

@@ -9,8 +9,8 @@
 char thread_state(int id);
 
 /* Whether the thread has come to rest where a wait rests, and not at a lock on its way there: a
- * lock's futex is waited for by FUTEX_WAIT or, if it is Belfry's (base/lock.h), with 2 expected; all
- * that waits for more does so by FUTEX_WAIT_BITSET or in another call. */
+ * lock's futex is waited for by FUTEX_WAIT or, if it is Belfry's (base/lock.h), with 2 expected;
+ * all that waits for more does so by FUTEX_WAIT_BITSET or in another call. */
 bool thread_waits(int id);
 
 #endif

@@ -48,7 +48,8 @@ struct device_instance {
     bool listens;                  /* to the validation layer, if the messenger can be had */
     const void *next;
 };
-/* The instance, from which on the test driver counts. The physical device is the caller's choice. */
+/* The instance, from which on the test driver counts. The physical device is the caller's
+ * choice. */
 VkResult device_open_instance(struct device *d, const struct device_instance *what);
 /* That physical device, and its families. */
 void device_choose(struct device *d, VkPhysicalDevice physical);

@@ -31,7 +31,7 @@ static void broken(const char *what, const char *name)
     abort();
 }
 
-/* Objects --------------------------------------------------------------------------------------- */
+/* Objects -------------------------------------------------------------------------------------- */
 
 void fake_reset(void)
 {
@@ -164,7 +164,7 @@ void *fake_dispatchable(void)
     return (void *)(uintptr_t)handle;
 }
 
-/* Entry points ---------------------------------------------------------------------------------- */
+/* Entry points --------------------------------------------------------------------------------- */
 
 #define DESTROY(name_, type_)                                                                      \
     static VKAPI_ATTR void VKAPI_CALL destroy_##name_(VkDevice device, Vk##name_ handle,           \
@@ -280,7 +280,7 @@ static const struct entry *entry_of(const char *name, size_t length)
     return NULL;
 }
 
-/* The table -------------------------------------------------------------------------------------- */
+/* The table ------------------------------------------------------------------------------------ */
 
 static void each_name(struct VolkDeviceTable *vk, const char *names)
 {

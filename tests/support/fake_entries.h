@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Fake Vulkan entry points: one function table for all tests that have a driver of their own below
- * them. Objects are made of nothing; which are alive is known, and what Vulkan forbids ends the process.
+ * them. Objects are made of nothing; which are alive is known, and what Vulkan forbids ends the
+ * process.
  *
  *   fake_reset();                                   nothing is alive, nothing is overridden
  *   fake_fill(&vk, "vkCreateSampler vkDestroySampler");
- *                                                   these members of the table; the others stay as they
- *                                                   are: NULL, where no call is expected, or the test's own
+ *                                                   these members of the table; the others stay as
+ *                                                   they are: NULL, where no call is expected, or
+ *                                                   the test's own
  *   fake_use("vkAllocateCommandBuffers ..."), FAKE_OVERRIDE(vkQueueSubmit2, mine), fake_find(name)
- *                                                   the same by name, for whoever is asked for addresses:
- *                                                   what is neither used nor overridden is fake_stub
- *   fake_entries.fail_at = 3                        the third call from now on that makes something fails
+ *                                                   the same by name, for whoever is asked for
+ *                                                   addresses: what is neither used nor overridden
+ *                                                   is fake_stub
+ *   fake_entries.fail_at = 3                        the third call from now on that makes
+ *                                                   something fails
  *   fake_alive(VK_OBJECT_TYPE_SAMPLER)              how many there are
  *
- * There is one set in a process; its functions are safe to call from any thread, and take no memory.
+ * There is one set in a process; its functions are safe to call from any thread, and take no
+ * memory.
  */
 #ifndef BELFRY_TESTS_SUPPORT_FAKE_ENTRIES_H
 #define BELFRY_TESTS_SUPPORT_FAKE_ENTRIES_H

@@ -40,8 +40,9 @@ bool fixture_has_native_fences(void)
 
 #ifdef __SANITIZE_THREAD__
 /* Lavapipe counts the references to its own fences by atomics, which the sanitizer can't see in a
- * driver that isn't built with it: their end then looks unordered to it. And what it writes as a GPU
- * does, to words and logs that are read meanwhile, is taken for a thread's that nothing orders. */
+ * driver that isn't built with it: their end then looks unordered to it. And what it writes as a
+ * GPU does, to words and logs that are read meanwhile, is taken for a thread's that nothing
+ * orders. */
 BF_API const char *__tsan_default_suppressions(void);
 BF_API const char *__tsan_default_suppressions(void)
 {

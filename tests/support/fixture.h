@@ -176,8 +176,8 @@ void thread_start(struct thread *t, void (*run)(void *argument), void *argument)
 void thread_await_sleep(struct thread *t);
 void thread_join(struct thread *t);
 
-/* What a thread blocks in, by block_on(&b): a wait for the fence's value, for the event or for the queue,
- * whichever there is. */
+/* What a thread blocks in, by block_on(&b): a wait for the fence's value, for the event or for the
+ * queue, whichever there is. */
 struct blocked {
     BfFence fence;
     uint64_t value;
@@ -201,8 +201,8 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 /* What main does where the fixture is: the tests; an argument is a pattern of names. */
 int fixture_main(int argc, char **argv);
 
-/* A test on a fixture that is open from its beginning to its end, 'f'; with options, and a tear-down of
- * cmocka's. */
+/* A test on a fixture that is open from its beginning to its end, 'f'; with options, and a
+ * tear-down of cmocka's. */
 #define FIXTURE_TEST(name_) FIXTURE_TEST_WITH(name_, NULL, NULL)
 #define FIXTURE_TEST_WITH(name_, options_, teardown_)                                              \
     static void name_##_on(struct fixture *f);                                                     \

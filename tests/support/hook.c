@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Points at which a test may step in: the part of them in a copy of the library, which exports it. */
+/* Points at which a test may step in: the part of them in a copy of the library, which exports
+ * it. */
 #include "support/hook.h"
 
 #include "fence/fence.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vulkan's create infos and the like, in a line where they take six; whatever isn't a parameter is 0. */
+/* Vulkan's create infos and the like, in a line where they take six; whatever isn't a parameter is
+ * 0. */
 #ifndef BELFRY_TESTS_SUPPORT_INFOS_H
 #define BELFRY_TESTS_SUPPORT_INFOS_H
 
@@ -31,9 +32,9 @@ static inline VkComputePipelineCreateInfo info_compute(VkShaderModule module,
         .basePipelineIndex = -1};
 }
 
-/* A pipeline that covers a square of color attachments of one sample, and all that it points to: to be
- * changed before the pipeline is made. Dynamic rendering where there is no pass; 'depth' and 'dynamic' are
- * there, but not pointed to. */
+/* A pipeline that covers a square of color attachments of one sample, and all that it points to: to
+ * be changed before the pipeline is made. Dynamic rendering where there is no pass; 'depth' and
+ * 'dynamic' are there, but not pointed to. */
 #define INFO_COLORS 4
 struct info_graphics {
     VkPipelineShaderStageCreateInfo stages[2]; /* vertex, fragment */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stand-ins for malloc, calloc and realloc, for the one file of a test that says when there is no
- * memory: by has_none, which it defines. With NO_MEMORY_WRAPPED they are those of the linker's --wrap,
- * else the process's own functions are replaced. */
+ * memory: by has_none, which it defines. With NO_MEMORY_WRAPPED they are those of the linker's
+ * --wrap, else the process's own functions are replaced. */
 #ifndef BELFRY_TESTS_SUPPORT_NO_MEMORY_H
 #define BELFRY_TESTS_SUPPORT_NO_MEMORY_H
 

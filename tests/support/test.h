@@ -33,8 +33,8 @@
     }                                                                                              \
     static void name_##_on(made_)
 
-/* A test on something of its own, which 'open_' makes of a struct and 'close_' ends; the body has it as
- * a pointer. */
+/* A test on something of its own, which 'open_' makes of a struct and 'close_' ends; the body has
+ * it as a pointer. */
 #define TEST_AROUND(name_, type_, variable_, open_, close_)                                        \
     static void name_##_around(type_ *variable_);                                                  \
     TEST(name_)                                                                                    \
@@ -59,7 +59,8 @@
 
 void test_enlist(const struct CMUnitTest *test, int line);
 
-/* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main returns. */
+/* Runs the tests whose names match a pattern as the shell's; NULL: all. Returns what main
+ * returns. */
 int test_run(const char *pattern);
 /* All of them, between that set-up and that tear-down; the name is for what is printed, and may be
  * NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first member of a struct of Vulkan's, and of Belfry's: VK_TYPE(SUBMIT_INFO). With the whole name
- * few structs fit into a line. */
+/* The first member of a struct of Vulkan's, and of Belfry's: VK_TYPE(SUBMIT_INFO). With the whole
+ * name few structs fit into a line. */
 #ifndef BELFRY_TESTS_SUPPORT_TYPE_H
 #define BELFRY_TESTS_SUPPORT_TYPE_H
 

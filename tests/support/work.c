@@ -300,7 +300,7 @@ void block_on(void *blocked)
                            : bfQueueWaitIdle(b->queue);
 }
 
-/* ------------------------------------------------------------------------------- What there is -- */
+/* ----------------------------------------------------------------------------- What there is -- */
 
 BfDeviceCounters counters_of(struct fixture *f)
 {

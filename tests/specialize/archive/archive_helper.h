@@ -35,8 +35,8 @@ struct bf_archive_key key_of(uint32_t number);
 struct bf_verdict verdict_of(uint32_t number);
 void put(struct bf_archive *archive, uint32_t key, uint32_t verdict);
 
-/* 0: unknown; UINT32_MAX: barred; else the number of the verdict and 1. Fails the test for a verdict
- * that was never put. */
+/* 0: unknown; UINT32_MAX: barred; else the number of the verdict and 1. Fails the test for a
+ * verdict that was never put. */
 uint32_t look(const struct bf_archive *archive, uint32_t key);
 #define BARRED UINT32_MAX
 

@@ -75,7 +75,8 @@ PLACE_TEST(garbage_between_records)
     uint8_t *bytes = make(place, &size);
     uint32_t random = 1;
     for (uint32_t round = 0; round < 200; round++) {
-        /* Up to three windows of the scan; every fourth byte looks like the beginning of a record. */
+        /* Up to three windows of the scan; every fourth byte looks like the beginning of a
+         * record. */
         size_t most = round % 10 == 0 ? 80000 : 300;
         uint8_t *out = malloc(size + (RECORDS + 1) * most);
         size_t n = 0;

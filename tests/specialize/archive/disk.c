@@ -61,7 +61,7 @@ unsigned long __wrap_getauxval(unsigned long type)
     return secure && type == AT_SECURE ? 1 : __real_getauxval(type);
 }
 
-/* -------------------------------------------------------------------------------------- Permissions */
+/* ---------------------------------------------------------------------------------- Permissions */
 
 /* It says so in one line, and works in memory. */
 static void assert_memory_only(const struct place *place, const char *why)
@@ -233,7 +233,7 @@ PLACE_TEST(programs_with_more_rights_than_their_user)
     assert_int_not_equal(access(place->folder, F_OK), 0);
 }
 
-/* --------------------------------------------------------------------------------------- Full disks */
+/* ----------------------------------------------------------------------------------- Full disks */
 
 PLACE_TEST(a_full_disk)
 {
@@ -343,7 +343,7 @@ TEST_WITH(files_that_go_away, place_setup, place_teardown)
     assert_int_equal(lines, 1);
 }
 
-/* ------------------------------------------------------------------------------------------ The cap */
+/* -------------------------------------------------------------------------------------- The cap */
 
 #define CAP  8192u
 #define MOST (CAP + CAP / 4)

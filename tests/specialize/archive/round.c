@@ -329,7 +329,7 @@ PLACE_TEST(bad_input_is_refused)
     assert_int_equal(file_size(place->file), BF_HEADER_SIZE);
 }
 
-/* ----------------------------------------------------------------------------------------- Threads */
+/* -------------------------------------------------------------------------------------- Threads */
 
 #define THREADS 3
 #define KEYS    600

@@ -18,8 +18,8 @@ struct drawing {
 /* What check_shade.frag reads. */
 extern const struct bf_check_set drawing_shade_set;
 
-/* A world, and in it a full-screen draw with check_cover.vert and check_shade.frag; fields may be changed
- * before it is made. One at a time. */
+/* A world, and in it a full-screen draw with check_cover.vert and check_shade.frag; fields may be
+ * changed before it is made. One at a time. */
 struct drawing *drawing_open(const struct bf_check_set *set, uint32_t color_count,
                              const VkFormat *colors, VkFormat depth);
 void drawing_close(struct drawing *d);
@@ -45,8 +45,8 @@ void drawing_use_pass(struct drawing *d, const VkRenderPassCreateInfo2 *pass);
 /* The pipeline whose fragment shader's CASE is 'which'. */
 VkPipeline drawing_make(struct drawing *d, int32_t which);
 
-/* The trial, with form 0 of the fragment shader as the general pipeline, and those forms of 0, 1... that
- * are not '.' in 'letters'; returns the letters without these. */
+/* The trial, with form 0 of the fragment shader as the general pipeline, and those forms of 0, 1...
+ * that are not '.' in 'letters'; returns the letters without these. */
 const char *drawing_trial(struct drawing *d, const char *letters);
 /* The same, and what expect_forms says of them. */
 void expect_drawing(struct drawing *d, const char *letters);

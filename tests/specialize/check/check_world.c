@@ -43,7 +43,8 @@ static void open_device(struct fixture *f)
 
 #ifdef __SANITIZE_ADDRESS__
 /* Lavapipe, and LLVM with it, keep some memory for good. It can be told from ours as long as they
- * stay loaded. (What a check forgets of the driver's objects the test driver tells: check_faults.) */
+ * stay loaded. (What a check forgets of the driver's objects the test driver tells:
+ * check_faults.) */
 BF_API const char *__lsan_default_suppressions(void);
 BF_API const char *__lsan_default_suppressions(void)
 {

@@ -259,7 +259,8 @@ static void images_check(VkFormat textured, const VkSamplerCreateInfo *sampler)
     w->s.check.workgroup[0] = w->s.check.workgroup[1] = 8;
     w->s.check.workgroup[2] = 1;
     trial_init(w, COMPUTE(w, check_images_comp, 0));
-    /* Images of blocks have one level. Whether another one counts as minified, drivers don't agree. */
+    /* Images of blocks have one level. Whether another one counts as minified, drivers don't
+     * agree. */
     bool blocks = textured == VK_FORMAT_BC1_RGBA_UNORM_BLOCK;
     for (int32_t i = 0; i <= 5; i++) {
         if (i != 1 || !blocks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and that
- * the program notices nothing of them (IS-1 to IS-4).
+/* Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and
+ * that the program notices nothing of them (IS-1 to IS-4).
  *
  * Where a helper's own fate is looked at, this process is a child subreaper, so that it becomes a
  * child of ours. */
@@ -58,7 +58,7 @@ static void assert_fails(struct bf_isolate *isolate, const char *entry, VkResult
     assert_int_equal(result, VK_RESULT_MAX_ENUM);
 }
 
-/* ------------------------------------------------------------------------------------------ Drivers */
+/* -------------------------------------------------------------------------------------- Drivers */
 
 TEST(answers_come_back)
 {
@@ -116,7 +116,7 @@ TEST(hangs)
     bf_isolate_destroy(isolate);
 }
 
-/* ---------------------------------------------------------------------------------- Beyond notice */
+/* -------------------------------------------------------------------------------- Beyond notice */
 
 static _Atomic uint32_t children_told;
 
@@ -187,7 +187,7 @@ TEST(the_program_notices_nothing)
     sigaction(SIGCHLD, &before, NULL);
 }
 
-/* --------------------------------------------------------------------------------- Helpers' own fate */
+/* ---------------------------------------------------------------------------- Helpers' own fate */
 
 static int reaper_setup(void **state)
 {
@@ -351,7 +351,7 @@ TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
     }
 }
 
-/* ---------------------------------------------------------------------------------- No helper at all */
+/* ----------------------------------------------------------------------------- No helper at all */
 
 static void assert_never_opens(const struct bf_isolate_info *info)
 {
@@ -399,7 +399,7 @@ TEST(helpers_that_are_none)
     }
 }
 
-/* ----------------------------------------------------------------------------------------- Nonsense */
+/* ------------------------------------------------------------------------------------- Nonsense */
 
 static const char *self;
 
@@ -568,7 +568,7 @@ TEST_WITH(programs_that_talk_nonsense, reaper_setup, reaper_teardown)
     bf_wire_out_finish(&device);
 }
 
-/* ------------------------------------------------------------------------------------------ Several */
+/* -------------------------------------------------------------------------------------- Several */
 
 struct worker {
     struct bf_isolate *isolate;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is refused
- * whatever it looks like (IS-4). */
+/* Messages: what is said is read, what can't be said isn't (IS-5), and what is ill-formed is
+ * refused whatever it looks like (IS-4). */
 #include "isolate_helper.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void bf_message(enum bf_message_level level, const char *format, ...)
     (void)level, (void)format;
 }
 
-/* ----------------------------------------------------------------------------------------- A device */
+/* ------------------------------------------------------------------------------------- A device */
 
 static const VkPhysicalDeviceFeatures all = {.robustBufferAccess = 1, .inheritedQueries = 1};
 static VkPhysicalDeviceVulkan12Features twelve = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
@@ -93,7 +93,7 @@ TEST(devices_that_can_not_be_said)
     group.physicalDeviceCount = 1;
 }
 
-/* ------------------------------------------------------------------------------------------ A build */
+/* -------------------------------------------------------------------------------------- A build */
 
 #define BINDINGS 3
 
@@ -339,7 +339,7 @@ TEST(builds_that_can_not_be_said)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- Damage */
+/* --------------------------------------------------------------------------------------- Damage */
 
 static size_t bytes_sum(const void *bytes, size_t size)
 {

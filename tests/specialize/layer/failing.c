@@ -230,7 +230,8 @@ TEST_WITH(memory_runs_out_at_every_call, cache_setup, cache_teardown)
 
 /* ----------------------------------------------------------------------------- A lost device -- */
 
-/* Belfry's check loses the device: the program sees that in its own calls, as the driver says it. */
+/* Belfry's check loses the device: the program sees that in its own calls, as the driver says
+ * it. */
 static bool run_lost(bool draws, uint64_t n)
 {
     const struct program_push push = {0, 8, ++serial};
@@ -296,7 +297,8 @@ TEST_WITH(the_programs_own_failures_are_its_own, cache_setup, cache_teardown)
     program_close(p);
 }
 
-/* A variant on trial is measured in the program's own frames. Where that fails they are no worse. */
+/* A variant on trial is measured in the program's own frames. Where that fails they are no
+ * worse. */
 TEST_WITH(measurements_that_fail_cost_the_program_nothing, cache_setup, cache_teardown)
 {
     static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};

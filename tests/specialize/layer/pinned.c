@@ -289,7 +289,7 @@ TEST_WITH(what_is_named_during_a_build_gets_no_variant, cache_setup, cache_teard
     }
 }
 
-/* ------------------------------------------------------------------------ What they are used on -- */
+/* --------------------------------------------------------------------- What they are used on -- */
 
 /* 'unnamed' is in no argument: what is bound is what counts. */
 TEST_WITH(generated_commands_use_what_the_program_bound, cache_setup, cache_teardown)

@@ -33,7 +33,7 @@ struct program {
 
 static const struct gpu_push hot = {1, 40, 5};
 
-/* Opening and closing --------------------------------------------------------------------------- */
+/* Opening and closing -------------------------------------------------------------------------- */
 
 static void program_open(struct program *p)
 {
@@ -87,7 +87,7 @@ static char *program_close(struct program *p)
     return report;
 }
 
-/* Frames ---------------------------------------------------------------------------------------- */
+/* Frames --------------------------------------------------------------------------------------- */
 
 static void begin(struct program *p, VkCommandBuffer commands, VkCommandBufferUsageFlags flags)
 {
@@ -166,7 +166,7 @@ static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
         assert_int_equal(gpu->words[4 * (i * GPU_SIDE + 7)], paint(7 * 31 + i + 5));
 }
 
-/* Verdicts -------------------------------------------------------------------------------------- */
+/* Verdicts ------------------------------------------------------------------------------------- */
 
 /* One frame, a variant of what it used, and so many frames, or as many as a verdict takes. */
 static char *run(struct program *p, void (*frame)(struct program *, VkCommandBufferUsageFlags),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shaders rebuilt for the values that a program really uses, through the layer: a program that knows
- * nothing of it but the modes of background processing. */
+/* Shaders rebuilt for the values that a program really uses, through the layer: a program that
+ * knows nothing of it but the modes of background processing. */
 #include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
@@ -314,7 +314,8 @@ TEST_WITH(nothing_adapts_while_profiling_is_off, cache_setup, cache_teardown)
     assert_int_equal(count_in(program_close(p), "build="), 0);
 }
 
-/* PIX's flow: one replay, then a commit that switches profiling off: published without a verdict. */
+/* PIX's flow: one replay, then a commit that switches profiling off: published without a
+ * verdict. */
 TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, cache_setup, cache_teardown)
 {
     struct program *p = program_open();
@@ -367,8 +368,8 @@ TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardow
     }
 }
 
-/* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted, and
- * nothing is left in the folder of what is remembered. */
+/* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted,
+ * and nothing is left in the folder of what is remembered. */
 TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
 {
     unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
@@ -383,8 +384,8 @@ TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
     assert_int_equal(rmdir(cache_folder), 0);
 }
 
-/* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the folder
- * of what is remembered. */
+/* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the
+ * folder of what is remembered. */
 TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
 {
     struct fixture f;

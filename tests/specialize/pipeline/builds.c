@@ -62,7 +62,8 @@ static void run(struct gpu *gpu, VkPipeline pipeline, bool compute, VkRenderPass
         gpu_draw(gpu, pipeline, pass, push);
 }
 
-/* The general form and one for each of the values do what the program's does, and only for these. */
+/* The general form and one for each of the values do what the program's does, and only for
+ * these. */
 static void check_builds(struct gpu *gpu, VkPipeline pipeline, bool compute, VkRenderPass pass)
 {
     struct bf_pipeline *p = bf_pipelines_find(&gpu->pipelines, pipeline);

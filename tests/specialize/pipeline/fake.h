@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver whose objects are support/fake_entries.h's, and which writes down what pipelines were created
- * from. One at a time; its functions are safe to call from any thread. */
+/* A driver whose objects are support/fake_entries.h's, and which writes down what pipelines were
+ * created from. One at a time; its functions are safe to call from any thread. */
 #ifndef SPECIALIZE_FAKE_H
 #define SPECIALIZE_FAKE_H
 

@@ -76,8 +76,8 @@ void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline);
 void gpu_dispatch(struct gpu *gpu, VkPipeline pipeline, struct gpu_push push);
 /* In the command buffer: the host sees all that was written, and the recording ends. */
 void gpu_end(struct gpu *gpu);
-/* The same, of a draw: the pass begins, with the picture cleared (NULL: by dynamic rendering, without
- * framebuffer); it ends, and the picture is copied to where the results are. */
+/* The same, of a draw: the pass begins, with the picture cleared (NULL: by dynamic rendering,
+ * without framebuffer); it ends, and the picture is copied to where the results are. */
 VkFramebuffer gpu_framebuffer(struct gpu *gpu, VkRenderPass pass);
 void gpu_begin_picture(struct gpu *gpu, VkRenderPass pass, VkFramebuffer framebuffer,
                        bool secondaries);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs under the layer, with and without shaders being rebuilt: what they make, name and destroy
- * in whatever order does what Vulkan says. */
+/* Programs under the layer, with and without shaders being rebuilt: what they make, name and
+ * destroy in whatever order does what Vulkan says. */
 #include "gpu.h"
 #include "support/infos.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process runs out of memory at each allocation in turn, or the driver refuses each call in
- * turn: nothing leaks, the program's calls don't notice, and its pipelines are known or say why not.
+ * turn: nothing leaks, the program's calls don't notice, and its pipelines are known or say why
+ * not.
  */
 #include "fake.h"
 #include "support/infos.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Without memory: an error, nothing lost, nothing half made. Every allocation of ours fails once. */
+/* Without memory: an error, nothing lost, nothing half made. Every allocation of ours fails
+ * once. */
 #include "helper.h"
 
 #define NO_MEMORY_WRAPPED

@@ -10,7 +10,8 @@ layout(push_constant) uniform Push { float factor; uint count; } push;
 
 void main()
 {
-    uint i = gl_GlobalInvocationID.x + gl_GlobalInvocationID.y * 1000 + gl_GlobalInvocationID.z * 3000;
+    uint i = gl_GlobalInvocationID.x + gl_GlobalInvocationID.y * 1000 +
+             gl_GlobalInvocationID.z * 3000;
     vec4 v = source.values[i];
     float sum = CASE == 1 ? (v.x + v.y) + (v.z + v.w) : ((v.x + v.y) + v.z) + v.w;
     if (CASE == 2 && isnan(v.x))

@@ -11,6 +11,7 @@ void main()
     uint v = at.x * 31u + at.y;
     for (uint r = 0u; r < push.rounds; r++)
         v = push.mode == 0u ? v * push.factor + r : v ^ v << push.factor;
-    vec4 c = vec4(v & 255u, v >> 8 & 255u, v >> 16 & 255u, 255u) * (1.0 / 255.0) * (place.x < 0.0 ? 0.0 : 1.0);
+    vec4 c = vec4(v & 255u, v >> 8 & 255u, v >> 16 & 255u, 255u) * (1.0 / 255.0) *
+             (place.x < 0.0 ? 0.0 : 1.0);
     color = vec4(c.xyz, subpassLoad(before).y);
 }

@@ -49,7 +49,8 @@ void main()
     twist(n);
     result.words[0] = n;
     atomicAdd(counter.value, uint(block.last));
-    vec4 c = textureLod(images[1], vec3(0), 0) + textureLod(sampler3D(separate, filtering), vec3(0), 0);
+    vec4 c = textureLod(images[1], vec3(0), 0) +
+             textureLod(sampler3D(separate, filtering), vec3(0), 0);
     c.x += textureGather(shadow, vec3(1), 0.5).x;
     imageStore(written, ivec2(0), c);
     n = imageLoad(multi, ivec2(0), 0).x + texelFetch(fetched, 1).x;
