@@ -62,8 +62,8 @@ static void fill_appended(struct layer_physical *p, uint32_t shown,
     target->queueFamilyProperties = p->families[host];
 }
 
-/* VkQueueFamilyOwnershipTransferPropertiesKHR of VK_KHR_maintenance9: a mask of families to which an
- * image may go without a transfer. What holds of a real family holds of those on it, and between
+/* VkQueueFamilyOwnershipTransferPropertiesKHR of VK_KHR_maintenance9: a mask of families to which
+ * an image may go without a transfer. What holds of a real family holds of those on it, and between
  * families on one real family nothing has to be transferred. */
 static void translate_transfers(const struct bf_family_map *map, uint32_t family, const void *chain)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stand-ins, by who they are for, and the commands that the layer calls.
- * Written by tools/registry from layer/registry/, drawn from Vulkan's registry 1.4.363: don't edit. */
+ * Made by tools/registry from layer/registry/, drawn from Vulkan's registry 1.4.363: don't edit. */
 /* clang-format off */
 
 #define LAYER_STAND_INS(X) \

@@ -3,9 +3,9 @@
  * Native fences: the current value lies in memory to which the GPU writes, and the monitored value
  * in memory that the GPU may read (gpu/value_memory.h).
  *
- *  NF-1  The GPU writes the current value behind the work that its signal follows (gpu/write.h), and
- *        behind a barrier that lets that work's writes reach the host: who polls the value may use
- *        them. The CPU writes it where the CPU signals.
+ *  NF-1  The GPU writes the current value behind the work that its signal follows (gpu/write.h),
+ *        and behind a barrier that lets that work's writes reach the host: who polls the value may
+ *        use them. The CPU writes it where the CPU signals.
  *  NF-2  Whenever no signal of the fence is pending, the value in memory is the fence's value.
  *        Signals that are ordered among each other write in that order. Signals that race (the
  *        CPU's with a queue's, or those of queues that don't wait for each other) may be written in

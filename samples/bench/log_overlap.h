@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Do batches that may overlap still do so while they are traced? A part that runs in a child, on the
- * test driver with dispatches that take LOG_OVERLAP_US.
+ * Do batches that may overlap still do so while they are traced? A part that runs in a child, on
+ * the test driver with dispatches that take LOG_OVERLAP_US.
  */
 #ifndef BENCH_LOG_OVERLAP_H
 #define BENCH_LOG_OVERLAP_H
@@ -10,7 +10,8 @@
 
 #define LOG_OVERLAP_US 4000
 
-/* us until two submissions to one VkQueue are over, under the layer without a trace and with one. */
+/* us until two submissions to one VkQueue are over, under the layer without a trace and with
+ * one. */
 void log_overlap(const struct bench_options *options, enum bench_side side,
                  struct bench_found *found);
 

@@ -49,8 +49,8 @@ char **bench_environment(const char *const *added);
 /* For the child: sends `found` to the file descriptor. Returns an exit code. */
 int bench_part_send(const struct bench_found *found, int to);
 
-/* Runs a part on the test driver, which 'settings' set up: "NAME=value" of its environment, ended by
- * NULL, at most 6. */
+/* Runs a part on the test driver, which 'settings' set up: "NAME=value" of its environment, ended
+ * by NULL, at most 6. */
 void bench_part_run_on_icd(const char *name, enum bench_side side, const char *const *settings,
                            struct bench_found *found);
 

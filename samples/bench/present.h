@@ -11,8 +11,8 @@
 /* Adds the rows; each part runs on the test driver, whose presents block for 16 ms. */
 void present_rows(struct bench_report *report);
 
-/* The part: of each repetition the mean of the neighbour's calls, and behind these of each repetition
- * the longest one, in us. */
+/* The part: of each repetition the mean of the neighbour's calls, and behind these of each
+ * repetition the longest one, in us. */
 void present_run(const struct bench_options *options, enum bench_side side,
                  struct bench_found *found);
 

@@ -85,9 +85,9 @@ typedef enum BfFenceLogFlagBits {
      * timestamp could be had. */
     BF_FENCE_LOG_OBSERVED_FROM_HOST_BIT = 2,
     BF_FENCE_LOG_END_FROM_HOST_BIT = 4,
-    /* No time could be had: both times are 0 and say nothing. So it is of all entries where the queue's
-     * engine has no timestamps or the log was set to have none; and of single ones of a transfer-only
-     * queue that had more operations under way than the log has entries. */
+    /* No time could be had: both times are 0 and say nothing. So it is of all entries where the
+     * queue's engine has no timestamps or the log was set to have none; and of single ones of a
+     * transfer-only queue that had more operations under way than the log has entries. */
     BF_FENCE_LOG_UNTIMED_BIT = 8,
 } BfFenceLogFlagBits;
 #define BF_FENCE_LOG_FLAGS_ALL 15u

@@ -86,7 +86,8 @@ vec3 deck(vec2 p, float pixel)
     vec2 at = p * 3.2 + 0.5;
     uint h = hash(uint(int(floor(at.x)) + 512) * 1024u + uint(int(floor(at.y)) + 512));
     vec3 c = mix(vec3(0.50, 0.38, 0.27), vec3(0.62, 0.50, 0.37), unit(h));
-    uint g = hash(uint(int(floor(p.x * 220.0)) + 4096) * 8192u + uint(int(floor(p.y * 220.0)) + 4096));
+    uint g = hash(uint(int(floor(p.x * 220.0)) + 4096) * 8192u +
+                  uint(int(floor(p.y * 220.0)) + 4096));
     c *= 0.95 + 0.10 * unit(g) * clamp(0.004 / pixel, 0.0, 1.0);
     return mix(c, vec3(0.22, 0.17, 0.13), 0.8 * joint(at, 0.018, pixel * 3.2));
 }

@@ -12,8 +12,8 @@
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
-const uint BLOOM = 1u, FRINGE = 2u, SHARPEN = 4u, RAYS = 8u, VIGNETTE = 16u, GRADE = 32u, GRAIN = 64u,
-           DITHER = 128u;
+const uint BLOOM = 1u, FRINGE = 2u, SHARPEN = 4u, RAYS = 8u, VIGNETTE = 16u, GRADE = 32u,
+           GRAIN = 64u, DITHER = 128u;
 const uint FILM = 0u, OIL = 1u, INK = 2u, PRINT = 3u;
 const uint CLIP = 0u, SOFT = 1u, FILMIC = 2u, HARD = 3u, LOGARITHMIC = 4u;
 
@@ -28,7 +28,7 @@ layout(push_constant) uniform Push {
     uint brush_radius;
 } push;
 
-layout(set = 0, binding = 0) uniform sampler2D source; // linear light; higher levels are blurred more
+layout(set = 0, binding = 0) uniform sampler2D source; // linear light; higher levels: blurred more
 
 layout(std430, set = 0, binding = 1) readonly buffer Look {
     vec4 grade[3];
@@ -232,7 +232,8 @@ vec3 shown(vec3 c)
 vec3 graded(vec3 c)
 {
     precise vec4 from = vec4(c, 1.0);
-    precise vec3 to = vec3(dot(from, look.grade[0]), dot(from, look.grade[1]), dot(from, look.grade[2]));
+    precise vec3 to = vec3(dot(from, look.grade[0]), dot(from, look.grade[1]),
+                           dot(from, look.grade[2]));
     return clamp(to, 0.0, 1.0);
 }
 
@@ -246,8 +247,8 @@ vec3 encoded(vec3 c)
 float bayer(uvec2 p)
 {
     uvec2 q = uvec2(p.x ^ p.y, p.y);
-    uint v = (q.x & 1u) << 5 | (q.y & 1u) << 4 | (q.x & 2u) << 2 | (q.y & 2u) << 1 | (q.x & 4u) >> 1 |
-             (q.y & 4u) >> 2;
+    uint v = (q.x & 1u) << 5 | (q.y & 1u) << 4 | (q.x & 2u) << 2 | (q.y & 2u) << 1 |
+             (q.x & 4u) >> 1 | (q.y & 4u) >> 2;
     return float(v) * (1.0 / 64.0) - 0.4921875;
 }
 

@@ -52,8 +52,8 @@ float noise(vec2 p)
 float ridge(float around, float scale, uint salt)
 {
     float x = around * scale;
-    return noise(x, salt) * 0.55 + noise(x * 2.7, salt + 1u) * 0.28 + noise(x * 7.1, salt + 2u) * 0.12 +
-           noise(x * 19.0, salt + 3u) * 0.05;
+    return noise(x, salt) * 0.55 + noise(x * 2.7, salt + 1u) * 0.28 +
+           noise(x * 7.1, salt + 2u) * 0.12 + noise(x * 19.0, salt + 3u) * 0.05;
 }
 
 vec3 sky(vec3 d, bool stars)
@@ -76,7 +76,8 @@ vec3 sky(vec3 d, bool stars)
     float cloud = noise(flat_ * vec2(0.55, 1.5) + vec2(push.time * 0.02, 3.0)) * 0.6 +
                   noise(flat_ * vec2(1.4, 3.9) + vec2(push.time * 0.03, 7.0)) * 0.4;
     cloud = smoothstep(0.46, 0.85, cloud) * exp(-high * 2.0) * smoothstep(0.02, 0.12, high);
-    c = mix(c, vec3(0.16, 0.075, 0.105) + vec3(0.42, 0.13, 0.05) * west * exp(-high * 5.0), cloud * 0.62);
+    c = mix(c, vec3(0.16, 0.075, 0.105) + vec3(0.42, 0.13, 0.05) * west * exp(-high * 5.0),
+            cloud * 0.62);
 
     if (stars) {
         vec2 grid = vec2(d.x, d.y) / (0.4 + d.z) * 60.0;
@@ -86,8 +87,8 @@ vec3 sky(vec3 d, bool stars)
         float strong = unit(h ^ 3u);
         float twinkle = 0.8 + 0.2 * sin(push.time * 3.0 + 40.0 * strong);
         float star = strong > 0.70 ? exp(-dot(in_cell, in_cell) * 230.0) * pow(strong, 11.0) : 0.0;
-        c += mix(vec3(1.0, 0.82, 0.62), vec3(0.65, 0.78, 1.0), unit(h ^ 5u)) * star * twinkle * 2.4 *
-             (1.0 - cloud) * smoothstep(0.05, 0.3, high);
+        c += mix(vec3(1.0, 0.82, 0.62), vec3(0.65, 0.78, 1.0), unit(h ^ 5u)) * star * twinkle *
+             2.4 * (1.0 - cloud) * smoothstep(0.05, 0.3, high);
     }
     c = mix(c, vec3(1.25, 1.12, 0.92) * spots * 1.15, disc);
 
@@ -116,7 +117,8 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
         vec3 miss = (along * d - to) / place.w;
         float side = length(miss.xz), high = miss.y;
         // A paper bag: round above, narrow below.
-        float wide = (0.72 + 0.20 * high) * (1.0 - 0.42 * high * high * high * high * step(0.0, high));
+        float wide = (0.72 + 0.20 * high) *
+                     (1.0 - 0.42 * high * high * high * high * step(0.0, high));
         float edge = max(side - wide, abs(high - 0.08) - 0.98);
         float blur = soft * along / place.w;
         float cover = smoothstep(blur, -blur, edge) * step(0.0, along) * step(along, until) *
@@ -137,13 +139,16 @@ vec3 lanterns_over(vec3 behind, vec3 from, vec3 d, float until, float soft)
 vec2 slope_at(vec2 p, float pixel)
 {
     const vec3 WAVES[6] = vec3[](vec3(0.9, 2.1, 0.9), vec3(-1.6, 3.4, 1.2), vec3(3.1, 5.2, 1.6),
-                                 vec3(-5.0, 8.7, 2.1), vec3(8.3, 15.0, 2.9), vec3(-13.0, 24.0, 3.7));
+                                 vec3(-5.0, 8.7, 2.1), vec3(8.3, 15.0, 2.9),
+                                 vec3(-13.0, 24.0, 3.7));
     vec2 slope = vec2(0.0);
     vec2 drift = 2.2 * vec2(noise(p * 0.35), noise(p * 0.35 + 25.0));
     for (int i = 0; i < 6; ++i) {
         float there = 1.0 / (1.0 + pixel * pixel * dot(WAVES[i].xy, WAVES[i].xy) * 0.6);
-        float phase = dot(WAVES[i].xy, p) + WAVES[i].z * push.time + ((i & 1) == 0 ? drift.x : drift.y);
-        slope += WAVES[i].xy * (inversesqrt(dot(WAVES[i].xy, WAVES[i].xy)) * 0.017 * there * cos(phase));
+        float phase = dot(WAVES[i].xy, p) + WAVES[i].z * push.time +
+                      ((i & 1) == 0 ? drift.x : drift.y);
+        slope += WAVES[i].xy *
+                 (inversesqrt(dot(WAVES[i].xy, WAVES[i].xy)) * 0.017 * there * cos(phase));
     }
     return slope;
 }
@@ -152,7 +157,8 @@ void main()
 {
     vec2 ndc = (place * 2.0 - 1.0) * push.lens;
     vec3 d = normalize(push.forward.xyz + push.right.xyz * ndc.x + push.up.xyz * ndc.y);
-    vec3 eye = -(push.right.xyz * push.right.w + push.up.xyz * push.up.w + push.forward.xyz * push.forward.w);
+    vec3 eye = -(push.right.xyz * push.right.w + push.up.xyz * push.up.w +
+                 push.forward.xyz * push.forward.w);
     bool water = d.y < -0.0005;
     float t = water ? eye.y / -d.y : 1e9;
     vec3 from = eye, to = d;

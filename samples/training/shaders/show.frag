@@ -31,6 +31,7 @@ void main()
         c.rgb = c.rgb * (1.0 - over.a) + over.rgb;
     }
     if (!ENCODE)
-        c.rgb = mix(c.rgb / 12.92, pow((c.rgb + 0.055) / 1.055, vec3(2.4)), greaterThan(c.rgb, vec3(0.04045)));
+        c.rgb = mix(c.rgb / 12.92, pow((c.rgb + 0.055) / 1.055, vec3(2.4)),
+                    greaterThan(c.rgb, vec3(0.04045)));
     colour = vec4(c.rgb, 1.0);
 }
