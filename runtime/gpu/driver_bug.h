@@ -12,8 +12,8 @@
 
 /* A set of them is a mask. */
 enum bf_driver_bug {
-    /* The driver looks at the timelines of a batch when the batch's fence and signals can already be
-     * seen, until the VkQueue's next batch or the driver's wait for its idleness. */
+    /* The driver looks at the timelines of a batch when the batch's fence and signals can already
+     * be seen, until the VkQueue's next batch or the driver's wait for its idleness. */
     BF_DRIVER_BUG_LATE_WAIT_POINTS = 1u << 0,
 };
 

@@ -311,9 +311,9 @@ static uint64_t writer_read_stamp(struct bf_log_writer *writer, const struct bf_
     return stamp;
 }
 
-/* The entry of a completed slot whose times the host fills in: one that it is about to write, or one
- * that the GPU has written. NULL: the GPU has been given its place for another one, which it may be
- * writing. */
+/* The entry of a completed slot whose times the host fills in: one that it is about to write, or
+ * one that the GPU has written. NULL: the GPU has been given its place for another one, which it
+ * may be writing. */
 static BfFenceLogEntry *writer_unfilled_entry(struct bf_log_writer *writer,
                                               const struct bf_log_slot *slot)
 {

@@ -94,8 +94,8 @@ static inline bool bf_log_writer_has_room(const struct bf_log_writer *writer, en
 }
 
 /* Logs the operation: takes a slot, and sets *commands to its command buffer (NULL where the host
- * writes and needs no timestamp). False: there is no free slot, or no memory. 'noted': the operation happened before this
- * batch. */
+ * writes and needs no timestamp). False: there is no free slot, or no memory. 'noted': the
+ * operation happened before this batch. */
 bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operation *operation,
                        bool noted, VkCommandBuffer *commands);
 
