@@ -73,6 +73,8 @@ void bf_export_signal(struct bf_fence *fence)
     fence->exported_listed = false;
     bf_lock_release(&pending->lock);
     VkResult result = exported ? exported_semaphore_signal(fence, wanted) : VK_SUCCESS;
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        result = exported_semaphore_signal(fence, wanted);
     uint64_t engines = 0;
     if (result == VK_SUCCESS && exported)
         engines = bf_semaphore_host_signalled(scheduler, exported, wanted);
@@ -113,8 +115,8 @@ uint64_t bf_import_value(struct bf_fence *fence)
     return atomic_load(&fence->value);
 }
 
-bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
-                          const char *call)
+VkResult bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
+                              const char *call)
 {
     struct bf_semaphore *sem = fence->imported;
     struct bf_pending *pending = &fence->scheduler->pending;
@@ -128,16 +130,19 @@ bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *befo
     if (least < atomic_load(&sem->queued[BF_FOR_WAIT]))
         least = atomic_load(&sem->queued[BF_FOR_WAIT]);
     *before = atomic_load(&sem->queued[BF_FOR_WAIT]);
-    if (value > least)
+    bool lost = pending->lost; /* then its value is the last one there is */
+    if (value > least && !lost)
         atomic_store(&sem->queued[BF_FOR_WAIT], value);
     bf_lock_release(&pending->lock);
+    if (lost)
+        return bf_scheduler_settle(fence->scheduler);
     if (value > least)
-        return true;
+        return VK_SUCCESS;
     bf_message(
         BF_MESSAGE_ERROR,
         "%s: value %llu: an imported fence takes only more than %llu, which it has or will have",
         call, (unsigned long long)value, (unsigned long long)least);
-    return false;
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before)
@@ -152,6 +157,8 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
     struct bf_effects effects = {0};
     VkResult result = bf_import_observe(fence, &effects);
     uint64_t now = atomic_load(&fence->value);
+    if (result == VK_SUCCESS && bf_scheduler_is_lost(scheduler))
+        result = VK_ERROR_DEVICE_LOST; /* 'now' may be what that has left */
     if (result == VK_SUCCESS && value <= now) {
         bf_message(BF_MESSAGE_ERROR,
                    "bfSignalFence: value %llu: an imported fence takes only more than its %llu",
@@ -170,7 +177,10 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
     }
     if (result == VK_SUCCESS) {
         bf_semaphore_host_signal(scheduler, fence->imported->handle, value);
-        result = bf_import_observe(fence, &effects);
+        bf_lock_acquire(&scheduler->pending.lock);
+        if (value > atomic_load(&fence->value))
+            bf_fence_apply(fence, value, &effects);
+        bf_lock_release(&scheduler->pending.lock);
     }
     bf_effects_run(scheduler, &effects);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "bfSignalFence") : result;

@@ -45,10 +45,11 @@ uint64_t bf_import_value(struct bf_fence *fence);
 VkResult bf_import_signal(struct bf_fence *fence, uint64_t value);
 VkResult bf_import_observe(struct bf_fence *fence, struct bf_effects *effects);
 
-/* Is the value larger than the counter and than all signals that Belfry knows to be pending? If so,
- * it counts as pending from now on; else one line. No lock is held. */
-bool bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
-                          const char *call);
+/* VK_SUCCESS: the value is larger than the counter and than all signals that Belfry knows to be
+ * pending, and counts as pending from now on. Errors: VK_ERROR_VALIDATION_FAILED_EXT, with one line;
+ * VK_ERROR_DEVICE_LOST. No lock is held. */
+VkResult bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
+                              const char *call);
 
 /* The signal could not be submitted, for want of memory. */
 void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t before);

@@ -151,11 +151,12 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         return bf_scheduler_settle(scheduler);
     if (fence->imported) {
         uint64_t before;
-        if (!bf_import_may_signal(fence, value, &before, __func__))
-            return VK_ERROR_VALIDATION_FAILED_EXT;
+        VkResult result = bf_import_may_signal(fence, value, &before, __func__);
+        if (result != VK_SUCCESS)
+            return result;
         bf_fence_announce(fence, value);
         bf_observe_queue_signal(queue->observed, fence->observed, value);
-        VkResult result = bf_command_queue_submit_packet(
+        result = bf_command_queue_submit_packet(
             queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
             bf_import_will_not_signal(fence, value, before);
