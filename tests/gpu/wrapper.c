@@ -13,13 +13,10 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <string.h>
 
-#include <vulkan/vulkan.h>
-#include <vulkan/vk_layer.h>
+#include "support/loader_layer.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define MOST   256 /* objects of a kind at a time, and semaphores of a submission */
+#define MOST 256 /* objects of a kind at a time, and semaphores of a submission */
 
 EXPORT struct wrapper wrapper;
 
@@ -33,10 +30,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct object objects[KINDS][MOST];
 static uint64_t last[KINDS]; /* made, as it is called below */
 static uint64_t names_given;
-
-static VkInstance the_instance;
-static PFN_vkGetInstanceProcAddr next_gipa;
-static PFN_vkGetDeviceProcAddr next_gdpa;
 
 /* ----------------------------------------------------------------------------------- Numbers -- */
 
@@ -93,8 +86,6 @@ static uint64_t forget(enum kind kind, uint64_t name)
     pthread_mutex_unlock(&lock);
     return handle;
 }
-
-static VkDevice the_device;
 
 /* By its core name or, where an extension brings it, that one's. */
 static PFN_vkVoidFunction next_of(VkDevice device, const char *core, const char *khr)
@@ -253,42 +244,6 @@ static void VKAPI_CALL wrap_vkGetImageSparseMemoryRequirements(
 
 /* --------------------------------------------------------------------------------- The chain -- */
 
-static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
-                                           const VkAllocationCallbacks *allocator,
-                                           VkInstance *instance)
-{
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
-                     link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
-    if (!link)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    next_gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    VkResult result =
-        ((PFN_vkCreateInstance)next_gipa(NULL, "vkCreateInstance"))(info, allocator, instance);
-    the_instance = result == VK_SUCCESS ? *instance : VK_NULL_HANDLE;
-    return result;
-}
-
-static VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
-                                         const VkAllocationCallbacks *allocator, VkDevice *device)
-{
-    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)(uintptr_t)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO &&
-                     link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerDeviceCreateInfo *)(uintptr_t)link->pNext;
-    if (!link)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    next_gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    PFN_vkGetInstanceProcAddr gipa = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    VkResult result = ((PFN_vkCreateDevice)gipa(the_instance, "vkCreateDevice"))(physical, info,
-                                                                                 allocator, device);
-    the_device = result == VK_SUCCESS ? *device : VK_NULL_HANDLE;
-    return result;
-}
-
 #define COMMAND(name)                                                                              \
     {                                                                                              \
 #name, (PFN_vkVoidFunction)wrap_##name                                                     \
@@ -329,40 +284,4 @@ static PFN_vkVoidFunction find_command(const char *name)
             return commands[i].function;
     }
     return NULL;
-}
-
-static PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, const char *name)
-{
-    if (strcmp(name, "vkGetDeviceProcAddr") == 0)
-        return (PFN_vkVoidFunction)get_device_proc_addr;
-    PFN_vkVoidFunction next = next_gdpa(device, name), ours = find_command(name);
-    return next && ours ? ours : next;
-}
-
-static PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance, const char *name)
-{
-    if (strcmp(name, "vkGetInstanceProcAddr") == 0)
-        return (PFN_vkVoidFunction)get_instance_proc_addr;
-    if (strcmp(name, "vkCreateInstance") == 0)
-        return (PFN_vkVoidFunction)create_instance;
-    if (strcmp(name, "vkCreateDevice") == 0)
-        return (PFN_vkVoidFunction)create_device;
-    if (!instance)
-        return NULL;
-    if (strcmp(name, "vkGetDeviceProcAddr") == 0)
-        return (PFN_vkVoidFunction)get_device_proc_addr;
-    PFN_vkVoidFunction next = next_gipa(instance, name), ours = find_command(name);
-    return next && ours ? ours : next;
-}
-
-EXPORT VKAPI_ATTR VkResult VKAPI_CALL
-vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *negotiation);
-
-VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *negotiation)
-{
-    negotiation->loaderLayerInterfaceVersion = 2;
-    negotiation->pfnGetInstanceProcAddr = get_instance_proc_addr;
-    negotiation->pfnGetDeviceProcAddr = get_device_proc_addr;
-    negotiation->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
 }
