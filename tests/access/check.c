@@ -2,9 +2,6 @@
 /* The check without a device: its reports kept, and programs told to it call by call. */
 #include "check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/message.h"
 
 static void keep(void *context, const struct bf_access_report *report)

@@ -2,10 +2,6 @@
 /* Two queues of a driver of the test's own that does nothing, and what one of them does first. */
 #include "commands.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
@@ -46,7 +42,6 @@ static VkResult VKAPI_CALL drv_vkAllocateCommandBuffers(VkDevice device,
                                                         const VkCommandBufferAllocateInfo *info,
                                                         VkCommandBuffer *buffers)
 {
-    (void)device;
     for (uint32_t i = 0; i < info->commandBufferCount; i++)
         buffers[i] = fake_dispatchable();
     return VK_SUCCESS;
@@ -57,7 +52,6 @@ uint64_t counter_value;
 static VkResult VKAPI_CALL drv_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,
                                                           uint64_t *value)
 {
-    (void)device, (void)semaphore;
     *value = counter_value;
     return VK_SUCCESS;
 }
@@ -383,7 +377,6 @@ void read_mip_1(VkCommandBuffer buffer)
 /* Everything again on a driver that has the newer commands as extensions. */
 static int older_driver(void **state)
 {
-    (void)state;
     only_khr = true;
     return 0;
 }
@@ -391,7 +384,6 @@ static int older_driver(void **state)
 /* The tests on a driver with the core commands, and on one with the extensions'. */
 static int run_on_both(int argc, char **argv)
 {
-    (void)argc, (void)argv;
     int failed = test_run_group("core", NULL, NULL);
     return failed + test_run_group("extensions", older_driver, NULL);
 }

@@ -2,9 +2,6 @@
 /* Render passes, barriers and the layouts that images are in. */
 #include "commands.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------------------- Render passes */
 
 static VkAttachmentLoadOp pass_load;

@@ -2,8 +2,6 @@
 /* The ways in which one submission waits for another, and a check that ends or is off. */
 #include "commands.h"
 
-#include <stdlib.h>
-
 /* ----------------------------------------------------------------------------- Ways to wait */
 
 static VkSemaphore way_binary;
@@ -190,7 +188,6 @@ TEST(test_ways_to_wait)
 static VkResult VKAPI_CALL failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
                                           VkFence fence)
 {
-    (void)queue, (void)count, (void)infos, (void)fence;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 

@@ -3,8 +3,6 @@
  * command buffers. */
 #include "commands.h"
 
-#include <string.h>
-
 /* -------------------------------------------------------------------------------------- Buffers */
 
 static const VkBufferCopy copies[] = {{256, 0, 64}, {512, 64, 16}};

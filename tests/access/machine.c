@@ -10,10 +10,6 @@
  * would hang without it is none.) */
 #include "check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define QUEUES  3
 #define FENCES  2
 #define BUFFERS 2

@@ -4,10 +4,6 @@
  */
 #include "check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "access/vulkan.h"
 #include "base/message.h"
 
@@ -61,7 +57,6 @@ static uint32_t reports, told;
 
 static void count_report(void *context, const struct bf_access_report *report)
 {
-    (void)context, (void)report;
     reports++;
 }
 

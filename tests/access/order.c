@@ -3,8 +3,6 @@
  * own objects. In each test the copy queue writes bytes that the graphics queue then reads. */
 #include "check.h"
 
-#include <string.h>
-
 #include "access/vulkan.h"
 
 #define HANDLE(type, n) ((type)(uintptr_t)(0x77000 + 16 * (n)))

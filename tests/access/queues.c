@@ -6,8 +6,6 @@
 #include "../layer/world.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "support/lines.h"
 #include "belfry/belfry.h"
@@ -49,7 +47,6 @@ static VkCommandBuffer record(BfQueue queue, bool write)
 
 static int open_world(void **state)
 {
-    (void)state;
     static const uint32_t counts[] = {1, 1, 1, WORLD_END};
     lines_begin(); /* what the check can't see */
     world_open(&w, "SHAPE=lavapipe", counts);
@@ -72,7 +69,6 @@ static int open_world(void **state)
 
 static int close_world(void **state)
 {
-    (void)state;
     bfDestroyFence(fence);
     bfDestroyFence(fence2);
     assert_success(bfQueueWaitIdle(copy));

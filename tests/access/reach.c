@@ -4,10 +4,6 @@
  * programs are mostly right: whoever uses a resource mostly waits for those it has to wait for. */
 #include "check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define QUEUES  4
 #define BUFFERS 3
 #define BYTES   64

@@ -3,8 +3,6 @@
  * with everything a reader needs to know; what a rule allows is not. */
 #include "check.h"
 
-#include <string.h>
-
 #define BYTES_OF_BUFFER 256
 
 static const struct check_report *expect_one(struct world *w, enum bf_access_fault fault)

@@ -4,9 +4,6 @@
  * nothing to say either. */
 #include "check.h"
 
-#include <pthread.h>
-#include <stdio.h>
-
 #include "access/vulkan.h"
 
 #define THREADS 4

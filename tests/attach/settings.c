@@ -3,9 +3,6 @@
  * environment. */
 #include "support/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <belfry/background.h>
 
 #include "support/lines.h"

@@ -5,11 +5,6 @@
 
 #include <belfry/background.h>
 
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/lines.h"
 
 /* The environment is read when the instance is made, or the device attached. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "helper.h"
 
-#include <sched.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 void gate_open(struct gate *g)
 {

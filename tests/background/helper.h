@@ -9,8 +9,6 @@
 
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "background/background.h"

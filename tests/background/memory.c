@@ -3,14 +3,8 @@
  * which leave everything as it was. */
 #include "helper.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "background/pressure.h"
 
@@ -260,7 +254,6 @@ TEST(workers_that_cannot_be_had_are_had_later)
 
 static void told(void *context, const BfBackgroundModeInfo *info)
 {
-    (void)info;
     ++*(int *)context;
 }
 

@@ -3,9 +3,6 @@
  * set, what needs developer mode, and that loops which ask end. */
 #include "helper.h"
 
-#include <sched.h>
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------- Drivers -- */
 
 /* A driver that does as told, and remembers what it was told. */

@@ -6,15 +6,9 @@
 
 #include "fence/event.h"
 
-#include <errno.h>
 #include <grp.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define NOBODY 65534
 

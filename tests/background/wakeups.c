@@ -4,8 +4,6 @@
  * here it is taken. */
 #include "helper.h"
 
-#include <sched.h>
-
 #include "background/internal.h"
 
 /* A pool that is made for one item looks four times before it sleeps. */

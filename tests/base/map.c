@@ -3,9 +3,6 @@
  * (guarantees M-1 to M-3 of base/map.h). */
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 /* A reader may be held up between two steps: base/map.h with the break hook_map_probe. */
 #include "support/hook.h"
 
@@ -149,7 +146,6 @@ TEST(test_no_keys)
 
 static void count_visit(void *value, void *context)
 {
-    (void)value;
     ++*(uint32_t *)context;
 }
 

@@ -3,12 +3,6 @@
  * more once another one has been set. */
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/message.h"
 
 struct heard {
@@ -106,7 +100,6 @@ TEST(a_long_message_is_cut_off)
 /* Instead of calling itself without end, or waiting for itself. */
 static void call_again(BfMessageSeverity severity, const char *text, void *data)
 {
-    (void)severity, (void)text;
     bf_message(BF_MESSAGE_ERROR, "from the callback");
     *(VkResult *)data = bfSetMessageCallback(NULL, NULL);
 }
@@ -141,7 +134,6 @@ static _Atomic uint64_t heard_in_all;
 static void count_late(BfMessageSeverity severity, const char *text, void *data)
 {
     struct owner *owner = data;
-    (void)severity, (void)text;
     atomic_fetch_add(&owner->inside, 1);
     usleep(20);
     atomic_fetch_add(&heard_in_all, 1);
@@ -152,7 +144,6 @@ static void count_late(BfMessageSeverity severity, const char *text, void *data)
 
 static void *say(void *argument)
 {
-    (void)argument;
     while (!atomic_load(&stop))
         bf_message(BF_MESSAGE_ERROR, "one of many");
     return NULL;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the report says of timelines whose times were chosen by hand, number by number. */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../trace/trace_helper.h"
 #include "trace_report_make.h"

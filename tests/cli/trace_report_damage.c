@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are cut, damaged, foreign or made up: a clear line, and never a crash. With an
  * argument, a number: so many times as many of them. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "../trace/trace_helper.h"
 #include "trace_report_make.h"

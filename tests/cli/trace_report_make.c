@@ -2,11 +2,7 @@
 #include "support/test.h"
 #include "trace_report_make.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { NAMES, NOTES }; /* tables of words: InternedData 2 and 3 */
 

@@ -3,8 +3,6 @@
 #include "support/test.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace_report_make.h"
 

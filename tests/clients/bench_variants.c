@@ -3,10 +3,6 @@
 #include "support/test.h"
 #include "../../samples/bench/variants.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define TAIL                                                                                       \
     " general=2310000 variant=231000 build=4100000 check=93000000 first=31000000 mask=0f "         \
     "uses=8192 picked=20480 form=no-contraction\n"

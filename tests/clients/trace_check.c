@@ -9,10 +9,6 @@
  * and an end. Exits with 0 or 1. */
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../trace/trace_decode.h"
 
 static struct {

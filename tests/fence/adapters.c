@@ -3,8 +3,6 @@
  * cell of the tables in "Native GPU fence object", section 9. */
 #include "support/fixture.h"
 
-#include <unistd.h>
-
 #include <belfry/native_fence.h>
 
 /* The document's two adapters, and the fence as each has it. */

@@ -3,9 +3,6 @@
  * in one line that names the call, and without effect. */
 #include "support/fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "support/lines.h"
 
 /* Calls that were not refused as they should be: all are shown, then the test fails. */
@@ -61,7 +58,6 @@ static void said(const char *call, uint32_t expected)
 
 static int all_was_refused(void **state)
 {
-    (void)state;
     uint32_t n = refused_wrongly;
     refused_wrongly = 0;
     return n ? -1 : 0;

@@ -4,16 +4,11 @@
 #include "support/capture.h"
 #include "support/test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "fence/event.h"
 #include "base/clock.h"
@@ -91,7 +86,6 @@ static uint32_t descriptors_before;
 
 static int setup(void **state)
 {
-    (void)state;
     memset(&polled, 0, sizeof(polled));
     a = b = NULL;
     descriptors_before = descriptors();
@@ -101,7 +95,6 @@ static int setup(void **state)
 /* No test leaves a descriptor open. */
 static int teardown(void **state)
 {
-    (void)state;
     uint32_t now = descriptors();
     if (now != descriptors_before)
         print_error("%u descriptors before, %u now\n", descriptors_before, now);
@@ -556,7 +549,6 @@ TEST_WITH(from_one_to_sixty_four, setup, teardown)
 
 static void set_first(uint32_t call)
 {
-    (void)call;
     if (!readable(a))
         bfSetEvent(a);
 }

@@ -3,13 +3,9 @@
  * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long. */
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "fence/event.h"
 

@@ -5,8 +5,6 @@
 #include "support/hook.h"
 
 #include <dlfcn.h>
-#include <sched.h>
-#include <stdatomic.h>
 
 #include <belfry/native_fence.h>
 

@@ -12,7 +12,6 @@ static VkResult with_event(uint32_t count, const BfFence *fences, const uint64_t
 static VkResult blocking(uint32_t count, const BfFence *fences, const uint64_t *values,
                          BfFenceWaitFlags flags, BfEvent event)
 {
-    (void)event;
     return bfWaitFences(count, fences, values, flags, UINT64_MAX);
 }
 

@@ -2,10 +2,6 @@
 /* Native fences: their values in memory, written by the GPU itself. */
 #include "support/fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 static uint64_t load(const volatile uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);

@@ -3,11 +3,6 @@
  * what of it no other test has. */
 #include "shared_peer.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <belfry/native_fence.h>
 
 /* Without imported host memory the program's mapping is the GPU's own, so the test can play it. */

@@ -4,8 +4,6 @@
  * of a log, and counted. The device is never lost. */
 #include "support/fixture.h"
 
-#include <stdio.h>
-
 /* Once more: it succeeds. */
 #define RETRY(call_)                                                                               \
     do {                                                                                           \

@@ -3,11 +3,6 @@
  * Whenever no signal is under way, the word is the value. */
 #include "support/fixture.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static uint64_t load(const volatile uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);

@@ -3,19 +3,12 @@
  * them, and they end with the object. */
 #include "support/fixture.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "../trace/trace_decode.h"
 
 static char last[1024];
 
 static void hear(BfMessageSeverity severity, const char *text, void *data)
 {
-    (void)severity, (void)data;
     snprintf(last, sizeof(last), "%s", text);
 }
 

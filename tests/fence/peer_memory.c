@@ -4,11 +4,8 @@
  * and whatever lies there, nobody comes to harm (SH-16). */
 #include "support/test.h"
 
-#include <string.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "fence/peer_memory.h"
 

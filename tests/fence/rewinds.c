@@ -2,8 +2,6 @@
 /* Behaviours 41 to 51: fences that are set back while work is pending. */
 #include "support/fixture.h"
 
-#include <sched.h>
-
 /* ------------------------------------------------------ 41 to 44: a signal that is under way -- */
 
 /* How a queue's signal is kept from landing. */

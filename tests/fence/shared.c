@@ -5,14 +5,8 @@
 #include "shared_peer.h"
 
 #include <fcntl.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "support/lines.h"
 

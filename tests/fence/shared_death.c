@@ -3,10 +3,6 @@
  * anything. Processes are killed at random points of their work; those who wait are released. */
 #include "shared_peer.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "support/lines.h"
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE

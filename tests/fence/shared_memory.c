@@ -6,9 +6,7 @@
 
 #include "support/no_memory.h"
 
-#include <sched.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static _Thread_local uint32_t until_none; /* 0: there is memory */
 

@@ -4,14 +4,10 @@
  * are the kernel's to give (SH-5). */
 #include "support/test.h"
 
-#include <string.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "fence/shared_page.h"
 

@@ -3,10 +3,8 @@
  * CPU and GPU, whatever is overwritten before they look; what they cost; and lost devices. */
 #include "shared_peer.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------ Values -- */
 

@@ -5,10 +5,6 @@
  * which values there were. A failure names its seed: the same one repeats it. */
 #include "shared_peer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define PROCESSES 4
 #define EVENTS    16
 #define VALUES    40

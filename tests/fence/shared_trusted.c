@@ -3,11 +3,7 @@
  * signals natively, by the same rules of cause as within one process; and what is refused. */
 #include "shared_peer.h"
 
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "support/lines.h"
 

@@ -4,11 +4,6 @@
  * left waiting (SH-18), and who went on in vain is told. */
 #include "shared_peer.h"
 
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "support/lines.h"
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE

@@ -2,8 +2,6 @@
 /* Behaviours 28 to 31: threads that block on a fence, or poll it. */
 #include "support/fixture.h"
 
-#include <sched.h>
-
 struct waiter {
     BfFence fence;
     BfEvent event;

@@ -3,14 +3,8 @@
  * one file for all devices of a process, and good to read however the process ends. */
 #include "log/read.h"
 
-#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <belfry/background.h>
 

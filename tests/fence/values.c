@@ -50,7 +50,6 @@ FIXTURE_TEST(behaviour_05_a_hundred_great_steps_read_back_exactly)
 
 static void by_cpu(struct signaller *s, BfFence fence, uint64_t value)
 {
-    (void)s;
     cpu_signal(fence, value);
 }
 

@@ -4,9 +4,6 @@
  * and when memory runs out. */
 #include "layer/fake.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "scheduler/scheduler.h"
 #include "interface/interface.h"
 #include "interface/version.h"
@@ -49,7 +46,6 @@ static VkResult VKAPI_CALL drv_create_pool(VkDevice device, const VkCommandPoolC
 static void VKAPI_CALL drv_free(VkDevice device, VkCommandPool pool, uint32_t count,
                                 const VkCommandBuffer *buffers)
 {
-    (void)device, (void)pool;
     for (uint32_t i = 0; i < count; i++) {
         if (!buffers[i])
             continue;

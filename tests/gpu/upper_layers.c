@@ -5,9 +5,6 @@
  * don't wrap, and with none. */
 #include "layer/world.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #include "belfry/belfry.h"
 #include "belfry/native_fence.h"
 #include "support/lines.h"

@@ -266,7 +266,6 @@ static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreat
                                       const VkAllocationCallbacks *pAllocator,
                                       VkCommandPool *pCommandPool)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     icd_family_seen(device, pCreateInfo->queueFamilyIndex, "vkCreateCommandPool");
@@ -293,7 +292,6 @@ static void command_buffer_free(struct icd_command_buffer *buffer)
 static void icd_DestroyCommandPool(VkDevice device_, VkCommandPool pool_,
                                    const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_, (void)pAllocator;
     if (!pool_)
         return;
     struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
@@ -319,7 +317,6 @@ static VkResult command_buffer_clear(struct icd_command_buffer *buffer, const ch
 static VkResult icd_ResetCommandPool(VkDevice device, VkCommandPool pool_,
                                      VkCommandPoolResetFlags flags)
 {
-    (void)device, (void)flags;
     /* Only out of device memory may be returned here: no fault. */
     struct icd_command_pool *pool = ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pool_);
     for (struct icd_command_buffer *buffer = pool->buffers; buffer; buffer = buffer->next)
@@ -330,7 +327,6 @@ static VkResult icd_ResetCommandPool(VkDevice device, VkCommandPool pool_,
 
 static void icd_TrimCommandPool(VkDevice device, VkCommandPool pool, VkCommandPoolTrimFlags flags)
 {
-    (void)device, (void)pool, (void)flags;
 }
 
 static VkResult icd_AllocateCommandBuffers(VkDevice device_,
@@ -379,7 +375,6 @@ fail:
 static void icd_FreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t count,
                                    const VkCommandBuffer *pCommandBuffers)
 {
-    (void)device, (void)pool;
     for (uint32_t i = 0; i < count; i++)
         if (pCommandBuffers[i])
             command_buffer_free(COMMANDS(pCommandBuffers[i]));
@@ -422,7 +417,6 @@ static VkResult icd_EndCommandBuffer(VkCommandBuffer commandBuffer)
 static VkResult icd_ResetCommandBuffer(VkCommandBuffer commandBuffer,
                                        VkCommandBufferResetFlags flags)
 {
-    (void)flags;
     VkResult result = command_buffer_clear(COMMANDS(commandBuffer), "vkResetCommandBuffer");
     return result == VK_SUCCESS ? result : VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -584,7 +578,6 @@ static void event_append(VkCommandBuffer commandBuffer, VkEvent event, enum icd_
 static void icd_CmdSetEvent(VkCommandBuffer commandBuffer, VkEvent event,
                             VkPipelineStageFlags stageMask)
 {
-    (void)stageMask;
     ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_SET_EVENT);
 }
@@ -592,7 +585,6 @@ static void icd_CmdSetEvent(VkCommandBuffer commandBuffer, VkEvent event,
 static void icd_CmdResetEvent(VkCommandBuffer commandBuffer, VkEvent event,
                               VkPipelineStageFlags stageMask)
 {
-    (void)stageMask;
     ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
 }
@@ -606,7 +598,6 @@ static void icd_CmdWaitEvents(VkCommandBuffer commandBuffer, uint32_t eventCount
                               uint32_t imageMemoryBarrierCount,
                               const VkImageMemoryBarrier *pImageMemoryBarriers)
 {
-    (void)memoryBarrierCount, (void)pMemoryBarriers;
     ICD_NEEDS(EVENTS);
     icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdWaitEvents");
     barriers_see(commandBuffer, "vkCmdWaitEvents", bufferMemoryBarrierCount, pBufferMemoryBarriers,
@@ -626,7 +617,6 @@ static void icd_CmdSetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
 static void icd_CmdResetEvent2(VkCommandBuffer commandBuffer, VkEvent event,
                                VkPipelineStageFlags2 stageMask)
 {
-    (void)stageMask;
     ICD_NEEDS(EVENTS);
     event_append(commandBuffer, event, ICD_OP_RESET_EVENT);
 }
@@ -668,7 +658,6 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
                                    uint32_t imageMemoryBarrierCount,
                                    const VkImageMemoryBarrier *pImageMemoryBarriers)
 {
-    (void)dependencyFlags;
     ICD_NEEDS(ICD_TRANSFER | ICD_VIDEO);
     icd_work_append(commandBuffer, ICD_OP_DRAIN);
     icd_stages_seen(commandBuffer, srcStageMask | dstStageMask, "vkCmdPipelineBarrier");
@@ -690,8 +679,7 @@ const struct icd_entry icd_command_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, CreateCommandPool),
     ICD_CORE(ICD_DEVICE, 0, DestroyCommandPool),
     ICD_CORE(ICD_DEVICE, 0, ResetCommandPool),
-    ICD_CORE(ICD_DEVICE, 1, TrimCommandPool),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_1, TrimCommandPoolKHR, TrimCommandPool),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_MAINTENANCE_1, TrimCommandPool),
     ICD_CORE(ICD_DEVICE, 0, AllocateCommandBuffers),
     ICD_CORE(ICD_DEVICE, 0, FreeCommandBuffers),
     ICD_CORE(ICD_DEVICE, 0, BeginCommandBuffer),
@@ -700,20 +688,14 @@ const struct icd_entry icd_command_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, CmdFillBuffer),
     ICD_CORE(ICD_DEVICE, 0, CmdUpdateBuffer),
     ICD_CORE(ICD_DEVICE, 0, CmdCopyBuffer),
-    ICD_CORE(ICD_DEVICE, 3, CmdCopyBuffer2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_COPY_COMMANDS_2, CmdCopyBuffer2KHR, CmdCopyBuffer2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_COPY_COMMANDS_2, CmdCopyBuffer2),
     ICD_CORE(ICD_DEVICE, 0, CmdSetEvent),
     ICD_CORE(ICD_DEVICE, 0, CmdResetEvent),
     ICD_CORE(ICD_DEVICE, 0, CmdWaitEvents),
-    ICD_CORE(ICD_DEVICE, 3, CmdSetEvent2),
-    ICD_CORE(ICD_DEVICE, 3, CmdResetEvent2),
-    ICD_CORE(ICD_DEVICE, 3, CmdWaitEvents2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdSetEvent2KHR, CmdSetEvent2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdResetEvent2KHR, CmdResetEvent2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdWaitEvents2KHR, CmdWaitEvents2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, CmdSetEvent2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, CmdResetEvent2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, CmdWaitEvents2),
     ICD_CORE(ICD_DEVICE, 0, CmdExecuteCommands),
     ICD_CORE(ICD_DEVICE, 0, CmdPipelineBarrier),
-    ICD_CORE(ICD_DEVICE, 3, CmdPipelineBarrier2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdPipelineBarrier2KHR, CmdPipelineBarrier2),
-    ICD_END,
-};
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, CmdPipelineBarrier2),
+    ICD_END};

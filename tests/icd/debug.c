@@ -108,18 +108,15 @@ static void icd_QueueInsertDebugUtilsLabelEXT(VkQueue queue_,
 static void icd_CmdBeginDebugUtilsLabelEXT(VkCommandBuffer commandBuffer,
                                            const VkDebugUtilsLabelEXT *pLabelInfo)
 {
-    (void)commandBuffer, (void)pLabelInfo;
 }
 
 static void icd_CmdEndDebugUtilsLabelEXT(VkCommandBuffer commandBuffer)
 {
-    (void)commandBuffer;
 }
 
 static void icd_CmdInsertDebugUtilsLabelEXT(VkCommandBuffer commandBuffer,
                                             const VkDebugUtilsLabelEXT *pLabelInfo)
 {
-    (void)commandBuffer, (void)pLabelInfo;
 }
 
 /* The driver has nothing to say that its lines on stderr don't: messengers are only kept. */
@@ -127,7 +124,6 @@ static VkResult icd_CreateDebugUtilsMessengerEXT(
     VkInstance instance, const VkDebugUtilsMessengerCreateInfoEXT *pCreateInfo,
     const VkAllocationCallbacks *pAllocator, VkDebugUtilsMessengerEXT *pMessenger)
 {
-    (void)pCreateInfo, (void)pAllocator;
     if (icd_oom(ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     void *messenger = icd_object_new(NULL, ICD_KIND_MESSENGER, sizeof(struct icd_object));
@@ -139,7 +135,6 @@ static void icd_DestroyDebugUtilsMessengerEXT(VkInstance instance,
                                               VkDebugUtilsMessengerEXT messenger,
                                               const VkAllocationCallbacks *pAllocator)
 {
-    (void)instance, (void)pAllocator;
     icd_object_free(messenger ? ICD_FROM(icd_object, ICD_KIND_MESSENGER, messenger) : NULL);
 }
 
@@ -149,7 +144,6 @@ icd_SubmitDebugUtilsMessageEXT(VkInstance instance,
                                VkDebugUtilsMessageTypeFlagsEXT messageTypes,
                                const VkDebugUtilsMessengerCallbackDataEXT *pCallbackData)
 {
-    (void)instance, (void)messageSeverity, (void)messageTypes, (void)pCallbackData;
 }
 
 /* Private data ------------------------------------------------------------------------------ */
@@ -172,7 +166,6 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
                                           const VkAllocationCallbacks *pAllocator,
                                           VkPrivateDataSlot *pSlot)
 {
-    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct private_slot *slot = icd_object_new(device, ICD_KIND_PRIVATE_DATA_SLOT, sizeof(*slot));
@@ -183,7 +176,6 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
 static void icd_DestroyPrivateDataSlot(VkDevice device, VkPrivateDataSlot slot_,
                                        const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     if (!slot_)
         return;
     struct private_slot *slot = SLOT(slot_);
@@ -227,7 +219,6 @@ static VkResult icd_SetPrivateData(VkDevice device, VkObjectType objectType, uin
 static void icd_GetPrivateData(VkDevice device, VkObjectType objectType, uint64_t objectHandle,
                                VkPrivateDataSlot slot, uint64_t *pData)
 {
-    (void)device;
     icd_handle_seen(objectType, objectHandle, "vkGetPrivateData");
     icd_lock();
     const struct private_data *found = data_find(SLOT(slot), objectType, objectHandle);
@@ -239,21 +230,19 @@ static void icd_GetPrivateData(VkDevice device, VkObjectType objectType, uint64_
 #define PRIVATE(name_)                                                                             \
     ICD_CORE(ICD_DEVICE, 3, name_), ICD_EXTRA(ICD_DEVICE, ICD_EXT_PRIVATE_DATA, name_##EXT, name_)
 
-const struct icd_entry icd_debug_entries[] = {
-    UTILS(ICD_DEVICE, SetDebugUtilsObjectNameEXT),
-    UTILS(ICD_DEVICE, SetDebugUtilsObjectTagEXT),
-    UTILS(ICD_DEVICE, QueueBeginDebugUtilsLabelEXT),
-    UTILS(ICD_DEVICE, QueueEndDebugUtilsLabelEXT),
-    UTILS(ICD_DEVICE, QueueInsertDebugUtilsLabelEXT),
-    UTILS(ICD_DEVICE, CmdBeginDebugUtilsLabelEXT),
-    UTILS(ICD_DEVICE, CmdEndDebugUtilsLabelEXT),
-    UTILS(ICD_DEVICE, CmdInsertDebugUtilsLabelEXT),
-    UTILS(ICD_INSTANCE, CreateDebugUtilsMessengerEXT),
-    UTILS(ICD_INSTANCE, DestroyDebugUtilsMessengerEXT),
-    UTILS(ICD_INSTANCE, SubmitDebugUtilsMessageEXT),
-    PRIVATE(CreatePrivateDataSlot),
-    PRIVATE(DestroyPrivateDataSlot),
-    PRIVATE(SetPrivateData),
-    PRIVATE(GetPrivateData),
-    ICD_END,
-};
+const struct icd_entry icd_debug_entries[] = {UTILS(ICD_DEVICE, SetDebugUtilsObjectNameEXT),
+                                              UTILS(ICD_DEVICE, SetDebugUtilsObjectTagEXT),
+                                              UTILS(ICD_DEVICE, QueueBeginDebugUtilsLabelEXT),
+                                              UTILS(ICD_DEVICE, QueueEndDebugUtilsLabelEXT),
+                                              UTILS(ICD_DEVICE, QueueInsertDebugUtilsLabelEXT),
+                                              UTILS(ICD_DEVICE, CmdBeginDebugUtilsLabelEXT),
+                                              UTILS(ICD_DEVICE, CmdEndDebugUtilsLabelEXT),
+                                              UTILS(ICD_DEVICE, CmdInsertDebugUtilsLabelEXT),
+                                              UTILS(ICD_INSTANCE, CreateDebugUtilsMessengerEXT),
+                                              UTILS(ICD_INSTANCE, DestroyDebugUtilsMessengerEXT),
+                                              UTILS(ICD_INSTANCE, SubmitDebugUtilsMessageEXT),
+                                              PRIVATE(CreatePrivateDataSlot),
+                                              PRIVATE(DestroyPrivateDataSlot),
+                                              PRIVATE(SetPrivateData),
+                                              PRIVATE(GetPrivateData),
+                                              ICD_END};

@@ -78,7 +78,6 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
                                  const VkDeviceCreateInfo *pCreateInfo,
                                  const VkAllocationCallbacks *pAllocator, VkDevice *pDevice)
 {
-    (void)pAllocator;
     struct icd_physical *physical =
         ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, physicalDevice);
     struct icd_instance *instance = physical->instance;
@@ -128,7 +127,6 @@ free_device:
 
 static void icd_DestroyDevice(VkDevice device_, const VkAllocationCallbacks *pAllocator)
 {
-    (void)pAllocator;
     if (!device_)
         return;
     struct icd_device *device = ICD_DEV(device_);
@@ -251,7 +249,6 @@ static void icd_GetDeviceGroupPeerMemoryFeatures(VkDevice device, uint32_t heapI
                                                  uint32_t remoteDeviceIndex,
                                                  VkPeerMemoryFeatureFlags *pFeatures)
 {
-    (void)device, (void)heapIndex, (void)localDeviceIndex, (void)remoteDeviceIndex;
     *pFeatures = VK_PEER_MEMORY_FEATURE_COPY_SRC_BIT | VK_PEER_MEMORY_FEATURE_COPY_DST_BIT |
                  VK_PEER_MEMORY_FEATURE_GENERIC_SRC_BIT | VK_PEER_MEMORY_FEATURE_GENERIC_DST_BIT;
 }
@@ -261,10 +258,7 @@ const struct icd_entry icd_device_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, DestroyDevice),
     ICD_CORE(ICD_DEVICE, 0, GetDeviceQueue),
     ICD_CORE(ICD_DEVICE, 1, GetDeviceQueue2),
-    ICD_CORE(ICD_DEVICE, 1, GetDeviceGroupPeerMemoryFeatures),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DEVICE_GROUP, GetDeviceGroupPeerMemoryFeaturesKHR,
-              GetDeviceGroupPeerMemoryFeatures),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_DEVICE_GROUP, GetDeviceGroupPeerMemoryFeatures),
     ICD_EXTRA(ICD_DEVICE, ICD_EXT_CALIBRATED_TIMESTAMPS, GetCalibratedTimestampsEXT,
               GetCalibratedTimestampsEXT),
-    ICD_END,
-};
+    ICD_END};

@@ -339,14 +339,12 @@ static VkFormatProperties format_fill(VkFormat format)
 static void icd_GetPhysicalDeviceFormatProperties(VkPhysicalDevice physicalDevice, VkFormat format,
                                                   VkFormatProperties *pProperties)
 {
-    (void)physicalDevice;
     *pProperties = format_fill(format);
 }
 
 static void icd_GetPhysicalDeviceFormatProperties2(VkPhysicalDevice physicalDevice, VkFormat format,
                                                    VkFormatProperties2 *pProperties)
 {
-    (void)physicalDevice;
     pProperties->formatProperties = format_fill(format);
     for (VkBaseOutStructure *s = pProperties->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_3) {
@@ -432,8 +430,6 @@ static void icd_GetPhysicalDeviceSparseImageFormatProperties(
     VkSampleCountFlagBits samples, VkImageUsageFlags usage, VkImageTiling tiling, uint32_t *pCount,
     VkSparseImageFormatProperties *pProperties)
 {
-    (void)physicalDevice, (void)format, (void)type, (void)samples, (void)usage, (void)tiling,
-        (void)pProperties;
     *pCount = 0;
 }
 
@@ -441,7 +437,6 @@ static void icd_GetPhysicalDeviceSparseImageFormatProperties2(
     VkPhysicalDevice physicalDevice, const VkPhysicalDeviceSparseImageFormatInfo2 *pInfo,
     uint32_t *pCount, VkSparseImageFormatProperties2 *pProperties)
 {
-    (void)physicalDevice, (void)pInfo, (void)pProperties;
     *pCount = 0;
 }
 
@@ -464,25 +459,16 @@ icd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physicalDevice,
 
 const struct icd_entry icd_feature_entries[] = {
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceFeatures),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceFeatures2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2, GetPhysicalDeviceFeatures2),
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceFormatProperties),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceFormatProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceFormatProperties2),
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceImageFormatProperties),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceImageFormatProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceImageFormatProperties2),
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceSparseImageFormatProperties),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceSparseImageFormatProperties2),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceExternalBufferProperties),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2, GetPhysicalDeviceFeatures2KHR,
-              GetPhysicalDeviceFeatures2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceFormatProperties2KHR, GetPhysicalDeviceFormatProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceImageFormatProperties2KHR, GetPhysicalDeviceImageFormatProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceSparseImageFormatProperties2KHR,
-              GetPhysicalDeviceSparseImageFormatProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_EXTERNAL_MEMORY_CAPABILITIES,
-              GetPhysicalDeviceExternalBufferPropertiesKHR,
-              GetPhysicalDeviceExternalBufferProperties),
-    ICD_END,
-};
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceSparseImageFormatProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_EXTERNAL_MEMORY_CAPABILITIES,
+             GetPhysicalDeviceExternalBufferProperties),
+    ICD_END};

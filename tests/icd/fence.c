@@ -10,7 +10,6 @@
 static VkResult icd_CreateFence(VkDevice device_, const VkFenceCreateInfo *pCreateInfo,
                                 const VkAllocationCallbacks *pAllocator, VkFence *pFence)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct icd_fence *fence = icd_object_new(device, ICD_KIND_FENCE, sizeof(*fence));
@@ -31,7 +30,6 @@ void icd_fence_unref(struct icd_fence *fence)
 static void icd_DestroyFence(VkDevice device_, VkFence fence_,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_, (void)pAllocator;
     if (!fence_)
         return;
     struct icd_fence *fence = FENCE(fence_);
@@ -135,7 +133,6 @@ static VkResult icd_WaitForFences(VkDevice device_, uint32_t fenceCount, const V
 static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCreateInfo,
                                 const VkAllocationCallbacks *pAllocator, VkEvent *pEvent)
 {
-    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct icd_event *event = icd_object_new(device, ICD_KIND_EVENT, sizeof(*event));
@@ -148,7 +145,6 @@ static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCrea
 static void icd_DestroyEvent(VkDevice device_, VkEvent event,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_, (void)pAllocator;
     if (event)
         icd_object_destroy(EVENT(event), icd_object_free);
 }
@@ -175,21 +171,18 @@ static VkResult icd_SetEvent(VkDevice device_, VkEvent event)
 
 static VkResult icd_ResetEvent(VkDevice device_, VkEvent event)
 {
-    (void)device_;
     EVENT(event)->set = false;
     return VK_SUCCESS;
 }
 
-const struct icd_entry icd_fence_entries[] = {
-    ICD_CORE(ICD_DEVICE, 0, CreateFence),
-    ICD_CORE(ICD_DEVICE, 0, DestroyFence),
-    ICD_CORE(ICD_DEVICE, 0, ResetFences),
-    ICD_CORE(ICD_DEVICE, 0, GetFenceStatus),
-    ICD_CORE(ICD_DEVICE, 0, WaitForFences),
-    ICD_CORE(ICD_DEVICE, 0, CreateEvent),
-    ICD_CORE(ICD_DEVICE, 0, DestroyEvent),
-    ICD_CORE(ICD_DEVICE, 0, GetEventStatus),
-    ICD_CORE(ICD_DEVICE, 0, SetEvent),
-    ICD_CORE(ICD_DEVICE, 0, ResetEvent),
-    ICD_END,
-};
+const struct icd_entry icd_fence_entries[] = {ICD_CORE(ICD_DEVICE, 0, CreateFence),
+                                              ICD_CORE(ICD_DEVICE, 0, DestroyFence),
+                                              ICD_CORE(ICD_DEVICE, 0, ResetFences),
+                                              ICD_CORE(ICD_DEVICE, 0, GetFenceStatus),
+                                              ICD_CORE(ICD_DEVICE, 0, WaitForFences),
+                                              ICD_CORE(ICD_DEVICE, 0, CreateEvent),
+                                              ICD_CORE(ICD_DEVICE, 0, DestroyEvent),
+                                              ICD_CORE(ICD_DEVICE, 0, GetEventStatus),
+                                              ICD_CORE(ICD_DEVICE, 0, SetEvent),
+                                              ICD_CORE(ICD_DEVICE, 0, ResetEvent),
+                                              ICD_END};

@@ -2,8 +2,6 @@
 /* What the test driver's own tests stand on. */
 #include "fixture.h"
 
-#include <string.h>
-
 static void physical_choose(struct fixture *f, uint32_t ordinal)
 {
     assert_true(ordinal < f->n_physicals);

@@ -53,7 +53,6 @@ static void icd_GetGeneratedCommandsMemoryRequirementsNV(
     VkDevice device, const VkGeneratedCommandsMemoryRequirementsInfoNV *pInfo,
     VkMemoryRequirements2 *pMemoryRequirements)
 {
-    (void)device;
     see(pInfo->pipeline, __func__);
     pMemoryRequirements->memoryRequirements = (VkMemoryRequirements){256, 256, 1};
 }
@@ -62,7 +61,6 @@ static void icd_CmdExecuteGeneratedCommandsNV(VkCommandBuffer commandBuffer,
                                               VkBool32 isPreprocessed,
                                               const VkGeneratedCommandsInfoNV *pInfo)
 {
-    (void)isPreprocessed;
     see(pInfo->pipeline, __func__);
     generate(commandBuffer);
 }
@@ -78,7 +76,6 @@ static void icd_CmdBindPipelineShaderGroupNV(VkCommandBuffer commandBuffer,
                                              VkPipelineBindPoint pipelineBindPoint,
                                              VkPipeline pipeline, uint32_t groupIndex)
 {
-    (void)groupIndex;
     see(pipeline, __func__);
     if (pipelineBindPoint <= VK_PIPELINE_BIND_POINT_COMPUTE)
         COMMANDS(commandBuffer)->bound[pipelineBindPoint] = pipeline;
@@ -88,7 +85,6 @@ static void icd_CmdBindPipelineShaderGroupNV(VkCommandBuffer commandBuffer,
 
 static VkDeviceAddress icd_GetPipelineIndirectDeviceAddressNV(VkDevice device, const void *pInfo)
 {
-    (void)device;
     const struct named *info = pInfo;
     see(info->pipeline, __func__);
     return (VkDeviceAddress)(uintptr_t)info->pipeline;
@@ -98,7 +94,6 @@ static void icd_CmdUpdatePipelineIndirectBufferNV(VkCommandBuffer commandBuffer,
                                                   VkPipelineBindPoint pipelineBindPoint,
                                                   VkPipeline pipeline)
 {
-    (void)pipelineBindPoint;
     COMMANDS(commandBuffer);
     see(pipeline, __func__);
 }
@@ -109,7 +104,6 @@ static VkResult icd_CreateIndirectExecutionSetEXT(VkDevice device_, const void *
                                                   const VkAllocationCallbacks *pAllocator,
                                                   uint64_t *pSet)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     const struct execution_set_info *info = pCreateInfo;
@@ -123,14 +117,12 @@ static VkResult icd_CreateIndirectExecutionSetEXT(VkDevice device_, const void *
 static void icd_DestroyIndirectExecutionSetEXT(VkDevice device, uint64_t set,
                                                const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     icd_object_free(set ? ICD_FROM(icd_object, ICD_KIND_EXECUTION_SET, set) : NULL);
 }
 
 static void icd_UpdateIndirectExecutionSetPipelineEXT(VkDevice device, uint64_t set, uint32_t count,
                                                       const void *pWrites)
 {
-    (void)device;
     (void)ICD_FROM(icd_object, ICD_KIND_EXECUTION_SET, set);
     const struct execution_set_write *writes = pWrites;
     for (uint32_t i = 0; i < count; i++)
@@ -140,7 +132,6 @@ static void icd_UpdateIndirectExecutionSetPipelineEXT(VkDevice device, uint64_t 
 static void icd_CmdExecuteGeneratedCommandsEXT(VkCommandBuffer commandBuffer,
                                                VkBool32 isPreprocessed, const void *pInfo)
 {
-    (void)isPreprocessed, (void)pInfo;
     generate(commandBuffer);
 }
 
@@ -148,7 +139,6 @@ static void icd_CmdExecuteGeneratedCommandsEXT(VkCommandBuffer commandBuffer,
 static void icd_CmdPreprocessGeneratedCommandsEXT(VkCommandBuffer commandBuffer, const void *pInfo,
                                                   VkCommandBuffer state)
 {
-    (void)pInfo;
     COMMANDS(commandBuffer);
     icd_pipelines_use(state);
 }
@@ -180,5 +170,4 @@ const struct icd_entry icd_generated_entries[] = {
     NEW(ICD_EXT_DEVICE_GENERATED_COMMANDS, UpdateIndirectExecutionSetPipelineEXT),
     NEW(ICD_EXT_DEVICE_GENERATED_COMMANDS, CmdExecuteGeneratedCommandsEXT),
     NEW(ICD_EXT_DEVICE_GENERATED_COMMANDS, CmdPreprocessGeneratedCommandsEXT),
-    ICD_END,
-};
+    ICD_END};

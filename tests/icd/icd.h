@@ -26,6 +26,9 @@
 
 #include "icd_control.h"
 
+/* Entry points have Vulkan's parameters, and this driver has no use for most of them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Entry points ------------------------------------------------------------------------------ */
 
 enum icd_extension {
@@ -105,6 +108,9 @@ struct icd_entry {
     {                                                                                              \
         "vk" #name_, ICD_FUNCTION(name_, icd_##function_), level_, 0, extension_                   \
     }
+/* Both: a core command with the name that it has in a KHR extension. */
+#define ICD_BOTH(level_, minor_, extension_, name_)                                                \
+    ICD_CORE(level_, minor_, name_), ICD_EXTRA(level_, extension_, name_##KHR, name_)
 #define ICD_END                                                                                    \
     {                                                                                              \
         NULL, NULL, ICD_GLOBAL, 0, ICD_EXT_NONE                                                    \

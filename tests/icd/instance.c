@@ -222,7 +222,6 @@ static VkResult icd_EnumerateInstanceExtensionProperties(const char *pLayerName,
 static VkResult icd_EnumerateInstanceLayerProperties(uint32_t *pCount,
                                                      VkLayerProperties *pProperties)
 {
-    (void)pProperties;
     *pCount = 0;
     return VK_SUCCESS;
 }
@@ -230,7 +229,6 @@ static VkResult icd_EnumerateInstanceLayerProperties(uint32_t *pCount,
 static VkResult icd_CreateInstance(const VkInstanceCreateInfo *pCreateInfo,
                                    const VkAllocationCallbacks *pAllocator, VkInstance *pInstance)
 {
-    (void)pAllocator;
     for (uint32_t i = 0; i < pCreateInfo->enabledExtensionCount; i++) {
         bool found = false;
         for (int e = ICD_INSTANCE_EXTENSIONS_BEGIN; e < ICD_INSTANCE_EXTENSIONS_END; e++)
@@ -268,7 +266,6 @@ static VkResult icd_CreateInstance(const VkInstanceCreateInfo *pCreateInfo,
 
 static void icd_DestroyInstance(VkInstance instance_, const VkAllocationCallbacks *pAllocator)
 {
-    (void)pAllocator;
     if (!instance_)
         return;
     struct icd_instance *instance = ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_);
@@ -391,12 +388,9 @@ const struct icd_entry icd_instance_entries[] = {
     ICD_CORE(ICD_INSTANCE, 0, GetInstanceProcAddr),
     ICD_CORE(ICD_INSTANCE, 0, DestroyInstance),
     ICD_CORE(ICD_INSTANCE, 0, EnumeratePhysicalDevices),
-    ICD_CORE(ICD_INSTANCE, 1, EnumeratePhysicalDeviceGroups),
-    ICD_EXTRA(ICD_INSTANCE, ICD_KHR_DEVICE_GROUP_CREATION, EnumeratePhysicalDeviceGroupsKHR,
-              EnumeratePhysicalDeviceGroups),
+    ICD_BOTH(ICD_INSTANCE, 1, ICD_KHR_DEVICE_GROUP_CREATION, EnumeratePhysicalDeviceGroups),
     ICD_CORE(ICD_DEVICE, 0, GetDeviceProcAddr),
-    ICD_END,
-};
+    ICD_END};
 
 /* The loader's interface -------------------------------------------------------------------- */
 

@@ -217,7 +217,6 @@ static void memory_end(void *object)
 static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo *pAllocateInfo,
                                    const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
@@ -256,7 +255,6 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
 static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
                            const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     if (memory)
         icd_object_destroy(MEMORY(memory), memory_end);
 }
@@ -266,7 +264,6 @@ static void icd_FreeMemory(VkDevice device, VkDeviceMemory memory,
 static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceSize offset,
                               VkDeviceSize size, VkMemoryMapFlags flags, void **ppData)
 {
-    (void)flags;
     ICD_FAULT(ICD_DEV(device));
     struct icd_memory *memory = MEMORY(memory_);
     icd_device_seen(ICD_DEV(device), memory, "vkMapMemory");
@@ -290,7 +287,6 @@ static VkResult icd_MapMemory(VkDevice device, VkDeviceMemory memory_, VkDeviceS
 
 static void icd_UnmapMemory(VkDevice device, VkDeviceMemory memory_)
 {
-    (void)device;
     struct icd_memory *memory = MEMORY(memory_);
     if (!memory->mapped)
         icd_violation(BELFRY_ICD_MAPPING, "vkUnmapMemory of memory that isn't mapped");
@@ -384,7 +380,6 @@ static VkResult icd_GetMemoryHostPointerPropertiesEXT(VkDevice device_,
 static void icd_GetDeviceMemoryCommitment(VkDevice device, VkDeviceMemory memory,
                                           VkDeviceSize *pCommitted)
 {
-    (void)device;
     *pCommitted = MEMORY(memory)->size;
 }
 
@@ -392,7 +387,6 @@ static uint64_t
 icd_GetDeviceMemoryOpaqueCaptureAddress(VkDevice device,
                                         const VkDeviceMemoryOpaqueCaptureAddressInfo *pInfo)
 {
-    (void)device, (void)pInfo;
     return 0;
 }
 
@@ -521,8 +515,5 @@ const struct icd_entry icd_memory_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, GetDeviceMemoryCommitment),
     ICD_EXTRA(ICD_DEVICE, ICD_EXT_EXTERNAL_MEMORY_HOST, GetMemoryHostPointerPropertiesEXT,
               GetMemoryHostPointerPropertiesEXT),
-    ICD_CORE(ICD_DEVICE, 2, GetDeviceMemoryOpaqueCaptureAddress),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetDeviceMemoryOpaqueCaptureAddressKHR,
-              GetDeviceMemoryOpaqueCaptureAddress),
-    ICD_END,
-};
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetDeviceMemoryOpaqueCaptureAddress),
+    ICD_END};

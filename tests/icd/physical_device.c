@@ -57,7 +57,6 @@ static VkResult icd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical
 static VkResult icd_EnumerateDeviceLayerProperties(VkPhysicalDevice physicalDevice,
                                                    uint32_t *pCount, VkLayerProperties *pProperties)
 {
-    (void)physicalDevice, (void)pProperties;
     *pCount = 0;
     return VK_SUCCESS;
 }
@@ -472,7 +471,6 @@ static VkResult icd_GetPhysicalDeviceToolProperties(VkPhysicalDevice physicalDev
                                                     uint32_t *pCount,
                                                     VkPhysicalDeviceToolProperties *pProperties)
 {
-    (void)physicalDevice, (void)pProperties;
     *pCount = 0;
     return VK_SUCCESS;
 }
@@ -517,7 +515,6 @@ icd_GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice physicalDevice,
                                              const VkPhysicalDeviceExternalFenceInfo *pInfo,
                                              VkExternalFenceProperties *pProperties)
 {
-    (void)physicalDevice, (void)pInfo;
     pProperties->exportFromImportedHandleTypes = 0;
     pProperties->compatibleHandleTypes = 0;
     pProperties->externalFenceFeatures = 0;
@@ -529,28 +526,20 @@ const struct icd_entry icd_physical_entries[] = {
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceProperties),
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceQueueFamilyProperties),
     ICD_CORE(ICD_PHYSICAL, 0, GetPhysicalDeviceMemoryProperties),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceProperties2),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceQueueFamilyProperties2),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceMemoryProperties2),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceExternalSemaphoreProperties),
-    ICD_CORE(ICD_PHYSICAL, 1, GetPhysicalDeviceExternalFenceProperties),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceQueueFamilyProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
+             GetPhysicalDeviceMemoryProperties2),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES,
+             GetPhysicalDeviceExternalSemaphoreProperties),
+    ICD_BOTH(ICD_PHYSICAL, 1, ICD_KHR_EXTERNAL_FENCE_CAPABILITIES,
+             GetPhysicalDeviceExternalFenceProperties),
     ICD_CORE(ICD_PHYSICAL, 3, GetPhysicalDeviceToolProperties),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceProperties2KHR, GetPhysicalDeviceProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceQueueFamilyProperties2KHR, GetPhysicalDeviceQueueFamilyProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2,
-              GetPhysicalDeviceMemoryProperties2KHR, GetPhysicalDeviceMemoryProperties2),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES,
-              GetPhysicalDeviceExternalSemaphorePropertiesKHR,
-              GetPhysicalDeviceExternalSemaphoreProperties),
-    ICD_EXTRA(ICD_PHYSICAL, ICD_KHR_EXTERNAL_FENCE_CAPABILITIES,
-              GetPhysicalDeviceExternalFencePropertiesKHR,
-              GetPhysicalDeviceExternalFenceProperties),
     ICD_EXTRA(ICD_PHYSICAL, ICD_EXT_TOOLING_INFO, GetPhysicalDeviceToolPropertiesEXT,
               GetPhysicalDeviceToolProperties),
     ICD_EXTRA(ICD_PHYSICAL, ICD_EXT_CALIBRATED_TIMESTAMPS,
               GetPhysicalDeviceCalibrateableTimeDomainsEXT,
               GetPhysicalDeviceCalibrateableTimeDomainsEXT),
-    ICD_END,
-};
+    ICD_END};

@@ -45,14 +45,12 @@ static VkResult icd_CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
                                       const VkAllocationCallbacks *pAllocator,
                                       VkRenderPass *pRenderPass)
 {
-    (void)pCreateInfo;
     return icd_CreateRenderPass(device, NULL, pAllocator, pRenderPass);
 }
 
 static void icd_GetRenderAreaGranularity(VkDevice device, VkRenderPass renderPass,
                                          VkExtent2D *pGranularity)
 {
-    (void)device, (void)renderPass;
     *pGranularity = (VkExtent2D){1, 1};
 }
 
@@ -70,7 +68,6 @@ static VkResult icd_CreatePipelineCache(VkDevice device_,
                                         const VkAllocationCallbacks *pAllocator,
                                         VkPipelineCache *pPipelineCache)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct pipeline_cache *cache = icd_object_new(device, ICD_KIND_PIPELINE_CACHE, sizeof(*cache));
@@ -132,7 +129,6 @@ static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pip
                                             const VkAllocationCallbacks *pAllocator,
                                             VkPipeline *pPipelines)
 {
-    (void)pAllocator;
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled =
@@ -147,7 +143,6 @@ static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipe
                                            const VkAllocationCallbacks *pAllocator,
                                            VkPipeline *pPipelines)
 {
-    (void)pAllocator;
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled = stages_compile(ICD_DEV(device), 1, &pCreateInfos[i].stage);
@@ -205,7 +200,6 @@ static VkResult icd_CreateDescriptorPool(VkDevice device_,
                                          const VkAllocationCallbacks *pAllocator,
                                          VkDescriptorPool *pPool)
 {
-    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
@@ -224,7 +218,6 @@ static void set_free(struct descriptor_set *set)
 static VkResult icd_ResetDescriptorPool(VkDevice device, VkDescriptorPool pool_,
                                         VkDescriptorPoolResetFlags flags)
 {
-    (void)device, (void)flags;
     struct descriptor_pool *pool = ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pool_);
     while (pool->sets)
         set_free(pool->sets);
@@ -234,7 +227,6 @@ static VkResult icd_ResetDescriptorPool(VkDevice device, VkDescriptorPool pool_,
 static void icd_DestroyDescriptorPool(VkDevice device, VkDescriptorPool pool,
                                       const VkAllocationCallbacks *pAllocator)
 {
-    (void)pAllocator;
     if (!pool)
         return;
     icd_ResetDescriptorPool(device, pool, 0);
@@ -277,7 +269,6 @@ fail:
 static VkResult icd_FreeDescriptorSets(VkDevice device, VkDescriptorPool pool, uint32_t count,
                                        const VkDescriptorSet *pSets)
 {
-    (void)device, (void)pool;
     for (uint32_t i = 0; i < count; i++)
         if (pSets[i])
             set_free(ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, pSets[i]));
@@ -288,21 +279,18 @@ static void icd_UpdateDescriptorSets(VkDevice device, uint32_t writeCount,
                                      const VkWriteDescriptorSet *pWrites, uint32_t copyCount,
                                      const VkCopyDescriptorSet *pCopies)
 {
-    (void)device, (void)writeCount, (void)pWrites, (void)copyCount, (void)pCopies;
 }
 
 static void icd_UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet set,
                                                 VkDescriptorUpdateTemplate updateTemplate,
                                                 const void *pData)
 {
-    (void)device, (void)set, (void)updateTemplate, (void)pData;
 }
 
 static void icd_GetDescriptorSetLayoutSupport(VkDevice device,
                                               const VkDescriptorSetLayoutCreateInfo *pCreateInfo,
                                               VkDescriptorSetLayoutSupport *pSupport)
 {
-    (void)device, (void)pCreateInfo;
     pSupport->supported = VK_TRUE;
 }
 
@@ -323,25 +311,15 @@ const struct icd_entry icd_pipeline_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, GetPipelineCacheData),
     ICD_CORE(ICD_DEVICE, 0, MergePipelineCaches),
     ICD_CORE(ICD_DEVICE, 0, GetRenderAreaGranularity),
-    ICD_CORE(ICD_DEVICE, 2, CreateRenderPass2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_CREATE_RENDERPASS_2, CreateRenderPass2KHR, CreateRenderPass2),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_CREATE_RENDERPASS_2, CreateRenderPass2),
     ICD_CORE(ICD_DEVICE, 1, CreateSamplerYcbcrConversion),
     ICD_CORE(ICD_DEVICE, 1, DestroySamplerYcbcrConversion),
     ICD_CORE(ICD_DEVICE, 0, ResetDescriptorPool),
     ICD_CORE(ICD_DEVICE, 0, AllocateDescriptorSets),
     ICD_CORE(ICD_DEVICE, 0, FreeDescriptorSets),
     ICD_CORE(ICD_DEVICE, 0, UpdateDescriptorSets),
-    ICD_CORE(ICD_DEVICE, 1, CreateDescriptorUpdateTemplate),
-    ICD_CORE(ICD_DEVICE, 1, DestroyDescriptorUpdateTemplate),
-    ICD_CORE(ICD_DEVICE, 1, UpdateDescriptorSetWithTemplate),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, CreateDescriptorUpdateTemplateKHR,
-              CreateDescriptorUpdateTemplate),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, DestroyDescriptorUpdateTemplateKHR,
-              DestroyDescriptorUpdateTemplate),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, UpdateDescriptorSetWithTemplateKHR,
-              UpdateDescriptorSetWithTemplate),
-    ICD_CORE(ICD_DEVICE, 1, GetDescriptorSetLayoutSupport),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_3, GetDescriptorSetLayoutSupportKHR,
-              GetDescriptorSetLayoutSupport),
-    ICD_END,
-};
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, CreateDescriptorUpdateTemplate),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, DestroyDescriptorUpdateTemplate),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_DESCRIPTOR_UPDATE_TEMPLATE, UpdateDescriptorSetWithTemplate),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_MAINTENANCE_3, GetDescriptorSetLayoutSupport),
+    ICD_END};

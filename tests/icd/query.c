@@ -28,7 +28,6 @@ static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInf
                                     const VkAllocationCallbacks *pAllocator,
                                     VkQueryPool *pQueryPool)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct icd_query_pool *pool =
@@ -44,7 +43,6 @@ static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInf
 static void icd_DestroyQueryPool(VkDevice device, VkQueryPool pool,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     if (pool)
         icd_object_destroy(POOL(pool), icd_object_free);
 }
@@ -82,7 +80,6 @@ static void reset_seen(const struct icd_query_pool *pool, uint32_t first, uint32
 static void icd_ResetQueryPool(VkDevice device, VkQueryPool pool_, uint32_t firstQuery,
                                uint32_t queryCount)
 {
-    (void)device;
     struct icd_query_pool *pool = POOL(pool_);
     if (!range_seen(pool, firstQuery, queryCount, "vkResetQueryPool"))
         return;
@@ -212,7 +209,6 @@ static void icd_CmdWriteTimestamp(VkCommandBuffer commandBuffer, VkPipelineStage
 static void icd_CmdBeginQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t query,
                               VkQueryControlFlags flags)
 {
-    (void)flags;
     ICD_NEEDS(VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | ICD_VIDEO);
     range_seen(POOL(queryPool), query, 1, "vkCmdBeginQuery");
 }
@@ -336,11 +332,9 @@ const struct icd_entry icd_query_entries[] = {
     ICD_CORE(ICD_DEVICE, 2, ResetQueryPool),
     ICD_EXTRA(ICD_DEVICE, ICD_EXT_HOST_QUERY_RESET, ResetQueryPoolEXT, ResetQueryPool),
     ICD_CORE(ICD_DEVICE, 0, CmdWriteTimestamp),
-    ICD_CORE(ICD_DEVICE, 3, CmdWriteTimestamp2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, CmdWriteTimestamp2KHR, CmdWriteTimestamp2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, CmdWriteTimestamp2),
     ICD_CORE(ICD_DEVICE, 0, CmdBeginQuery),
     ICD_CORE(ICD_DEVICE, 0, CmdEndQuery),
     ICD_CORE(ICD_DEVICE, 0, CmdResetQueryPool),
     ICD_CORE(ICD_DEVICE, 0, CmdCopyQueryPoolResults),
-    ICD_END,
-};
+    ICD_END};

@@ -14,7 +14,6 @@
 static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCreateInfo,
                                  const VkAllocationCallbacks *pAllocator, VkBuffer *pBuffer)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
@@ -55,7 +54,6 @@ static void buffer_end(void *object)
 static void icd_DestroyBuffer(VkDevice device, VkBuffer buffer,
                               const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     if (buffer)
         icd_object_destroy(BUFFER(buffer), buffer_end);
 }
@@ -155,7 +153,6 @@ static VkResult icd_BindBufferMemory2(VkDevice device, uint32_t bindInfoCount,
 static VkDeviceAddress icd_GetBufferDeviceAddress(VkDevice device,
                                                   const VkBufferDeviceAddressInfo *pInfo)
 {
-    (void)device;
     struct icd_buffer *buffer = BUFFER(pInfo->buffer);
     if (buffer->reserved)
         return (uintptr_t)buffer->reserved;
@@ -165,14 +162,12 @@ static VkDeviceAddress icd_GetBufferDeviceAddress(VkDevice device,
 static uint64_t icd_GetBufferOpaqueCaptureAddress(VkDevice device,
                                                   const VkBufferDeviceAddressInfo *pInfo)
 {
-    (void)device, (void)pInfo;
     return 0;
 }
 
 static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateInfo *pCreateInfo,
                                      const VkAllocationCallbacks *pAllocator, VkBufferView *pView)
 {
-    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_BUFFER_VIEW, sizeof(struct icd_object));
@@ -183,7 +178,6 @@ static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateI
 static void icd_DestroyBufferView(VkDevice device, VkBufferView view,
                                   const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     icd_object_free(view ? ICD_FROM(icd_object, ICD_KIND_BUFFER_VIEW, view) : NULL);
 }
 
@@ -200,7 +194,6 @@ static VkDeviceSize image_size(const VkImageCreateInfo *info)
 static VkResult icd_CreateImage(VkDevice device_, const VkImageCreateInfo *pCreateInfo,
                                 const VkAllocationCallbacks *pAllocator, VkImage *pImage)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
@@ -221,7 +214,6 @@ static VkResult icd_CreateImage(VkDevice device_, const VkImageCreateInfo *pCrea
 static void icd_DestroyImage(VkDevice device, VkImage image_,
                              const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     icd_object_free(image_ ? IMAGE(image_) : NULL);
 }
 
@@ -261,7 +253,6 @@ static void icd_GetDeviceImageMemoryRequirements(VkDevice device,
 static void icd_GetImageSparseMemoryRequirements(VkDevice device, VkImage image, uint32_t *pCount,
                                                  VkSparseImageMemoryRequirements *pRequirements)
 {
-    (void)device, (void)image, (void)pRequirements;
     *pCount = 0;
 }
 
@@ -270,7 +261,6 @@ static void icd_GetImageSparseMemoryRequirements2(VkDevice device,
                                                   uint32_t *pCount,
                                                   VkSparseImageMemoryRequirements2 *pRequirements)
 {
-    (void)device, (void)pInfo, (void)pRequirements;
     *pCount = 0;
 }
 
@@ -278,7 +268,6 @@ static void icd_GetDeviceImageSparseMemoryRequirements(
     VkDevice device, const VkDeviceImageMemoryRequirements *pInfo, uint32_t *pCount,
     VkSparseImageMemoryRequirements2 *pRequirements)
 {
-    (void)device, (void)pInfo, (void)pRequirements;
     *pCount = 0;
 }
 
@@ -318,7 +307,6 @@ static void icd_GetImageSubresourceLayout(VkDevice device, VkImage image_,
                                           const VkImageSubresource *pSubresource,
                                           VkSubresourceLayout *pLayout)
 {
-    (void)device;
     struct icd_image *image = IMAGE(image_);
     VkDeviceSize row = (VkDeviceSize)image->extent.width * ICD_TEXEL;
     VkDeviceSize slice = row * image->extent.height;
@@ -333,7 +321,6 @@ static void icd_GetImageSubresourceLayout(VkDevice device, VkImage image_,
 static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInfo *pCreateInfo,
                                     const VkAllocationCallbacks *pAllocator, VkImageView *pView)
 {
-    (void)pCreateInfo, (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     void *view = icd_object_new(device, ICD_KIND_IMAGE_VIEW, sizeof(struct icd_object));
@@ -344,7 +331,6 @@ static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInf
 static void icd_DestroyImageView(VkDevice device, VkImageView view,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     icd_object_free(view ? ICD_FROM(icd_object, ICD_KIND_IMAGE_VIEW, view) : NULL);
 }
 
@@ -352,44 +338,25 @@ const struct icd_entry icd_resource_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, CreateBuffer),
     ICD_CORE(ICD_DEVICE, 0, DestroyBuffer),
     ICD_CORE(ICD_DEVICE, 0, GetBufferMemoryRequirements),
-    ICD_CORE(ICD_DEVICE, 1, GetBufferMemoryRequirements2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetBufferMemoryRequirements2KHR,
-              GetBufferMemoryRequirements2),
-    ICD_CORE(ICD_DEVICE, 3, GetDeviceBufferMemoryRequirements),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_4, GetDeviceBufferMemoryRequirementsKHR,
-              GetDeviceBufferMemoryRequirements),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetBufferMemoryRequirements2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_MAINTENANCE_4, GetDeviceBufferMemoryRequirements),
     ICD_CORE(ICD_DEVICE, 0, BindBufferMemory),
-    ICD_CORE(ICD_DEVICE, 1, BindBufferMemory2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BIND_MEMORY_2, BindBufferMemory2KHR, BindBufferMemory2),
-    ICD_CORE(ICD_DEVICE, 2, GetBufferDeviceAddress),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetBufferDeviceAddressKHR,
-              GetBufferDeviceAddress),
-    ICD_CORE(ICD_DEVICE, 2, GetBufferOpaqueCaptureAddress),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetBufferOpaqueCaptureAddressKHR,
-              GetBufferOpaqueCaptureAddress),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_BIND_MEMORY_2, BindBufferMemory2),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetBufferDeviceAddress),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_BUFFER_DEVICE_ADDRESS, GetBufferOpaqueCaptureAddress),
     ICD_CORE(ICD_DEVICE, 0, CreateBufferView),
     ICD_CORE(ICD_DEVICE, 0, DestroyBufferView),
     ICD_CORE(ICD_DEVICE, 0, CreateImage),
     ICD_CORE(ICD_DEVICE, 0, DestroyImage),
     ICD_CORE(ICD_DEVICE, 0, GetImageMemoryRequirements),
-    ICD_CORE(ICD_DEVICE, 1, GetImageMemoryRequirements2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetImageMemoryRequirements2KHR,
-              GetImageMemoryRequirements2),
-    ICD_CORE(ICD_DEVICE, 3, GetDeviceImageMemoryRequirements),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_4, GetDeviceImageMemoryRequirementsKHR,
-              GetDeviceImageMemoryRequirements),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetImageMemoryRequirements2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_MAINTENANCE_4, GetDeviceImageMemoryRequirements),
     ICD_CORE(ICD_DEVICE, 0, GetImageSparseMemoryRequirements),
-    ICD_CORE(ICD_DEVICE, 1, GetImageSparseMemoryRequirements2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetImageSparseMemoryRequirements2KHR,
-              GetImageSparseMemoryRequirements2),
-    ICD_CORE(ICD_DEVICE, 3, GetDeviceImageSparseMemoryRequirements),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_MAINTENANCE_4, GetDeviceImageSparseMemoryRequirementsKHR,
-              GetDeviceImageSparseMemoryRequirements),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_GET_MEMORY_REQUIREMENTS_2, GetImageSparseMemoryRequirements2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_MAINTENANCE_4, GetDeviceImageSparseMemoryRequirements),
     ICD_CORE(ICD_DEVICE, 0, BindImageMemory),
-    ICD_CORE(ICD_DEVICE, 1, BindImageMemory2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_BIND_MEMORY_2, BindImageMemory2KHR, BindImageMemory2),
+    ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_BIND_MEMORY_2, BindImageMemory2),
     ICD_CORE(ICD_DEVICE, 0, GetImageSubresourceLayout),
     ICD_CORE(ICD_DEVICE, 0, CreateImageView),
     ICD_CORE(ICD_DEVICE, 0, DestroyImageView),
-    ICD_END,
-};
+    ICD_END};

@@ -166,7 +166,6 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
                                     const VkAllocationCallbacks *pAllocator,
                                     VkSemaphore *pSemaphore)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     bool timeline = false, exportable = false;
@@ -204,7 +203,6 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
 static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
                                  const VkAllocationCallbacks *pAllocator)
 {
-    (void)device_, (void)pAllocator;
     if (!semaphore_)
         return;
     struct icd_semaphore *semaphore = SEMAPHORE(semaphore_);
@@ -434,15 +432,10 @@ static VkResult icd_ImportSemaphoreFdKHR(VkDevice device_, const VkImportSemapho
 const struct icd_entry icd_semaphore_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, CreateSemaphore),
     ICD_CORE(ICD_DEVICE, 0, DestroySemaphore),
-    ICD_CORE(ICD_DEVICE, 2, GetSemaphoreCounterValue),
-    ICD_CORE(ICD_DEVICE, 2, SignalSemaphore),
-    ICD_CORE(ICD_DEVICE, 2, WaitSemaphores),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, GetSemaphoreCounterValueKHR,
-              GetSemaphoreCounterValue),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, SignalSemaphoreKHR, SignalSemaphore),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_TIMELINE_SEMAPHORE, WaitSemaphoresKHR, WaitSemaphores),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_TIMELINE_SEMAPHORE, GetSemaphoreCounterValue),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_TIMELINE_SEMAPHORE, SignalSemaphore),
+    ICD_BOTH(ICD_DEVICE, 2, ICD_KHR_TIMELINE_SEMAPHORE, WaitSemaphores),
     ICD_EXTRA(ICD_DEVICE, ICD_KHR_EXTERNAL_SEMAPHORE_FD, GetSemaphoreFdKHR, GetSemaphoreFdKHR),
     ICD_EXTRA(ICD_DEVICE, ICD_KHR_EXTERNAL_SEMAPHORE_FD, ImportSemaphoreFdKHR,
               ImportSemaphoreFdKHR),
-    ICD_END,
-};
+    ICD_END};

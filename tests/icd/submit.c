@@ -614,11 +614,9 @@ static VkResult icd_DeviceWaitIdle(VkDevice device_)
 
 const struct icd_entry icd_queue_entries[] = {
     ICD_CORE(ICD_DEVICE, 0, QueueSubmit),
-    ICD_CORE(ICD_DEVICE, 3, QueueSubmit2),
-    ICD_EXTRA(ICD_DEVICE, ICD_KHR_SYNCHRONIZATION_2, QueueSubmit2KHR, QueueSubmit2),
+    ICD_BOTH(ICD_DEVICE, 3, ICD_KHR_SYNCHRONIZATION_2, QueueSubmit2),
     ICD_CORE(ICD_DEVICE, 0, QueueBindSparse),
     ICD_EXTRA(ICD_DEVICE, ICD_KHR_SWAPCHAIN, QueuePresentKHR, QueuePresentKHR),
     ICD_CORE(ICD_DEVICE, 0, QueueWaitIdle),
     ICD_CORE(ICD_DEVICE, 0, DeviceWaitIdle),
-    ICD_END,
-};
+    ICD_END};

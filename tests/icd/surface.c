@@ -33,7 +33,6 @@ static VkResult icd_CreateHeadlessSurfaceEXT(VkInstance instance,
                                              const VkAllocationCallbacks *pAllocator,
                                              VkSurfaceKHR *pSurface)
 {
-    (void)pCreateInfo, (void)pAllocator;
     if (icd_oom(ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     void *surface = icd_object_new(NULL, ICD_KIND_SURFACE, sizeof(struct icd_object));
@@ -44,7 +43,6 @@ static VkResult icd_CreateHeadlessSurfaceEXT(VkInstance instance,
 static void icd_DestroySurfaceKHR(VkInstance instance, VkSurfaceKHR surface,
                                   const VkAllocationCallbacks *pAllocator)
 {
-    (void)instance, (void)pAllocator;
     icd_object_free(surface ? ICD_FROM(icd_object, ICD_KIND_SURFACE, surface) : NULL);
 }
 
@@ -52,7 +50,6 @@ static VkResult icd_GetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice physical
                                                        uint32_t queueFamilyIndex,
                                                        VkSurfaceKHR surface, VkBool32 *pSupported)
 {
-    (void)surface;
     struct icd_physical *physical = PHYSICAL(physicalDevice);
     const struct icd_shape *shape = &physical->config.shape;
     if (icd_oom(physical->instance))
@@ -86,7 +83,6 @@ static VkResult icd_GetPhysicalDeviceSurfaceCapabilitiesKHR(VkPhysicalDevice phy
                                                             VkSurfaceKHR surface,
                                                             VkSurfaceCapabilitiesKHR *pCapabilities)
 {
-    (void)surface;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     capabilities_fill(pCapabilities);
@@ -98,7 +94,6 @@ icd_GetPhysicalDeviceSurfaceCapabilities2KHR(VkPhysicalDevice physicalDevice,
                                              const VkPhysicalDeviceSurfaceInfo2KHR *pInfo,
                                              VkSurfaceCapabilities2KHR *pCapabilities)
 {
-    (void)pInfo;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     capabilities_fill(&pCapabilities->surfaceCapabilities);
@@ -115,7 +110,6 @@ static VkResult icd_GetPhysicalDeviceSurfaceFormatsKHR(VkPhysicalDevice physical
                                                        VkSurfaceKHR surface, uint32_t *pCount,
                                                        VkSurfaceFormatKHR *pFormats)
 {
-    (void)surface;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     return icd_enumerate(pCount, pFormats, sizeof(formats[0]), formats, N_FORMATS);
@@ -126,7 +120,6 @@ icd_GetPhysicalDeviceSurfaceFormats2KHR(VkPhysicalDevice physicalDevice,
                                         const VkPhysicalDeviceSurfaceInfo2KHR *pInfo,
                                         uint32_t *pCount, VkSurfaceFormat2KHR *pFormats)
 {
-    (void)pInfo;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!pFormats) {
@@ -144,7 +137,6 @@ static VkResult icd_GetPhysicalDeviceSurfacePresentModesKHR(VkPhysicalDevice phy
                                                             VkSurfaceKHR surface, uint32_t *pCount,
                                                             VkPresentModeKHR *pModes)
 {
-    (void)surface;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     static const VkPresentModeKHR modes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR,
@@ -156,7 +148,6 @@ static VkResult icd_GetPhysicalDevicePresentRectanglesKHR(VkPhysicalDevice physi
                                                           VkSurfaceKHR surface, uint32_t *pCount,
                                                           VkRect2D *pRects)
 {
-    (void)surface;
     if (icd_oom(PHYSICAL(physicalDevice)->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     static const VkRect2D all = {{0, 0}, {16384, 16384}};
@@ -177,7 +168,6 @@ static VkResult icd_CreateSwapchainKHR(VkDevice device_,
                                        const VkAllocationCallbacks *pAllocator,
                                        VkSwapchainKHR *pSwapchain)
 {
-    (void)pAllocator;
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     if (pCreateInfo->imageSharingMode == VK_SHARING_MODE_CONCURRENT)
@@ -215,7 +205,6 @@ static VkResult icd_CreateSwapchainKHR(VkDevice device_,
 static void icd_DestroySwapchainKHR(VkDevice device, VkSwapchainKHR swapchain_,
                                     const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     if (!swapchain_)
         return;
     struct icd_swapchain *swapchain = SWAPCHAIN(swapchain_);
@@ -342,7 +331,6 @@ icd_GetDeviceGroupPresentCapabilitiesKHR(VkDevice device,
 static VkResult icd_GetDeviceGroupSurfacePresentModesKHR(VkDevice device, VkSurfaceKHR surface,
                                                          VkDeviceGroupPresentModeFlagsKHR *pModes)
 {
-    (void)surface;
     ICD_FAULT(ICD_DEV(device));
     *pModes = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
     return VK_SUCCESS;
@@ -372,5 +360,4 @@ const struct icd_entry icd_surface_entries[] = {
     SWAPCHAINS(AcquireNextImage2KHR),
     SWAPCHAINS(GetDeviceGroupPresentCapabilitiesKHR),
     SWAPCHAINS(GetDeviceGroupSurfacePresentModesKHR),
-    ICD_END,
-};
+    ICD_END};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that block in the driver: which, before or after their effect, and in what order they go
  * on. */
-#include <pthread.h>
 
 #include "fixture.h"
 

@@ -3,11 +3,8 @@
  * itself survives it, which is what the address sanitizer's run is for. */
 #include "fixture.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define QUIET "SHAPE=q2 QUIET=1"
 

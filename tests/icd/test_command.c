@@ -3,9 +3,6 @@
  */
 #include "fixture.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 static void run(struct fixture *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));

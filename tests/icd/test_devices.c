@@ -2,9 +2,6 @@
 /* More than one physical device: what tells them apart, and that they share nothing. */
 #include "fixture.h"
 
-#include <string.h>
-#include <unistd.h>
-
 static VkPhysicalDeviceIDProperties identity(VkPhysicalDevice physical,
                                              VkPhysicalDeviceProperties *properties)
 {

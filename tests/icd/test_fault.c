@@ -3,9 +3,6 @@
  * cleanly and hang nobody. */
 #include "fixture.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 TEST(test_lose_at_submit)
 {
     for (uint32_t n = 1; n <= 3; n++) {

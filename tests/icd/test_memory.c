@@ -2,7 +2,6 @@
 /* Memory: the program's own that is imported, and what kinds of it there are. */
 #include "fixture.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE 4096

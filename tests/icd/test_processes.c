@@ -5,10 +5,8 @@
 
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ENVIRONMENT "SHAPE=q2 PROCESSES=1"
 #define SEMAPHORE   3 /* in the peer: the descriptor to import, and where orders come from */

@@ -2,8 +2,6 @@
 /* Protected queues, batches and memory, and what the driver says of batches that mix them up. */
 #include "fixture.h"
 
-#include <string.h>
-
 /* A device with one protected queue of family 0 and one that isn't, and a pool for each. */
 struct rig {
     struct fixture f;

@@ -3,10 +3,6 @@
  * that shows that nothing happens lets the driver come to rest first (quiesce). */
 #include "fixture.h"
 
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
 FIXTURE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1")
 {
     VkSemaphore a = vulkan_timeline(f->device, 0);

@@ -2,8 +2,6 @@
 /* What the driver says it is: shapes, versions, extensions, names of entry points. */
 #include "fixture.h"
 
-#include <string.h>
-
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT

@@ -3,11 +3,6 @@
  * whole, and in the order of the commands. */
 #include "fixture.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <string.h>
-
 /* Writes that alternate between two words, and rounds of them: at least so many, and on until the
  * reader, who may rarely get to run, has seen the word change so often. Few are enough: where both
  * run at once it sees thousands in that many rounds, and where they take turns each change costs as

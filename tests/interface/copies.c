@@ -3,8 +3,6 @@
  * keeps to its own, and bfGetDevice says why it finds nothing. */
 #include "layer/world.h"
 
-#include <string.h>
-
 #include "belfry/belfry.h"
 #include "support/lines.h"
 

@@ -4,9 +4,6 @@
  * nothing. */
 #include "support/fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <belfry/background.h>
 
 #include "support/lines.h"
@@ -74,7 +71,6 @@ static VkResult create_fence(struct subject *t, union structure *s)
 
 static VkResult is_feature_enabled(struct subject *t, union structure *s)
 {
-    (void)t;
     return bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &s->feature);
 }
 

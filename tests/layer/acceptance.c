@@ -5,10 +5,6 @@
 #include "world.h"
 #include "support/asleep.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
-
 static const uint32_t three[] = {3, WORLD_END};
 
 /* A call on a thread of its own, and what the driver had accepted when it returned. */

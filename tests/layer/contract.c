@@ -5,9 +5,6 @@
 #include "registry.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const uint32_t one[] = {1, 0};
 
@@ -220,7 +217,6 @@ static VkQueue submitted_to;
 static VkResult VKAPI_CALL note_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
                                        VkFence fence)
 {
-    (void)count, (void)infos, (void)fence;
     submitted_to = queue;
     return VK_SUCCESS;
 }
@@ -228,7 +224,6 @@ static VkResult VKAPI_CALL note_submit(VkQueue queue, uint32_t count, const VkSu
 static VkResult VKAPI_CALL note_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
                                         VkFence fence)
 {
-    (void)count, (void)infos, (void)fence;
     submitted_to = queue;
     return VK_SUCCESS;
 }
@@ -377,7 +372,6 @@ static uint32_t tools_below;
 static VkResult VKAPI_CALL other_tools(VkPhysicalDevice physical, uint32_t *count,
                                        VkPhysicalDeviceToolProperties *properties)
 {
-    (void)physical;
     if (!properties) {
         *count = tools_below;
         return VK_SUCCESS;
@@ -643,7 +637,6 @@ struct external_queue {
 static VkResult VKAPI_CALL external(VkDevice device, const void *info,
                                     const VkAllocationCallbacks *allocator, void *out)
 {
-    (void)device, (void)allocator, (void)out;
     notices++;
     noticed = ((const struct external_queue *)info)->preferred;
     return VK_NOT_READY;

@@ -4,8 +4,6 @@
 #include "fake.h"
 
 #include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
 
 static uint32_t calls, infos_seen;
 static VkSubmitInfo2 seen[4];
@@ -78,7 +76,6 @@ static void see_chain(const void *chain)
 static VkResult VKAPI_CALL drv_bind(VkQueue queue, uint32_t count, const VkBindSparseInfo *infos,
                                     VkFence fence)
 {
-    (void)queue, (void)fence;
     calls++;
     infos_seen = count;
     for (uint32_t i = 0; i < count; i++)
@@ -113,7 +110,6 @@ static VkResult VKAPI_CALL drv_create_semaphore(VkDevice device, const VkSemapho
                                                 const VkAllocationCallbacks *allocator,
                                                 VkSemaphore *semaphore)
 {
-    (void)device, (void)info, (void)allocator;
     *semaphore = (VkSemaphore)(uintptr_t)(0x100 + 8 * next_semaphore++);
     return VK_SUCCESS;
 }
@@ -353,7 +349,6 @@ static sem_t submitted;
 
 static VkResult VKAPI_CALL drv_sleep(VkDevice device, VkSwapchainKHR swapchain, const void *info)
 {
-    (void)device, (void)swapchain;
     struct {
         VkStructureType sType;
         const void *pNext;
@@ -367,7 +362,6 @@ static VkResult VKAPI_CALL drv_sleep(VkDevice device, VkSwapchainKHR swapchain, 
 
 static VkResult VKAPI_CALL drv_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
-    (void)device, (void)semaphore;
     *value = slept_until;
     return VK_SUCCESS;
 }

@@ -3,11 +3,7 @@
  * and devices of every version, always in copies. */
 #include "fake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define TIMELINE VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME
 #define SYNC2    VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME
@@ -744,7 +740,6 @@ static uint32_t realtime_mask;
 static void VKAPI_CALL families_with_priorities(VkPhysicalDevice physical, uint32_t *count,
                                                 VkQueueFamilyProperties2 *properties)
 {
-    (void)physical;
     if (!properties) {
         *count = fake.driver.family_count;
         return;
@@ -958,7 +953,6 @@ TEST(test_never_shown)
 
 static void VKAPI_CALL no_queue(VkDevice device, uint32_t family, uint32_t index, VkQueue *queue)
 {
-    (void)device, (void)family, (void)index;
     *queue = VK_NULL_HANDLE;
 }
 

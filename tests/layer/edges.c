@@ -3,11 +3,6 @@
 #include "world.h"
 #include "support/asleep.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "belfry/native_fence.h"
 
 static const uint32_t two[] = {2, WORLD_END};

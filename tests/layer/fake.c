@@ -2,9 +2,6 @@
 #include "fake.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct fake fake;
 
@@ -27,7 +24,6 @@ VkQueue fake_queue(uint32_t family, VkDeviceQueueCreateFlags flags, uint32_t ind
 static VkResult drv_CreateInstance(const VkInstanceCreateInfo *info,
                                    const VkAllocationCallbacks *allocator, VkInstance *instance)
 {
-    (void)allocator;
     fake.instance_tries++;
     fake.instance_extension_count = info->enabledExtensionCount;
     bool known = true;
@@ -53,7 +49,6 @@ static VkResult drv_CreateInstance(const VkInstanceCreateInfo *info,
 
 static void drv_DestroyInstance(VkInstance instance, const VkAllocationCallbacks *allocator)
 {
-    (void)allocator;
     assert_ptr_equal(instance, &instance_object);
     fake.instances_destroyed++;
 }
@@ -61,7 +56,6 @@ static void drv_DestroyInstance(VkInstance instance, const VkAllocationCallbacks
 static VkResult drv_EnumeratePhysicalDevices(VkInstance instance, uint32_t *count,
                                              VkPhysicalDevice *devices)
 {
-    (void)instance;
     if (devices)
         *devices = (VkPhysicalDevice)&physical_object;
     *count = 1;
@@ -284,7 +278,6 @@ static void chain_seen(struct fake_request *r, const VkBaseInStructure *s)
 static VkResult drv_CreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                  const VkAllocationCallbacks *allocator, VkDevice *device)
 {
-    (void)allocator;
     assert_ptr_equal(physical, &physical_object);
     assert_ptr_equal(*device, &device_object); /* what the loader left there comes through */
     assert_true(fake.device_tries < FAKE_TRIES);
@@ -336,7 +329,6 @@ static VkResult drv_CreateDevice(VkPhysicalDevice physical, const VkDeviceCreate
 
 static void drv_DestroyDevice(VkDevice device, const VkAllocationCallbacks *allocator)
 {
-    (void)allocator;
     assert_ptr_equal(device, &device_object);
     fake.devices_destroyed++;
 }

@@ -3,10 +3,6 @@
  * real one, and what a program asks about a family is answered by the one behind it. */
 #include "fake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
@@ -99,7 +95,6 @@ static void see_image(const VkImageCreateInfo *info)
 static VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
                                          const VkAllocationCallbacks *allocator, VkBuffer *buffer)
 {
-    (void)device, (void)allocator, (void)buffer;
     see_buffer(info);
     return VK_SUCCESS;
 }
@@ -107,7 +102,6 @@ static VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateIn
 static VkResult VKAPI_CALL create_image(VkDevice device, const VkImageCreateInfo *info,
                                         const VkAllocationCallbacks *allocator, VkImage *image)
 {
-    (void)device, (void)allocator, (void)image;
     see_image(info);
     return VK_SUCCESS;
 }
@@ -116,7 +110,6 @@ static VkResult VKAPI_CALL create_swapchain(VkDevice device, const VkSwapchainCr
                                             const VkAllocationCallbacks *allocator,
                                             VkSwapchainKHR *swapchain)
 {
-    (void)device, (void)allocator, (void)swapchain;
     see(info->imageSharingMode, info->queueFamilyIndexCount, info->pQueueFamilyIndices);
     return VK_SUCCESS;
 }
@@ -130,7 +123,6 @@ static VkResult VKAPI_CALL create_shared(VkDevice device, uint32_t count,
                                          const VkAllocationCallbacks *allocator,
                                          VkSwapchainKHR *swapchains)
 {
-    (void)device, (void)allocator, (void)swapchains;
     shared_count = count;
     for (uint32_t i = 0; i < count; i++) {
         shared_seen[i] = infos[i];
@@ -145,7 +137,6 @@ static void VKAPI_CALL buffer_requirements(VkDevice device,
                                            const VkDeviceBufferMemoryRequirements *info,
                                            VkMemoryRequirements2 *out)
 {
-    (void)device, (void)out;
     see_buffer(info->pCreateInfo);
 }
 
@@ -153,7 +144,6 @@ static void VKAPI_CALL image_requirements(VkDevice device,
                                           const VkDeviceImageMemoryRequirements *info,
                                           VkMemoryRequirements2 *out)
 {
-    (void)device, (void)out;
     assert_int_equal(info->planeAspect, VK_IMAGE_ASPECT_PLANE_1_BIT);
     see_image(info->pCreateInfo);
 }
@@ -162,7 +152,6 @@ static void VKAPI_CALL sparse_requirements(VkDevice device,
                                            const VkDeviceImageMemoryRequirements *info,
                                            uint32_t *count, VkSparseImageMemoryRequirements2 *out)
 {
-    (void)device, (void)count, (void)out;
     assert_int_equal(info->planeAspect, VK_IMAGE_ASPECT_PLANE_1_BIT);
     see_image(info->pCreateInfo);
 }
@@ -178,7 +167,6 @@ typedef void(VKAPI_PTR *PFN_subresource_layout)(VkDevice, const void *, void *);
 
 static void VKAPI_CALL subresource_layout(VkDevice device, const void *info, void *out)
 {
-    (void)device, (void)out;
     see_image(((const struct subresource_info *)info)->pCreateInfo);
 }
 
@@ -315,7 +303,6 @@ static VkResult VKAPI_CALL image_format(VkPhysicalDevice physical,
                                         const VkPhysicalDeviceImageFormatInfo2 *info,
                                         VkImageFormatProperties2 *properties)
 {
-    (void)physical, (void)properties;
     assert_int_equal(info->format, VK_FORMAT_R8_UNORM);
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT) {
@@ -380,7 +367,6 @@ TEST(test_drm_modifiers)
 static VkResult VKAPI_CALL create_pool(VkDevice device, const VkCommandPoolCreateInfo *info,
                                        const VkAllocationCallbacks *allocator, VkCommandPool *pool)
 {
-    (void)device, (void)allocator;
     seen_family = info->queueFamilyIndex;
     *pool = (VkCommandPool)(uintptr_t)(0x100 + info->queueFamilyIndex);
     return VK_SUCCESS;
@@ -389,7 +375,6 @@ static VkResult VKAPI_CALL create_pool(VkDevice device, const VkCommandPoolCreat
 static VkResult VKAPI_CALL create_queries(VkDevice device, const VkQueryPoolCreateInfo *info,
                                           const VkAllocationCallbacks *allocator, VkQueryPool *pool)
 {
-    (void)device, (void)allocator, (void)pool;
     const VkQueryPoolPerformanceCreateInfoKHR *performance = info->pNext;
     if (performance && performance->sType == STRANGER)
         performance = performance->pNext;
@@ -404,7 +389,6 @@ static VkResult VKAPI_CALL create_session(VkDevice device, const VkVideoSessionC
                                           const VkAllocationCallbacks *allocator,
                                           VkVideoSessionKHR *session)
 {
-    (void)device, (void)allocator, (void)session;
     seen_family = info->queueFamilyIndex;
     return VK_SUCCESS;
 }
@@ -457,7 +441,6 @@ TEST(test_device_commands)
 static VkResult VKAPI_CALL surface_support(VkPhysicalDevice physical, uint32_t family,
                                            VkSurfaceKHR surface, VkBool32 *supported)
 {
-    (void)physical, (void)surface;
     seen_family = family;
     *supported = VK_TRUE;
     return VK_SUCCESS;
@@ -469,7 +452,6 @@ static uintptr_t seen_visual;
 static VkBool32 VKAPI_CALL presentation_support(VkPhysicalDevice physical, uint32_t family,
                                                 void *display, uintptr_t visual)
 {
-    (void)physical;
     seen_family = family;
     seen_display = display;
     seen_visual = visual;
@@ -480,7 +462,6 @@ static VkResult VKAPI_CALL counters(VkPhysicalDevice physical, uint32_t family, 
                                     VkPerformanceCounterKHR *list,
                                     VkPerformanceCounterDescriptionKHR *descriptions)
 {
-    (void)physical, (void)list, (void)descriptions;
     seen_family = family;
     *count = 4;
     return VK_SUCCESS;
@@ -489,7 +470,6 @@ static VkResult VKAPI_CALL counters(VkPhysicalDevice physical, uint32_t family, 
 static void VKAPI_CALL passes(VkPhysicalDevice physical,
                               const VkQueryPoolPerformanceCreateInfoKHR *info, uint32_t *count)
 {
-    (void)physical;
     seen_family = info->queueFamilyIndex;
     *count = 2;
 }
@@ -499,7 +479,6 @@ static void *seen_arguments[4];
 static VkResult VKAPI_CALL family_query(VkPhysicalDevice physical, uint32_t family, void *a,
                                         void *b, void *c, void *d)
 {
-    (void)physical;
     seen_family = family;
     memcpy(seen_arguments, (void *[]){a, b, c, d}, sizeof(seen_arguments));
     return VK_INCOMPLETE;
@@ -514,7 +493,6 @@ struct engine_question {
 
 static void VKAPI_CALL engine_query(VkPhysicalDevice physical, const void *question, void *out)
 {
-    (void)physical;
     seen_family = ((const struct engine_question *)question)->family;
     assert_int_equal(((const struct engine_question *)question)->engine, 6);
     assert_ptr_equal(out, &fake);

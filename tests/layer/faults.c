@@ -3,9 +3,6 @@
  * hangs, nothing leaks, and no error is one that Vulkan doesn't allow there. */
 #include "world.h"
 
-#include <pthread.h>
-#include <string.h>
-
 /* A little program on three queues, with a second thread, that keeps going whatever fails. */
 struct program {
     struct device w;

@@ -3,10 +3,6 @@
  */
 #include "world.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-
 static const uint32_t two[] = {2, WORLD_END};
 
 #define MS UINT64_C(1000000)

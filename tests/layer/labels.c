@@ -7,10 +7,6 @@
  * open around the two, outermost first. */
 #include "world.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "belfry/belfry.h"
 #include "support/lines.h"
 
@@ -429,7 +425,6 @@ static struct {
 /* "q2/17": thread 2's 17th round. */
 static void tally_seen(const struct belfry_icd_record *record, void *user)
 {
-    (void)user;
     uint32_t thread, round;
     if (record->call != BELFRY_ICD_CALL_SUBMIT && record->call != BELFRY_ICD_CALL_LABEL_INSERT)
         return;

@@ -3,9 +3,6 @@
  * one line says why. */
 #include "world.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "belfry/belfry.h"
 #include "support/lines.h"
 

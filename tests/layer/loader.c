@@ -3,9 +3,6 @@
  * again and again, several at a time, and after the layer was unloaded. */
 #include "world.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #include "support/lines.h"
 
 #define LAYER_NAME "VK_LAYER_BELFRY_multi_engine"

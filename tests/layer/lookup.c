@@ -7,9 +7,6 @@
 #include "table.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum answer { NOTHING, THEIRS, OURS };
 

@@ -3,9 +3,6 @@
  * handle of ours reaches it. */
 #include "world.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
 DEVICE_TEST(test_private_data, "SHAPE=lavapipe", three)

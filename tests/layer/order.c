@@ -7,8 +7,6 @@
  * layers. */
 #include "world.h"
 
-#include <string.h>
-
 #include "bystander.h"
 
 #define BELFRY     "VK_LAYER_BELFRY_multi_engine"

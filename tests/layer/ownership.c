@@ -3,9 +3,6 @@
  * two families that are one below is none; the layout change that both halves name happens once. */
 #include "fake.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
@@ -94,7 +91,6 @@ static void VKAPI_CALL drv_barrier(VkCommandBuffer buffer, VkPipelineStageFlags 
                                    uint32_t buffer_count, const VkBufferMemoryBarrier *buffers,
                                    uint32_t image_count, const VkImageMemoryBarrier *images)
 {
-    (void)buffer;
     seen.flags = flags;
     see1(src, dst, memory_count, memory, buffer_count, buffers, image_count, images);
 }
@@ -106,28 +102,24 @@ static void VKAPI_CALL drv_wait_events(VkCommandBuffer buffer, uint32_t event_co
                                        const VkBufferMemoryBarrier *buffers, uint32_t image_count,
                                        const VkImageMemoryBarrier *images)
 {
-    (void)buffer, (void)events;
     assert_int_equal(event_count, 1);
     see1(src, dst, memory_count, memory, buffer_count, buffers, image_count, images);
 }
 
 static void VKAPI_CALL drv_barrier2(VkCommandBuffer buffer, const VkDependencyInfo *info)
 {
-    (void)buffer;
     see2(info);
 }
 
 static void VKAPI_CALL drv_set_event2(VkCommandBuffer buffer, VkEvent event,
                                       const VkDependencyInfo *info)
 {
-    (void)buffer, (void)event;
     see2(info);
 }
 
 static void VKAPI_CALL drv_wait_events2(VkCommandBuffer buffer, uint32_t count,
                                         const VkEvent *events, const VkDependencyInfo *infos)
 {
-    (void)buffer, (void)events;
     for (uint32_t i = 0; i < count; i++)
         see2(&infos[i]);
 }
@@ -494,7 +486,6 @@ static VkResult VKAPI_CALL drv_allocate_none(VkDevice device,
                                              const VkCommandBufferAllocateInfo *info,
                                              VkCommandBuffer *buffers)
 {
-    (void)device;
     memset(buffers, 0, info->commandBufferCount * sizeof(*buffers));
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }

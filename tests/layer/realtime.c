@@ -3,9 +3,6 @@
  * queue of the program is on, and that is in nobody's way. */
 #include "world.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "scheduler/scheduler.h"
 #include "support/lines.h"
 

@@ -4,9 +4,6 @@
  * or below has nothing to say. (What the hooks do command by command: recording.c.) */
 #include "world.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "shaders/recorded.comp.h"
 
 #define BELFRY     "VK_LAYER_BELFRY_multi_engine"

@@ -6,10 +6,6 @@
 #include "fake.h"
 #include "recording_world.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "registry.h"
 
 /* Recording ------------------------------------------------------------------------------------ */
@@ -319,7 +315,6 @@ static struct {
 
 static void *use_twice(void *unused)
 {
-    (void)unused;
     assert_bound(recording_dispatch(relay.buffer), VARIANT(COMPUTE));
     pthread_barrier_wait(&relay.turn);
     pthread_barrier_wait(&relay.turn);

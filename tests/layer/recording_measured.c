@@ -3,8 +3,6 @@
  * which command buffers throw a coin (specialize/ab_timing.h, recording.h). */
 #include "recording_world.h"
 
-#include <stdlib.h>
-
 #include "specialize/ab_timing.h"
 
 static struct bf_ab_timer timer;

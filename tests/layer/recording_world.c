@@ -2,8 +2,6 @@
 #include "recording_world.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "device/device.h"
 
@@ -64,7 +62,6 @@ EXPORTED struct bf_recorder *bf_specializer_recorder(struct bf_specializer *s)
 
 static void VKAPI_CALL drv_bind(VkCommandBuffer buffer, VkPipelineBindPoint point, VkPipeline p)
 {
-    (void)buffer;
     if (point <= COMPUTE)
         recording.bound[point] = p;
 }
@@ -79,20 +76,17 @@ static void VKAPI_CALL drv_use(void)
 static VkResult VKAPI_CALL drv_submit2(VkQueue queue, uint32_t count, const VkSubmitInfo2 *infos,
                                        VkFence fence)
 {
-    (void)queue, (void)count, (void)infos, (void)fence;
     return recording.submit_result;
 }
 
 static void VKAPI_CALL drv_stamp(VkCommandBuffer buffer, VkPipelineStageFlagBits stage,
                                  VkQueryPool queries, uint32_t query)
 {
-    (void)buffer, (void)stage, (void)queries, (void)query;
     recording.stamps++;
 }
 
 static VkResult VKAPI_CALL drv_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
-    (void)device, (void)semaphore;
     *value = recording.counter;
     return VK_SUCCESS;
 }

@@ -3,9 +3,6 @@
  * driver does so as long as it can, and says when one was destroyed too early. */
 #include "world.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 #define BUG "SHAPE=q1 BUG=late_wait_points"
 
 /* Four pairs, on one VkQueue of the driver's: the second waits for the first. */
@@ -120,20 +117,17 @@ DEVICE_TEST(queues_of_several_threads_use_timelines_up, BUG, pairs)
 static void *refuse_allocation(void *user, size_t size, size_t alignment,
                                VkSystemAllocationScope scope)
 {
-    (void)user, (void)size, (void)alignment, (void)scope;
     return NULL;
 }
 
 static void *refuse_reallocation(void *user, void *old, size_t size, size_t alignment,
                                  VkSystemAllocationScope scope)
 {
-    (void)user, (void)old, (void)size, (void)alignment, (void)scope;
     return NULL;
 }
 
 static void refuse_free(void *user, void *memory)
 {
-    (void)user, (void)memory;
     abort();
 }
 

@@ -3,8 +3,6 @@
  * once, whatever its size and whichever form it comes in. */
 #include "world.h"
 
-#include <string.h>
-
 #include "support/lines.h"
 
 static const uint32_t two[] = {2, WORLD_END};

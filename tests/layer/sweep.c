@@ -11,13 +11,9 @@
 #include "world.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "table.h"
 
@@ -178,7 +174,6 @@ static void *first_argument(const struct program *p, const char *handle)
 
 static void fault(int signal, siginfo_t *info, void *context)
 {
-    (void)signal, (void)info;
     const ucontext_t *at = context;
 #ifdef __x86_64__
     _exit(at->uc_mcontext.gregs[REG_RIP] == 0 ? SAID(CALLED_NULL) : SAID(FAULTED));

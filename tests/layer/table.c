@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "table.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "support/test.h"
 
 struct table_row table_rows[2000];

@@ -3,14 +3,10 @@
  * on without: no command of a device's is then handed out that specialises. */
 #include "fake.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static char last[1024];
 
 static void VKAPI_CALL drv_dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z)
 {
-    (void)buffer, (void)x, (void)y, (void)z;
 }
 
 /* Makes a device under the setting (NULL: unset), and returns how many lines that took. */

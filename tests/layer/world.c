@@ -2,15 +2,12 @@
 /* A program that knows nothing of Belfry, through the Vulkan loader. */
 #include "world.h"
 
-#include <string.h>
-
 bool world_without_debug_utils;
 const char *world_layers;
 
 bool world_has_layer(const char *name)
 {
 #ifdef __SANITIZE_THREAD__
-    (void)name;
     return false;
 #else
     VkLayerProperties list[64];

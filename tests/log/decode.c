@@ -3,10 +3,6 @@
  * offsets that WDDM documents. */
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "log/decode.h"
 
 /* --- Dumps ------------------------------------------------------------------------------------*/

@@ -4,9 +4,6 @@
  * anybody asked for a log, on the program's own VkQueues, and within one call. */
 #include "support/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Only with calibrated clocks can a stall be seen from the host without ending it. */
 static bool open_timed(struct fixture *f, BfQueue *queue)
 {

@@ -4,10 +4,6 @@
  * buffers and come and go. */
 #include "support/fixture.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_QUEUES = 4, STEPS = 60, READERS = 2, MOST = 4 * STEPS, FENCES = 4, BATCH = 7 };
 
 struct operation {

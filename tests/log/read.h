@@ -5,9 +5,6 @@
 
 #include "support/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static inline BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type,
                                            uint32_t entries)
 {

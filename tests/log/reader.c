@@ -3,11 +3,6 @@
  * flushes, which is between any two looks at the memory. */
 #include "support/test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "log_helper.h"
 
 #define MANY 4096

@@ -2,9 +2,6 @@
 /* Logs of a queue's waits and signals: what is in memory, when, and which times. */
 #include "log/read.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 /* ------------------------------------------------------------------------------------ Memory -- */
 
 FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)

@@ -7,10 +7,6 @@
  * that was written before; and its store of the word releases the entries that it counts. */
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "log_helper.h"
 
 /* The sanitizer slows the writer down more than the reader; fewer entries do. */

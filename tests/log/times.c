@@ -2,9 +2,6 @@
 /* The times that the reader of native fence logs makes of raw stamps (log/reader.h, R-5). */
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "log_helper.h"
 
 #define ENTRIES 64

@@ -8,9 +8,6 @@
  */
 #include "support/test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "ideal.h"
 
 static struct ideal machine, copy;

@@ -4,11 +4,6 @@
  * driver looks at every batch (BELFRY_ICD_PROTECTION). */
 #include "support/fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct fixture_options protecting = {.family = UINT32_MAX, .protected_queues = true};
 
 struct rig {

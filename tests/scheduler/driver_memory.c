@@ -3,8 +3,6 @@
  * it was in says so and changes nothing, or nobody notices. The device is never lost. */
 #include "support/fixture.h"
 
-#include <stdio.h>
-
 /* Once more: it succeeds. */
 #define RETRY(call_)                                                                               \
     do {                                                                                           \

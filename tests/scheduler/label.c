@@ -4,10 +4,6 @@
  * test's own. */
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scheduler/scheduler.h"
 #include "scheduler/label.h"
 
@@ -40,7 +36,6 @@ void bf_engine_enter(struct bf_engine *engine)
 
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
 {
-    (void)mask;
     bf_lock_release(&engine->lock);
 }
 
@@ -49,20 +44,17 @@ static char told[256];
 
 static void VKAPI_CALL drv_begin(VkQueue queue, const VkDebugUtilsLabelEXT *label)
 {
-    (void)queue;
     size_t n = strlen(told);
     snprintf(told + n, sizeof(told) - n, "+%s ", label->pLabelName);
 }
 
 static void VKAPI_CALL drv_end(VkQueue queue)
 {
-    (void)queue;
     strncat(told, "- ", sizeof(told) - strlen(told) - 1);
 }
 
 static void VKAPI_CALL drv_insert(VkQueue queue, const VkDebugUtilsLabelEXT *label)
 {
-    (void)queue;
     size_t n = strlen(told);
     snprintf(told + n, sizeof(told) - n, "!%s ", label->pLabelName);
 }

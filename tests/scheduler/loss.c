@@ -4,8 +4,6 @@
  */
 #include "support/fixture.h"
 
-#include <stdio.h>
-
 /* ------------------------------------------------------------------------ Everything pending -- */
 
 enum { THREADS = 7 };

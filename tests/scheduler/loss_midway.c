@@ -4,7 +4,6 @@
 #include "support/fixture.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 struct full_pipe {
     int ends[2], before;

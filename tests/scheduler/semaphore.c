@@ -4,10 +4,6 @@
  * device below, the pump and the trace are the test's own. */
 #include "support/test.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scheduler/acceptance.h"
 #include "scheduler/scheduler.h"
 #include "base/message.h"
@@ -21,67 +17,55 @@ static VkResult driver_result;
 
 void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
 {
-    (void)scheduler;
     pumped |= mask;
 }
 
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
 {
-    (void)scheduler;
 }
 
 void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
                        bool own_callbacks)
 {
-    (void)scheduler, (void)semaphore, (void)fence, (void)own_callbacks;
 }
 
 void bf_retired_add(struct bf_scheduler *scheduler, struct bf_semaphore *sem, uint64_t engines)
 {
-    (void)scheduler, (void)sem, (void)engines;
 }
 
 void bf_retired_drain_if_many(struct bf_scheduler *scheduler)
 {
-    (void)scheduler;
 }
 
 void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    (void)scheduler, (void)sem;
     watchers_started++;
 }
 
 void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)
 {
-    (void)scheduler, (void)semaphore;
 }
 
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
 {
-    (void)scheduler;
     return VK_ERROR_DEVICE_LOST;
 }
 
 void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    (void)scheduler, (void)sem;
     watchers_stopped++;
 }
 
 void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal)
 {
-    (void)trace, (void)signal;
 }
 
 void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name)
 {
-    (void)trace, (void)semaphore, (void)name;
 }
 
 static VkResult counter_value(VkDevice scheduler, VkSemaphore semaphore, uint64_t *value)
 {
-    (void)scheduler, (void)semaphore;
     *value = driver_value;
     return driver_result;
 }

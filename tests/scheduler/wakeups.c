@@ -3,7 +3,6 @@
  * waits, and a waiter wakes Belfry about once, however many signals pass it by. */
 #include "support/fixture.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 
 /* Times that threads of this process went to sleep of their own accord: each a wake-up later. */

@@ -2,8 +2,6 @@
 /* BfAttachInfo::pSettings: what a program that attaches its own device sets itself. */
 #include "settings_helper.h"
 
-#include <unistd.h>
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 TEST(values_are_read_as_those_of_the_file)

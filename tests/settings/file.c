@@ -2,9 +2,7 @@
 /* vk_layer_settings.txt: where it is found, and everything that can be wrong with one. */
 #include "settings_helper.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_NAME "vk_layer_settings.txt"
 

@@ -3,7 +3,6 @@
 #include "settings_helper.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 TEST(defaults)
 {

@@ -4,7 +4,6 @@
 #include "settings_helper.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 void *__real_malloc(size_t size);
 void __real_free(void *memory);

@@ -4,7 +4,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "specialize/ab_decision.h"
 

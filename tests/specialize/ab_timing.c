@@ -6,9 +6,6 @@
 
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "ab_timing_gpu.h"
 
 #define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
@@ -32,7 +29,6 @@ static void make_recording(int i, VkCommandBufferLevel level)
 static int set_up(void **state)
 {
     static const uint32_t words[BF_WATCHED] = {7};
-    (void)state;
     memset(&recorder, 0, sizeof(recorder));
     memset(buffers, 0, sizeof(buffers));
     fake_none();
@@ -53,7 +49,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (int i = 0; i < 16; i++)
         bf_recording_destroy(recordings[i]);
     bf_submissions_finish(&submissions);
@@ -199,7 +194,6 @@ static double told;
 
 static void tell(void *context, const struct bf_ab_sample *sample, double ns)
 {
-    (void)context, (void)sample;
     told = ns;
 }
 

@@ -2,9 +2,6 @@
 /* Which tuples a table chooses (specialize/histogram.h, TA-4 to TA-10). */
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "specialize/histogram.h"
 
 static struct bf_histogram histogram;
@@ -13,7 +10,6 @@ static struct bf_histogram_choice choice;
 /* It is empty, and of three words. */
 static int fresh(void **state)
 {
-    (void)state;
     bf_histogram_init(&histogram, 3, 0);
     return 0;
 }

@@ -2,9 +2,6 @@
 /* What recording threads note about values (specialize/histogram.h, TA-1 to TA-3 and TA-10). */
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "specialize/histogram.h"
 
 static struct bf_histogram_notes notes;

@@ -3,10 +3,6 @@
 
 #include "support/test.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-
 #include "specialize/runner.h"
 
 #define THREADS 4

@@ -4,9 +4,6 @@
 
 #include "support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "recording_fake.h"
 #include "specialize/ab_timing.h"
 
@@ -24,7 +21,6 @@ static struct bf_recording *recordings[20];
 
 static int set_up(void **state)
 {
-    (void)state;
     memset(&recorder, 0, sizeof(recorder));
     fake_none();
     fake_table(&vk);
@@ -43,7 +39,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (int i = 0; i < 20; i++)
         bf_recording_destroy(recordings[i]);
     bf_submissions_finish(&submissions);
@@ -153,7 +148,6 @@ static uint64_t used_total;
 
 static void was_used(void *context, struct bf_pipeline *p, const struct bf_recording *recording)
 {
-    (void)recording;
     assert_ptr_equal(context, &vk);
     assert_ptr_equal(p, &pipeline);
     used_calls++;

@@ -4,10 +4,6 @@
 
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 void capture_start(struct capture *capture)
 {
     fflush(stderr);

@@ -2,9 +2,6 @@
 /* A program's Vulkan device, through the loader: the part that all fixtures have. */
 #include "support/device.h"
 
-#include <stdio.h>
-#include <string.h>
-
 VkResult device_open_instance(struct device *d, const struct device_instance *what)
 {
     *d = (struct device){0};

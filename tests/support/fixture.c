@@ -3,10 +3,6 @@
 #include "support/fixture.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define KHRONOS "VK_LAYER_KHRONOS_validation"
 
@@ -295,7 +291,6 @@ static void alarm_rings(int number)
 /* A run under the validation layer proves something only if that layer is there and speaks. */
 static void test_validation_speaks(void **state)
 {
-    (void)state;
     struct fixture f;
     fixture_open(&f, NULL);
     fputs("the next message is meant to be there\n", stderr);

@@ -13,8 +13,6 @@
 
 #include "support/device.h"
 
-#include <pthread.h>
-
 #include <belfry/belfry.h>
 #include <belfry/native_fence.h>
 

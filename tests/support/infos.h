@@ -4,8 +4,6 @@
 #ifndef BELFRY_TESTS_SUPPORT_INFOS_H
 #define BELFRY_TESTS_SUPPORT_INFOS_H
 
-#include <stdint.h>
-
 #include "support/test.h"
 
 #include <volk.h>

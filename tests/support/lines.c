@@ -2,10 +2,7 @@
 #include "support/test.h"
 #include "support/lines.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static int caught = -1, real_stderr = -1;
 

@@ -2,9 +2,6 @@
 /* The list of an executable's tests, and the main that runs them. */
 #include "support/test.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define TESTS_MAX 128
 
 static struct CMUnitTest tests[TESTS_MAX];

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test in C stands on: cmocka with the headers that it asks for, tests that enlist
- * themselves, and a main that runs them. */
+/* What every test in C stands on: cmocka, the headers of C's library and of POSIX that most tests
+ * use, tests that enlist themselves, and a main that runs them. */
 #ifndef BELFRY_TESTS_SUPPORT_TEST_H
 #define BELFRY_TESTS_SUPPORT_TEST_H
 
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+
+/* What Vulkan or a thread calls has their parameters, whether a test looks at them or not. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #include "support/type.h"
 

@@ -3,10 +3,6 @@
 #include "support/vulkan.h"
 #include "support/infos.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------------------- Environment -- */
 
 void environment_set(struct environment *saved, const char *text)
@@ -85,7 +81,6 @@ static VkBool32 VKAPI_CALL message_seen(VkDebugUtilsMessageSeverityFlagBitsEXT s
                                         const VkDebugUtilsMessengerCallbackDataEXT *data,
                                         void *user)
 {
-    (void)severity, (void)types;
     fprintf(stderr, "validation: %s\n", data->pMessage);
     __atomic_fetch_add((uint32_t *)user, 1, __ATOMIC_RELAXED);
     return VK_FALSE;

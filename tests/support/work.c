@@ -3,11 +3,6 @@
 #include "support/fixture.h"
 #include "support/asleep.h"
 
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 /* ----------------------------------------------------------------------------------- Objects -- */
 
 BfQueue make_queue(struct fixture *f, BfQueueType type)

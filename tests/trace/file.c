@@ -3,7 +3,6 @@
 #include "trace_helper.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -128,7 +127,6 @@ TEST(says_why_there_is_no_file)
 
 static void write_to_full_disk(const char *folder)
 {
-    (void)folder;
     struct bf_trace *trace = trace_open("/dev/full");
     packets(trace, 2000);
     bf_trace_drain(trace);

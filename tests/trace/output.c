@@ -2,9 +2,7 @@
 /* The way to the file, when the disk is slow, full, or somebody else's. */
 #include "trace_helper.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 

@@ -3,8 +3,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "trace/stamps.h"
@@ -93,7 +91,6 @@ static struct recording recordings[1024];
 static VkResult create_query_pool(VkDevice d, const VkQueryPoolCreateInfo *info,
                                   const VkAllocationCallbacks *a, VkQueryPool *pool)
 {
-    (void)d, (void)a;
     assert_int_equal(info->queryType, VK_QUERY_TYPE_TIMESTAMP);
     assert_int_equal(info->queryCount, 1024);
     *pool = (VkQueryPool)(uintptr_t)7;
@@ -102,14 +99,12 @@ static VkResult create_query_pool(VkDevice d, const VkQueryPoolCreateInfo *info,
 
 static void destroy_query_pool(VkDevice d, VkQueryPool pool, const VkAllocationCallbacks *a)
 {
-    (void)d, (void)a;
     assert_true(pool == (VkQueryPool)(uintptr_t)7);
 }
 
 static VkResult create_command_pool(VkDevice d, const VkCommandPoolCreateInfo *info,
                                     const VkAllocationCallbacks *a, VkCommandPool *pool)
 {
-    (void)d, (void)a;
     assert_int_equal(info->queueFamilyIndex, 3);
     *pool = (VkCommandPool)(uintptr_t)8;
     return VK_SUCCESS;
@@ -117,13 +112,11 @@ static VkResult create_command_pool(VkDevice d, const VkCommandPoolCreateInfo *i
 
 static void destroy_command_pool(VkDevice d, VkCommandPool pool, const VkAllocationCallbacks *a)
 {
-    (void)d, (void)a, (void)pool;
     gpu.buffers = 0;
 }
 
 static VkResult allocate(VkDevice d, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *out)
 {
-    (void)d;
     if (gpu.buffers + info->commandBufferCount > gpu.buffers_max)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     for (uint32_t i = 0; i < info->commandBufferCount; i++) {
@@ -135,7 +128,6 @@ static VkResult allocate(VkDevice d, const VkCommandBufferAllocateInfo *info, Vk
 
 static void free_buffers(VkDevice d, VkCommandPool p, uint32_t n, const VkCommandBuffer *buffers)
 {
-    (void)d, (void)p, (void)buffers;
     gpu.buffers -= n;
 }
 
@@ -148,13 +140,11 @@ static VkResult begin(VkCommandBuffer c, const VkCommandBufferBeginInfo *info)
 
 static VkResult end(VkCommandBuffer c)
 {
-    (void)c;
     return VK_SUCCESS;
 }
 
 static void cmd_reset(VkCommandBuffer c, VkQueryPool p, uint32_t first, uint32_t count)
 {
-    (void)p;
     assert_int_equal(count, 2);
     ((struct recording *)c)->query = first;
     ((struct recording *)c)->resets = true;
@@ -162,7 +152,6 @@ static void cmd_reset(VkCommandBuffer c, VkQueryPool p, uint32_t first, uint32_t
 
 static void cmd_write(VkCommandBuffer c, VkPipelineStageFlagBits stage, VkQueryPool p, uint32_t q)
 {
-    (void)p;
     assert_int_equal(stage, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     ((struct recording *)c)->query = q;
     ((struct recording *)c)->stamped = true;
@@ -170,7 +159,6 @@ static void cmd_write(VkCommandBuffer c, VkPipelineStageFlagBits stage, VkQueryP
 
 static void cmd_write2(VkCommandBuffer c, VkPipelineStageFlags2 stage, VkQueryPool p, uint32_t q)
 {
-    (void)p;
     assert_int_equal(stage, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     cmd_write(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, p, q);
     ((struct recording *)c)->second_form = true;
@@ -178,7 +166,6 @@ static void cmd_write2(VkCommandBuffer c, VkPipelineStageFlags2 stage, VkQueryPo
 
 static void host_reset(VkDevice d, VkQueryPool p, uint32_t first, uint32_t count)
 {
-    (void)d, (void)p;
     for (uint32_t i = 0; i < count; i++)
         gpu.written[first + i] = gpu.available[first + i] = false;
 }
@@ -186,7 +173,6 @@ static void host_reset(VkDevice d, VkQueryPool p, uint32_t first, uint32_t count
 static VkResult results(VkDevice d, VkQueryPool p, uint32_t first, uint32_t count, size_t size,
                         void *data, VkDeviceSize stride, VkQueryResultFlags flags)
 {
-    (void)d, (void)p;
     assert_int_equal(count, 2);
     assert_int_equal(size, 32);
     assert_int_equal(stride, 16);
@@ -202,7 +188,6 @@ static VkResult results(VkDevice d, VkQueryPool p, uint32_t first, uint32_t coun
 static VkResult calibrated(VkDevice d, uint32_t n, const VkCalibratedTimestampInfoEXT *infos,
                            uint64_t *times, uint64_t *deviation)
 {
-    (void)d;
     assert_int_equal(n, 2);
     assert_int_equal(infos[0].timeDomain, VK_TIME_DOMAIN_DEVICE_EXT);
     assert_int_equal(infos[1].timeDomain, VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
@@ -219,7 +204,6 @@ static VkResult calibrated(VkDevice d, uint32_t n, const VkCalibratedTimestampIn
 
 static VkResult set_loader_data(VkDevice d, void *object)
 {
-    (void)d;
     *(uintptr_t *)object = 0x10ade5;
     return VK_SUCCESS;
 }

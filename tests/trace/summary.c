@@ -2,11 +2,6 @@
 /* Busy time and overlap against a count of every nanosecond, and the table that shows them. */
 #include "support/test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/overlap.h"
 #include "trace/trace.h"
 

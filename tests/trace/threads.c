@@ -2,8 +2,6 @@
 /* Many threads on one trace: what must hold for any trace holds for theirs. */
 #include "trace_helper.h"
 
-#include <pthread.h>
-
 #define THREADS 4
 #define PACKETS 300
 

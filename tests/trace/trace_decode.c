@@ -2,10 +2,6 @@
 #include "support/test.h"
 #include "trace_decode.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- Wire format ------------------------------------------------------------------------------*/
 
 struct reader {

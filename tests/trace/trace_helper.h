@@ -5,11 +5,6 @@
 
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "trace/trace.h"
 #include "trace_decode.h"
 

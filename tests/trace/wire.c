@@ -2,10 +2,6 @@
 /* The wire format, byte by byte, as protobuf.dev and Perfetto's .proto files describe it. */
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "trace/perfetto.h"
 #include "trace/protobuf.h"
 

@@ -3,11 +3,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/message.h"
 
@@ -16,7 +12,6 @@ char last_line[1024];
 
 void bf_message(enum bf_message_level level, const char *format, ...)
 {
-    (void)level;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(last_line, sizeof(last_line), format, arguments);
@@ -43,7 +38,6 @@ int place_setup(void **state)
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void)status, (void)type, (void)walk;
     return remove(path);
 }
 

@@ -6,8 +6,6 @@
 
 #include "support/test.h"
 
-#include <stdatomic.h>
-
 #include "specialize/archive/archive.h"
 #include "specialize/archive/record.h"
 

@@ -3,12 +3,7 @@
  */
 #include "archive_helper.h"
 
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define RECORDS 5
 

@@ -6,8 +6,6 @@
 #define NO_MEMORY_WRAPPED
 #include "support/no_memory.h"
 
-#include <unistd.h>
-
 static uint32_t until_failure = UINT32_MAX; /* UINT32_MAX: none fails */
 
 static bool has_none(void)

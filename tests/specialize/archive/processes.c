@@ -6,14 +6,10 @@
  * is the model: of a step that was cut short either outcome is right. */
 #include "archive_helper.h"
 
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define WRITERS 4
 #define KEYS    8 /* of each */

@@ -3,10 +3,6 @@
  * bad input; readers beside a writer (AR-8). */
 #include "archive_helper.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-
 TEST(checksum_is_the_published_one)
 {
     assert_int_equal(bf_crc32c("123456789", 9), 0xE3069283);
@@ -342,7 +338,6 @@ struct crowd {
 
 static void count(void *context, const struct bf_archive_key *key, const struct bf_verdict *verdict)
 {
-    (void)key, (void)verdict;
     ++*(uint32_t *)context;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_drawing.h"
 
-#include <string.h>
-
 #include "shaders/check_cover.vert.h"
 #include "shaders/check_shade.frag.h"
 

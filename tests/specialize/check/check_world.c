@@ -2,9 +2,6 @@
 #include "check_world.h"
 #include "support/infos.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #ifdef __SANITIZE_ADDRESS__
 #include <dlfcn.h>
 #include <link.h>
@@ -58,7 +55,6 @@ struct names {
 
 static int find_driver(struct dl_phdr_info *info, size_t size, void *found)
 {
-    (void)size;
     struct names *names = found;
     const char *name = info->dlpi_name;
     if (name && names->count < 4 && (strstr(name, "libLLVM") || strstr(name, "libvulkan_lvp")))

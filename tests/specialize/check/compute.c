@@ -2,8 +2,6 @@
 /* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4, CK-6). */
 #include "check_world.h"
 
-#include <string.h>
-
 #include "shaders/check_far.comp.h"
 #include "shaders/check_fickle.comp.h"
 #include "shaders/check_fragile.comp.h"

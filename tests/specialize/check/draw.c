@@ -2,8 +2,6 @@
 /* Graphics pipelines against others that are the same, or nearly so (CK-1, CK-4, DR-1, DR-2). */
 #include "check_drawing.h"
 
-#include <string.h>
-
 #include "shaders/check_corner.vert.h"
 #include "shaders/check_place.vert.h"
 #include "shaders/check_store.frag.h"

@@ -3,8 +3,6 @@
  * submission: the check says so, and all that it made is destroyed (CK-5). */
 #include "check_faults.h"
 
-#include <stdio.h>
-
 static uint64_t oom_points(struct world *w)
 {
     struct belfry_icd_counters counters;

@@ -3,7 +3,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "specialize/shader/block.h"
 #include "specialize/check/inputs.h"

@@ -2,8 +2,6 @@
 /* Draws to several samples (DS-1, DS-2), and draws that read input attachments. */
 #include "check_drawing.h"
 
-#include <string.h>
-
 #include "shaders/check_count.frag.h"
 #include "shaders/check_feeds.frag.h"
 #include "shaders/check_reads.frag.h"

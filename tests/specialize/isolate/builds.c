@@ -4,9 +4,6 @@
 #include "support/infos.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "isolate_picture.h"
 #include "shaders/isolate.comp.h"

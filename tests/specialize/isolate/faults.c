@@ -8,18 +8,11 @@
 #include "isolate_picture.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
@@ -122,7 +115,6 @@ static _Atomic uint32_t children_told;
 
 static void on_child(int signal_number)
 {
-    (void)signal_number;
     children_told++;
 }
 
@@ -191,13 +183,11 @@ TEST(the_program_notices_nothing)
 
 static int reaper_setup(void **state)
 {
-    (void)state;
     return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 static int reaper_teardown(void **state)
 {
-    (void)state;
     return prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 

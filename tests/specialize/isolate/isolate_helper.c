@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "isolate_helper.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/message.h"
 
 _Atomic uint32_t lines;

@@ -6,7 +6,6 @@
 
 #include "support/test.h"
 
-#include <stdatomic.h>
 #include <volk.h>
 
 #include "specialize/isolate/isolate.h"

@@ -3,16 +3,12 @@
  * refused whatever it looks like (IS-4). */
 #include "isolate_helper.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/message.h"
 #include "isolate_picture.h"
 #include "specialize/isolate/wire.h"
 
 void bf_message(enum bf_message_level level, const char *format, ...)
 {
-    (void)level, (void)format;
 }
 
 /* ------------------------------------------------------------------------------------- A device */

@@ -3,10 +3,6 @@
  * the program sees nothing of it, loses nothing, and the report says what it was. */
 #include "icd_program.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------------------------ Rounds -- */
 
 /* A pipeline is made, used, and built again while the driver fails so; it is used once more, and

@@ -4,10 +4,6 @@
 
 #include "support/capture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shaders/full.vert.h"
 #include "shaders/paint.frag.h"
 #include "shaders/store.comp.h"

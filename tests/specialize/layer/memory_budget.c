@@ -3,10 +3,6 @@
  * for. The test driver says that each takes so much. */
 #include "icd_program.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define BIG_ENVIRONMENT "PIPELINE_SIZE=110000 VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=1"
 #define FIT             4 /* of them, in half of that */
 

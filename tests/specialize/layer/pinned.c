@@ -5,10 +5,6 @@
 #include "icd_program.h"
 #include "support/infos.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define COMPUTE  VK_PIPELINE_BIND_POINT_COMPUTE
 #define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
 

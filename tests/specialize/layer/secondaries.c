@@ -7,9 +7,6 @@
 #include "support/cache.h"
 #include "support/capture.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <belfry/background.h>
 #include <belfry/belfry.h>
 

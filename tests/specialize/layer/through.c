@@ -8,12 +8,6 @@
 
 #include <belfry/background.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "shaders/general.comp.h"
 
 #define WORDS 4096

@@ -8,11 +8,6 @@
 
 #include <belfry/background.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "shaders/drawn.frag.h"
 #include "shaders/full.vert.h"
 #include "shaders/shown.frag.h"

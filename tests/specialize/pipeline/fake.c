@@ -7,7 +7,6 @@ struct fake fake;
 static void *VKAPI_PTR no_allocation(void *context, size_t size, size_t alignment,
                                      VkSystemAllocationScope scope)
 {
-    (void)context, (void)size, (void)alignment, (void)scope;
     abort();
 }
 
@@ -205,7 +204,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_compute(VkDevice device, VkPipeline
                                                      const VkAllocationCallbacks *allocator,
                                                      VkPipeline *pipelines)
 {
-    (void)cache, (void)count;
     fake_need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
     if (!fake.quiet) {
         dumped = 0;
@@ -222,7 +220,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelin
                                                       const VkAllocationCallbacks *allocator,
                                                       VkPipeline *pipelines)
 {
-    (void)cache, (void)count;
     fake_need(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)infos->layout);
     if (infos->renderPass)
         fake_need(VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)infos->renderPass);
@@ -236,7 +233,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelin
 static VKAPI_ATTR void VKAPI_CALL ask_buffer(VkDevice device, VkBuffer buffer,
                                              VkMemoryRequirements *needs)
 {
-    (void)device, (void)buffer;
     needs->size = fake.buffer_size;
 }
 

@@ -6,10 +6,6 @@
 
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <volk.h>
 
 #include "specialize/pipeline/pipeline.h"

@@ -7,10 +7,6 @@
 #include "support/infos.h"
 #include "support/vulkan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <volk.h>
 
 #include "specialize/pipeline/pipeline.h"

@@ -2,8 +2,6 @@
 /* The life of variants beside that of their pipeline: publishing, withdrawing, sweeping. */
 #include "fake.h"
 
-#include <pthread.h>
-
 #include "shaders/paint.comp.h"
 
 struct scene {
@@ -275,7 +273,6 @@ static void *builder(void *context)
 
 static void withdraw_all(struct bf_pipeline *pipeline, void *context)
 {
-    (void)context;
     for (uint32_t i = 0; i < BF_MAX_VARIANTS; i++) {
         struct bf_variant *v = atomic_load(&pipeline->variants[i]);
         if (v)

@@ -190,7 +190,6 @@ TEST(members)
 
 static int teardown(void **state)
 {
-    (void)state;
     vkDestroyDescriptorPool(gpu.device, gpu.descriptors, NULL);
     vkDestroyPipelineLayout(gpu.device, gpu.layout, NULL);
     vkDestroyDescriptorSetLayout(gpu.device, gpu.set_layout, NULL);
@@ -201,7 +200,6 @@ static int teardown(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     things_make();
     return 0;
 }

@@ -5,10 +5,6 @@
 
 #include "support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "specialize/shader/shader.h"
 
 struct spirv {
