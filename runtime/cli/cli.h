@@ -5,6 +5,8 @@
 #ifndef BELFRY_CLI_CLI_H
 #define BELFRY_CLI_CLI_H
 
+#include <getopt.h>
+
 /* The exit codes of 'belfry'. 'belfry run' otherwise exits with the exit code of the program. */
 enum cli_exit {
     CLI_DONE = 0,
@@ -31,6 +33,9 @@ extern const struct cli_command cli_trace;
 
 /* One line on stderr, "belfry run: ..." for the command 'name'. Returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *name, const char *format, ...);
+/* The same, where the arguments of the command 'name' have an option that isn't in 'options', which
+ * getopt_long has just come to: suggests one that is near. */
+int cli_usage_option(const char *name, const struct option *options, char **argv);
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 
 /* Formats a text, which the caller frees; ends the program if there is no memory. */

@@ -229,7 +229,8 @@ static int log_main(int argc, char **argv)
         } else if (options && strcmp(word, "--json") == 0) {
             json = true;
         } else if (options && word[0] == '-' && word[1]) {
-            return cli_usage("log", "there is no option '%s'", word);
+            return cli_usage("log", "there is no option '%s'%s", word,
+                             strncmp(word, "--j", 3) == 0 ? "; did you mean '--json'?" : "");
         } else if (name) {
             return cli_usage("log", "it takes one file, not '%s' too", word);
         } else {

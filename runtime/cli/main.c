@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "belfry/belfry.h"
 
 static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_log, &cli_settings,
@@ -22,6 +23,30 @@ int cli_usage(const char *name, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, " (see 'belfry help%s%s')\n", *name ? " " : "", name);
     return CLI_USAGE;
+}
+
+/* Reports that there is no 'what' of that name (of which a suggestion begins with 'dashes'). */
+static int unknown(const char *command, const char *what, const char *dashes, const char *written,
+                   const char *const *names, size_t count)
+{
+    size_t skipped = strspn(written, "-");
+    const char *nearest =
+        bf_nearest(written + skipped, strcspn(written + skipped, "="), names, count);
+    if (!nearest)
+        return cli_usage(command, "there is no %s '%s'", what, written);
+    return cli_usage(command, "there is no %s '%s'; did you mean '%s%s'?", what, written, dashes,
+                     nearest);
+}
+
+int cli_usage_option(const char *name, const struct option *options, char **argv)
+{
+    const char *names[16] = {NULL};
+    for (size_t i = 0; options[i].name && i < 15; i++)
+        names[i] = options[i].name;
+    /* Of '-xyz' getopt_long names the letter. */
+    char letter[] = {'-', (char)optopt, '\0'};
+    return unknown(name, "option", "--", optopt ? letter : argv[optind - 1], names,
+                   optopt ? 0 : 16);
 }
 
 void cli_warn(const char *format, ...)
@@ -58,6 +83,16 @@ static const struct cli_command *command_find(const char *name)
     return NULL;
 }
 
+static int command_unknown(const char *name)
+{
+    const char *names[COMMAND_COUNT + 1] = {"help"};
+    const char *const options[] = {"help", "version"};
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i + 1] = commands[i]->name;
+    return *name == '-' ? unknown("", "option", "--", name, options, 2)
+                        : unknown("", "command", "", name, names, COMMAND_COUNT + 1);
+}
+
 static void help_all(void)
 {
     printf("Belfry: D3D12's multi-engine execution model on Vulkan.\n\n"
@@ -77,7 +112,7 @@ static int help_command(const char *name)
 {
     const struct cli_command *command = command_find(name);
     if (!command) {
-        return cli_usage("", "there is no command '%s'", name);
+        return command_unknown(name);
     }
     printf("Usage: belfry %s%s%s\n\n%s", command->name, *command->arguments ? " " : "",
            command->arguments, command->details);
@@ -122,7 +157,7 @@ int main(int argc, char **argv)
     } else {
         const struct cli_command *command = command_find(name);
         if (!command) {
-            return cli_usage("", "there is no %s '%s'", *name == '-' ? "option" : "command", name);
+            return command_unknown(name);
         }
         result =
             wants_help(argc - 1, argv + 1) ? help_command(name) : command->main(argc - 1, argv + 1);

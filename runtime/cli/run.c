@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,11 +50,11 @@ static const char *environment_get(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Passes a setting on. A wrong one is reported in one line, and the program runs without it. */
-static void setting_pass(const char *key, const char *value, const char *origin)
+/* Passes a setting on. A wrong one is reported in one line, and nothing is run. */
+static int setting_pass(const char *key, const char *value, const char *origin)
 {
     if (!bf_setting_check(key, value, origin, false)) {
-        return;
+        return CLI_USAGE;
     }
     char *name = cli_format(VARIABLE_PREFIX "%s", key);
     for (char *c = name; *c; c++) {
@@ -78,6 +77,7 @@ static void setting_pass(const char *key, const char *value, const char *origin)
         environment_set(name, value);
     }
     free(name);
+    return CLI_DONE;
 }
 
 static int setting_option(const char *text)
@@ -87,9 +87,9 @@ static int setting_option(const char *text)
         return cli_usage("run", "--set takes KEY=VALUE, not '%s'", text);
     }
     char *key = cli_format("%.*s", (int)(equals - text), text);
-    setting_pass(key, equals + 1, "--set");
+    int result = setting_pass(key, equals + 1, "--set");
     free(key);
-    return CLI_DONE;
+    return result;
 }
 
 static int layer_option(struct request *request, enum order order, const char *layer)
@@ -372,16 +372,16 @@ static int run_main(int argc, char **argv)
             if (!*optarg) {
                 return cli_usage("run", "--trace takes the name of a file");
             }
-            setting_pass("trace", optarg, "--trace");
+            result = setting_pass("trace", optarg, "--trace");
             break;
         case 'q':
-            setting_pass("queues", optarg, "--queues");
+            result = setting_pass("queues", optarg, "--queues");
             break;
         case 's':
-            setting_pass("summary", "true", "--summary");
+            result = setting_pass("summary", "true", "--summary");
             break;
         case 'r':
-            setting_pass("report", "true", "--report");
+            result = setting_pass("report", "true", "--report");
             break;
         case 'S':
             result = setting_option(optarg);
@@ -398,7 +398,7 @@ static int run_main(int argc, char **argv)
         case ':':
             return cli_usage("run", "option '%s' lacks its argument", argv[optind - 1]);
         default:
-            return cli_usage("run", "there is no option '%s'", argv[optind - 1]);
+            return cli_usage_option("run", options, argv);
         }
         if (result != CLI_DONE) {
             return result;
@@ -432,8 +432,7 @@ const struct cli_command cli_run = {
         "                   queues each; native: the GPU's own families alone\n"
         "  --summary        print what queues and engines did when a device is destroyed\n"
         "  --report         print which shaders were rebuilt, kept and rejected, and why\n"
-        "  --set KEY=VALUE  any other setting; 'belfry settings' lists them. One that doesn't\n"
-        "                   exist costs a line, and the program runs without it\n"
+        "  --set KEY=VALUE  any other setting; 'belfry settings' lists them\n"
         "  --above LAYER    switch on LAYER too, with Belfry above it: LAYER sees what Belfry\n"
         "                   makes of the program's calls\n"
         "  --below LAYER    switch on LAYER too, with Belfry below it: LAYER sees the program's\n"

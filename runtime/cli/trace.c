@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +118,7 @@ static int trace_main(int argc, char **argv)
         case ':':
             return cli_usage("trace", "option '%s' lacks its argument", argv[optind - 1]);
         default:
-            return cli_usage("trace", "there is no option '%s'", argv[optind - 1]);
+            return cli_usage_option("trace", options, argv);
         }
     }
     if (optind == argc)

@@ -106,7 +106,7 @@ struct bf_settings {
 /*
  * Fills 'settings' with defaults, then with what VK_EXT_layer_settings in 'create_info' (may be
  * NULL), the settings file and 'environment' (as 'environ': "NAME=value" strings, then NULL; may be
- * NULL) say. Unknown keys and bad values cost a warning each with the nearest valid one (none with
+ * NULL) say. Unknown keys and bad values cost a warning each, with a valid one that is near (none with
  * 'quiet'), and never fail. With 'privileged' set (the process runs with raised
  * privileges) output paths that come from environment or file are ignored, with a line.
  * 'implicit_layer' changes the default of 'queues' to native.
@@ -175,8 +175,8 @@ enum bf_setting_source bf_settings_source(const struct bf_settings *settings, ui
  */
 const char *bf_settings_origin(const struct bf_settings *settings, uint32_t row);
 
-/* Whether 'key' exists and takes 'value'. If not, a warning names the nearest valid one (unless
- * 'quiet'); 'origin' names the place for the reader: "--set". */
+/* Whether 'key' exists and takes 'value'. If not, a warning says so, with a valid one that is near
+ * (unless 'quiet'); 'origin' names the place for the reader: "--set". */
 bool bf_setting_check(const char *key, const char *value, const char *origin, bool quiet);
 
 #endif

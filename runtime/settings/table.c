@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/nearest.h"
+
 /* The member's place in the struct; no compiler takes one of another size. */
 #define OFFSET(member, type)                                                                       \
     (offsetof(struct bf_settings, member) +                                                        \
@@ -46,53 +48,6 @@ void bf_settings_message(bool quiet, const char *format, ...)
     bf_message(BF_MESSAGE_WARNING, "%s%s", line, (size_t)length < sizeof(line) ? "" : "...");
 }
 
-/* How many letters must be added, taken away or changed to get from one to the other, without
- * regard to case. Only the first 63 letters count, which bounds the memory. */
-static uint32_t edit_distance(const char *a, size_t a_length, const char *b)
-{
-    enum { MAXIMUM = 63 };
-    uint32_t row[MAXIMUM + 1];
-    size_t b_length = strnlen(b, MAXIMUM);
-    if (a_length > MAXIMUM) {
-        a_length = MAXIMUM;
-    }
-
-    for (size_t j = 0; j <= b_length; j++) {
-        row[j] = (uint32_t)j;
-    }
-    for (size_t i = 1; i <= a_length; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = (uint32_t)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            uint32_t best = diagonal + !same;
-            diagonal = row[j];
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            if (row[j - 1] + 1 < best) {
-                best = row[j - 1] + 1;
-            }
-            row[j] = best;
-        }
-    }
-    return row[b_length];
-}
-
-static const char *name_nearest(const char *text, const char *const *names, size_t count)
-{
-    const char *nearest = NULL;
-    uint32_t least = UINT32_MAX;
-    for (size_t i = 0; i < count && names[i]; i++) {
-        uint32_t distance = edit_distance(text, strlen(text), names[i]);
-        if (distance < least) {
-            least = distance;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
 static size_t name_find(const char *text, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count && names[i]; i++) {
@@ -103,8 +58,14 @@ static size_t name_find(const char *text, const char *const *names, size_t count
     return SIZE_MAX;
 }
 
+static void nearest_name(char nearest[16], const char *text, const char *const *names, size_t count)
+{
+    const char *name = bf_nearest(text, strlen(text), names, count);
+    snprintf(nearest, 16, "%s", name ? name : "");
+}
+
 /* Reads an enum, a number or a truth value. If it is none that the row allows, returns false, with
- * the nearest one that is in 'nearest'. */
+ * one that is near in 'nearest', or "". */
 static bool value_parse(const struct bf_setting_row *row, const char *text, uint32_t *value,
                         char nearest[16])
 {
@@ -113,7 +74,7 @@ static bool value_parse(const struct bf_setting_row *row, const char *text, uint
     case BF_VALUE_ENUM: {
         size_t found = name_find(text, row->names, name_count);
         if (found == SIZE_MAX) {
-            snprintf(nearest, 16, "%s", name_nearest(text, row->names, name_count));
+            nearest_name(nearest, text, row->names, name_count);
             return false;
         }
         *value = (uint32_t)found;
@@ -122,7 +83,7 @@ static bool value_parse(const struct bf_setting_row *row, const char *text, uint
     case BF_VALUE_BOOL: {
         size_t found = name_find(text, bool_names, BOOL_NAME_COUNT);
         if (found == SIZE_MAX) {
-            snprintf(nearest, 16, "%s", name_nearest(text, bool_names, BOOL_NAME_COUNT));
+            nearest_name(nearest, text, bool_names, BOOL_NAME_COUNT);
             return false;
         }
         *value = found % 2 == 0;
@@ -134,15 +95,15 @@ static bool value_parse(const struct bf_setting_row *row, const char *text, uint
         errno = 0;
         long long number = strtoll(text, &end, hexadecimal ? 16 : 10);
         if (end == text) {
-            snprintf(nearest, 16, "%s", row->default_value);
+            *nearest = '\0';
             return false;
         }
         bool whole = *end == '\0';
         bool inside = number >= row->minimum && number <= row->maximum;
         if (!whole || !inside || errno) {
-            number = number < row->minimum ? row->minimum : number;
-            number = number > row->maximum ? row->maximum : number;
-            snprintf(nearest, 16, "%lld", number);
+            *nearest = '\0';
+            if (inside && !errno)
+                snprintf(nearest, 16, "%lld", number);
             return false;
         }
         *value = (uint32_t)number;
@@ -161,8 +122,9 @@ static bool value_check(const struct bf_setting_row *row, const char *text, cons
     if (value_parse(row, text, value, nearest)) {
         return true;
     }
-    bf_settings_message(quiet, "%s: '%.80s' is not a value of '%s' (%s); did you mean '%s'?",
-                        origin, text, row->key, row->values, nearest);
+    bf_settings_message(quiet, "%s: '%.80s' is not a value of '%s' (%s)%s%s%s", origin, text,
+                        row->key, row->values, *nearest ? "; did you mean '" : "", nearest,
+                        *nearest ? "'?" : "");
     return false;
 }
 
@@ -194,29 +156,27 @@ void bf_table_unknown(bool quiet, const char *name, size_t length, const char *o
         length = 80;
     }
 
-    char nearest[BF_ENV_NAME_LENGTH] = "";
-    uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < BF_KEY_COUNT; i++) {
-        char spelled[BF_ENV_NAME_LENGTH];
-        switch (spelling) {
-        case BF_SPELLING_KEY:
-            snprintf(spelled, sizeof(spelled), "%s", table[i].key);
-            break;
-        case BF_SPELLING_FILE:
-            snprintf(spelled, sizeof(spelled), BF_FILE_PREFIX "%s", table[i].key);
-            break;
-        case BF_SPELLING_ENVIRONMENT:
-            bf_table_variable(BF_ENV_PREFIX, i, spelled);
-            break;
-        }
-        uint32_t distance = edit_distance(name, length, spelled);
-        if (distance < least) {
-            least = distance;
-            memcpy(nearest, spelled, sizeof(nearest));
-        }
+    /* The prefix may be another's, or wrong itself: only the key is compared. */
+    const char *key = name;
+    static const char *const prefixes[] = {
+        BF_FILE_PREFIX, "belfry.", BF_ENV_PREFIX, BF_ENV_SHORT, BF_ENV_VENDOR,
+    };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]) && key == name; i++) {
+        size_t prefix = strlen(prefixes[i]);
+        key += length >= prefix && strncasecmp(name, prefixes[i], prefix) == 0 ? prefix : 0;
     }
-    bf_settings_message(quiet, "%s: there is no setting '%.*s'; did you mean '%s'?", origin,
-                        (int)length, name, nearest);
+    const char *keys[BF_KEY_COUNT];
+    for (uint32_t i = 0; i < BF_KEY_COUNT; i++)
+        keys[i] = table[i].key;
+    const char *nearest = bf_nearest(key, length - (size_t)(key - name), keys, BF_KEY_COUNT);
+    char spelled[BF_ENV_NAME_LENGTH] = "";
+    if (nearest && spelling == BF_SPELLING_ENVIRONMENT)
+        bf_table_variable(BF_ENV_PREFIX, bf_table_find(nearest, strlen(nearest)), spelled);
+    else if (nearest)
+        snprintf(spelled, sizeof(spelled), "%s%s",
+                 spelling == BF_SPELLING_FILE ? BF_FILE_PREFIX : "", nearest);
+    bf_settings_message(quiet, "%s: there is no setting '%.*s'%s%s%s", origin, (int)length, name,
+                        nearest ? "; did you mean '" : "", spelled, nearest ? "'?" : "");
 }
 
 /* Enums and numbers have four bytes. */

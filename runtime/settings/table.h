@@ -48,7 +48,7 @@ void bf_table_defaults(struct bf_settings *settings, bool implicit_layer);
 VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
                          const struct bf_setting_input *input);
 
-/* Reports that 'name' ('length' bytes) at 'origin' is no setting, and names the nearest one. */
+/* Reports that 'name' ('length' bytes) at 'origin' is no setting, and names one that is near. */
 void bf_table_unknown(bool quiet, const char *name, size_t length, const char *origin,
                       enum bf_key_spelling spelling);
 

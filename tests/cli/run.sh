@@ -46,6 +46,16 @@ run 0 help run; says out '--below'; run 0 run --help; says out '--below'
 run 0 help list; run 0 help settings; run 0 help trace
 run 2 nonsense; says err "'nonsense'"; lines err 1
 run 2 --nonsense; lines err 1
+# What is near is suggested, and nothing else.
+run 2 tarce x; says err "did you mean 'trace'?"; run 2 help lst; says err "did you mean 'list'?"
+run 2 --verson; says err "did you mean '--version'?"
+run 2 run --tarce x -- echo; says err "did you mean '--trace'?"; lines err 1
+run 2 trace --vsg=x y; says err "did you mean '--svg'?"; run 2 run -t x; says err "option '-t' ("
+for wrong in nonsense --nonsense 'run --nonsense' 'run --queues many echo' 'run --set colour=red echo' \
+    'run --set queues_per_family=65 echo'; do
+    run 2 $wrong
+    grep 'did you mean' err && fail "'$wrong' gets a suggestion"
+done
 run 2 help nonsense; lines err 1
 run 2 settings now; lines err 1
 run 2 list now; lines err 1
@@ -107,10 +117,11 @@ sets VK_LAYER_PATH "$usual:$manifest"
 VK_LAYER_PATH="/a:$folder/data/$e/:/b/VkLayer_belfry_multi_engine.json:/c" run 0 run env
 sets VK_LAYER_PATH "$manifest:/a:$folder/data/$e//a.json:$folder/data/$e//b.json:/c"
 
-# Mistakes in settings cost a line; mistakes in options stop.
-run 0 run --set quues=append -- echo ran; says out ran; says err "'queues'"; lines err 1
-run 0 run --queues apend -- env; says err "'append'"; lines err 1
-sets VK_BELFRY_MULTI_ENGINE_QUEUES append
+# Mistakes in what the environment says cost a line; mistakes in options stop.
+VK_BELFRY_MULTI_ENGINE_QUEUES=many run 0 run -- echo ran; says out ran
+run 2 run --set quues=append -- echo ran; silent out; says err "'queues'"; lines err 1
+run 2 run --queues apend -- echo ran; silent out; says err "'append'"; lines err 1
+run 2 run --queues many -- echo ran; silent out; says err "(native, append)"; lines err 1
 run 2 run --set queues -- echo ran; silent out; lines err 1
 run 2 run --set =x -- echo ran; silent out
 run 2 run --trace; lines err 1

@@ -139,9 +139,9 @@ TEST(mistakes)
         {{BF_LAYER_NAME, "queues", 8, 1, &word}, "type 8"},
         {{BF_LAYER_NAME, "queues", -1, 1, &word}, "type -1"},
         {{BF_LAYER_NAME, "queues_per_family", FLOAT64, 1, &half}, "'15'"},
-        {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &lots}, "'64'"},
-        {{BF_LAYER_NAME, "queues_per_family", UINT64, 1, &more}, "'64'"},
-        {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &negative}, "'0'"},
+        {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &lots}, "(0 to 64)"},
+        {{BF_LAYER_NAME, "queues_per_family", UINT64, 1, &more}, "(0 to 64)"},
+        {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &negative}, "(0 to 64)"},
         {{BF_LAYER_NAME, "messages", BOOL32, 2, yes}, "2"},
     };
     for (size_t i = 0; i + 1 < sizeof(cases) / sizeof(cases[0]); i++) {

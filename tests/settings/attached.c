@@ -39,7 +39,7 @@ TEST(mistakes_cost_one_line_each)
         {{"", "native"}, "there is no setting ''"},
         {{"QUEUES", "native"}, "'queues'"},
         {{"queues", "nativ"}, "'native'"},
-        {{"queues_per_family", "99"}, "'64'"},
+        {{"queues_per_family", "99"}, "(0 to 64)"},
         {{"belfry_multi_engine.queues", "native"}, "there is no setting"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -132,16 +132,16 @@ PLACE_TEST(mistakes_cost_one_line)
         const char *text, *line, *nearest;
     } cases[] = {
         {"\nbelfry_multi_engine.quueues = native\n", "named:2:", "'belfry_multi_engine.queues'"},
-        {"belfry_multi_engine. = native\n", "named:1:", "'belfry_multi_engine.log'"},
+        {"belfry_multi_engine. = native\n", "named:1:", "'belfry_multi_engine.'\n"},
         {"belfry.trace = x\n", "named:1:", "'belfry_multi_engine.trace'"},
         {"Belfry_multi_engine.Summary = 1\n", "named:1:", "'belfry_multi_engine.summary'"},
-        {"\n\nbelfry_multi_engine.queues = none\n", "named:3:", "'native'"},
-        {"belfry_multi_engine.queues_per_family = 1000", "named:1:", "'64'"},
+        {"\n\nbelfry_multi_engine.queues = none\n", "named:3:", "(native, append)\n"},
+        {"belfry_multi_engine.queues_per_family = 1000", "named:1:", "(0 to 64)\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         file_put("named", cases[i].text);
         struct loaded l = load(ENVIRONMENT(place->variable));
-        assert_one_line(&l, cases[i].line, cases[i].nearest, "did you mean");
+        assert_one_line(&l, cases[i].line, cases[i].nearest, NULL);
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
         loaded_finish(&l);
     }
