@@ -87,13 +87,14 @@ VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pUserData
     return VK_SUCCESS;
 }
 
-void bf_message_list(enum bf_message_level level, const char *format, va_list arguments)
+static void message_send(enum bf_message_level level, bool callable, const char *format,
+                         va_list arguments)
 {
     if ((int)level > atomic_load_explicit(&log_level, memory_order_relaxed))
         return;
     char line[1024] = PREFIX;
     int printed = vsnprintf(line + PREFIX_SIZE, sizeof(line) - PREFIX_SIZE - 1, format, arguments);
-    if (printed < 0 || message_call_back(level, line + PREFIX_SIZE))
+    if (printed < 0 || (callable && message_call_back(level, line + PREFIX_SIZE)))
         return;
     size_t length = PREFIX_SIZE + (size_t)printed;
     if (length > sizeof(line) - 2)
@@ -104,10 +105,23 @@ void bf_message_list(enum bf_message_level level, const char *format, va_list ar
     (void)ignored;
 }
 
+void bf_message_list(enum bf_message_level level, const char *format, va_list arguments)
+{
+    message_send(level, true, format, arguments);
+}
+
 void bf_message(enum bf_message_level level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    bf_message_list(level, format, arguments);
+    message_send(level, true, format, arguments);
+    va_end(arguments);
+}
+
+void bf_message_at_exit(enum bf_message_level level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    message_send(level, false, format, arguments);
     va_end(arguments);
 }

@@ -26,4 +26,8 @@ void bf_message(enum bf_message_level level, const char *format, ...)
 void bf_message_list(enum bf_message_level level, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
+/* To stderr even if there is a callback: at the end of the process that may be gone. */
+void bf_message_at_exit(enum bf_message_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

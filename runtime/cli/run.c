@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "belfry/belfry.h"
+#include "cli/run_trace.h"
 #include "settings/settings.h"
 
 #define VARIABLE_PREFIX "VK_BELFRY_MULTI_ENGINE_"
@@ -33,6 +34,8 @@ struct request {
     bool order_given;
     const char *layers[LAYER_MAXIMUM]; /* others to switch on, from the program to the driver */
     uint32_t layer_count;
+    char *trace;        /* the file that was asked for, or NULL; */
+    char *trace_former; /* and the one that lies there */
 };
 
 static void environment_set(const char *name, const char *value)
@@ -51,7 +54,8 @@ static const char *environment_get(const char *name)
 }
 
 /* Passes a setting on. A wrong one is reported in one line, and nothing is run. */
-static int setting_pass(const char *key, const char *value, const char *origin)
+static int setting_pass(struct request *request, const char *key, const char *value,
+                        const char *origin)
 {
     if (!bf_setting_check(key, value, origin, false)) {
         return CLI_USAGE;
@@ -69,25 +73,27 @@ static int setting_pass(const char *key, const char *value, const char *origin)
     /* Makes the path absolute: it is meant relative to the current folder, and the program may
      * change that. */
     char folder[PATH_MAX];
-    if (path && *value && *value != '/' && getcwd(folder, sizeof(folder))) {
-        char *absolute = cli_format("%s/%s", folder, value);
-        environment_set(name, absolute);
-        free(absolute);
-    } else {
-        environment_set(name, value);
-    }
+    bool relative = path && *value && *value != '/' && getcwd(folder, sizeof(folder));
+    char *absolute = relative ? cli_format("%s/%s", folder, value) : cli_format("%s", value);
+    environment_set(name, absolute);
     free(name);
+    if (strcmp(key, "trace") == 0) {
+        free(request->trace);
+        request->trace = *value ? absolute : NULL;
+        absolute = *value ? NULL : absolute;
+    }
+    free(absolute);
     return CLI_DONE;
 }
 
-static int setting_option(const char *text)
+static int setting_option(struct request *request, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text) {
         return cli_usage("run", "--set takes KEY=VALUE, not '%s'", text);
     }
     char *key = cli_format("%.*s", (int)(equals - text), text);
-    int result = setting_pass(key, equals + 1, "--set");
+    int result = setting_pass(request, key, equals + 1, "--set");
     free(key);
     return result;
 }
@@ -316,9 +322,9 @@ static int environment_prepare(const struct request *request)
     return CLI_DONE;
 }
 
-/* In programs with raised privileges the loader ignores its path variables, so it won't find the
- * layer: one line says so. */
-static void privileges_warn(const char *program)
+/* Whether there is such a program. In programs with raised privileges the loader ignores its path
+ * variables, so it won't find the layer: one line says so. */
+static bool program_look(const char *program)
 {
     char *path = NULL;
     const char *list = strchr(program, '/') ? NULL : getenv("PATH");
@@ -326,7 +332,7 @@ static void privileges_warn(const char *program)
     bool found = false;
     if (!list) {
         path = cli_format("%s", program);
-        found = stat(path, &status) == 0;
+        found = stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
     }
     while (list && *list && !found) {
         size_t length = strcspn(list, ":");
@@ -346,6 +352,7 @@ static void privileges_warn(const char *program)
         }
     }
     free(path);
+    return found;
 }
 
 static int run_main(int argc, char **argv)
@@ -372,19 +379,19 @@ static int run_main(int argc, char **argv)
             if (!*optarg) {
                 return cli_usage("run", "--trace takes the name of a file");
             }
-            result = setting_pass("trace", optarg, "--trace");
+            result = setting_pass(&request, "trace", optarg, "--trace");
             break;
         case 'q':
-            result = setting_pass("queues", optarg, "--queues");
+            result = setting_pass(&request, "queues", optarg, "--queues");
             break;
         case 's':
-            result = setting_pass("summary", "true", "--summary");
+            result = setting_pass(&request, "summary", "true", "--summary");
             break;
         case 'r':
-            result = setting_pass("report", "true", "--report");
+            result = setting_pass(&request, "report", "true", "--report");
             break;
         case 'S':
-            result = setting_option(optarg);
+            result = setting_option(&request, optarg);
             break;
         case 'a':
             result = layer_option(&request, ORDER_ABOVE, optarg);
@@ -408,12 +415,24 @@ static int run_main(int argc, char **argv)
         return cli_usage("run", "which program?");
     }
 
+    if (request.trace) {
+        result = run_trace_check(request.trace, &request.trace_former);
+        if (result != CLI_DONE)
+            return result;
+        /* Where a symbolic link leads to: the program creates the file, and follows none. */
+        if (request.trace_former)
+            environment_set(VARIABLE_PREFIX "TRACE", request.trace_former);
+    }
     result = environment_prepare(&request);
     if (result != CLI_DONE) {
         return result;
     }
     char **program = argv + optind;
-    privileges_warn(program[0]);
+    if (program_look(program[0]) && request.trace_former) {
+        result = run_trace_clear(request.trace_former);
+        if (result != CLI_DONE)
+            return result;
+    }
     execvp(program[0], program);
     int error = errno;
     cli_warn("can't run '%s': %s", program[0], strerror(error));
@@ -426,8 +445,11 @@ const struct cli_command cli_run = {
     .summary = "starts a Vulkan program with the layer",
     .details =
         "Starts a Vulkan program with the layer " BF_LAYER_NAME ", for this program alone:\n"
-        "nothing is installed or left behind.\n\n"
-        "  --trace FILE     write a trace of every queue to FILE (ui.perfetto.dev)\n"
+        "nothing is installed.\n\n"
+        "  --trace FILE     write a trace of every queue to FILE, in the place of an earlier "
+        "trace;\n"
+        "                   'belfry trace FILE' reports what it shows. Where several processes\n"
+        "                   write one, further ones get a number: run.pftrace, run-1.pftrace\n"
         "  --queues MODE    append (default): the GPU's own families, and those it lacks, of two\n"
         "                   queues each; native: the GPU's own families alone\n"
         "  --summary        print what queues and engines did when a device is destroyed\n"
@@ -440,6 +462,7 @@ const struct cli_command cli_run = {
         "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
         "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
         "Exits with what the program exits with; with 127 if there is no such program, 126 if\n"
-        "it can't be run, 2 if an option is wrong, 1 if the layer isn't where it belongs.\n",
+        "it can't be run, 2 if an option is wrong (FILE is something else than a trace, for\n"
+        "instance), 1 if the layer isn't where it belongs.\n",
     .main = run_main,
 };

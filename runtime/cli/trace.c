@@ -13,12 +13,43 @@
 
 #include "cli/trace_load.h"
 
+#define STANDARD_INPUT "the standard input"
+
 struct request {
-    const char *file;
+    const char *file; /* in messages, too */
     const char *svg;
     bool json;
+    bool input;     /* the file is the standard input */
     uint64_t frame; /* 0: none was asked for */
 };
+
+/* Standard input. What can't be read twice, where a frame must be looked for, is copied into a file
+ * first. -1 after a line on stderr. */
+static int input_open(bool twice)
+{
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        cli_warn("can't read " STANDARD_INPUT ": %s", strerror(errno));
+    if (fd < 0 || !twice || lseek(fd, 0, SEEK_CUR) == 0)
+        return fd;
+    FILE *copy = tmpfile();
+    char buffer[65536];
+    ssize_t got = copy ? 1 : -1;
+    while (got > 0 && (got = read(fd, buffer, sizeof(buffer))) > 0)
+        if (fwrite(buffer, 1, (size_t)got, copy) != (size_t)got)
+            got = -1;
+    if (got == 0 && fflush(copy) != 0)
+        got = -1;
+    if (got < 0)
+        cli_warn("can't copy " STANDARD_INPUT ": %s", strerror(errno));
+    close(fd);
+    fd = got < 0 ? -1 : fcntl(fileno(copy), F_DUPFD_CLOEXEC, 0);
+    if (copy)
+        fclose(copy);
+    if (fd >= 0)
+        lseek(fd, 0, SEEK_SET);
+    return fd;
+}
 
 /* Opens what must be a file of bytes. -1 after a line on stderr. */
 static int file_open(const char *path)
@@ -59,7 +90,7 @@ static int svg_file_write(const struct request *request, const struct trace_repo
 
 static int request_run(const struct request *request)
 {
-    int fd = file_open(request->file);
+    int fd = request->input ? input_open(request->frame > 0) : file_open(request->file);
     if (fd < 0)
         return CLI_FAILED;
     struct trace_load *load = trace_load_create();
@@ -125,7 +156,8 @@ static int trace_main(int argc, char **argv)
         return cli_usage("trace", "which file?");
     if (optind + 1 < argc)
         return cli_usage("trace", "one file at a time, not '%s' too", argv[optind + 1]);
-    request.file = argv[optind];
+    request.input = strcmp(argv[optind], "-") == 0;
+    request.file = request.input ? STANDARD_INPUT : argv[optind];
     return request_run(&request);
 }
 
@@ -134,9 +166,10 @@ const struct cli_command cli_trace = {
     .arguments = "[OPTIONS] FILE",
     .summary = "reports what a trace shows, and draws a frame of it",
     .details =
-        "Reads a trace, which 'belfry run --trace FILE' writes, and prints how long engines\n"
-        "were busy and with how much overlap, what queues did and what was held, the waits and\n"
-        "whose signals ended them, the critical path of a frame, and what is missing.\n\n"
+        "Reads a trace, which 'belfry run --trace FILE' writes (FILE may be -, the standard\n"
+        "input), and prints how long engines were busy and with how much overlap, what queues did\n"
+        "and what was held, the waits and whose signals ended them, the critical path of a frame,\n"
+        "and what is missing.\n\n"
         "  --svg OUT    also draw a frame and its neighbours into OUT\n"
         "  --frame N    the frame to explain and to draw, from 1; else the last that has whole\n"
         "               neighbours\n"

@@ -197,3 +197,26 @@ void trace_load_run(struct trace_load *load, const char *name, int fd, uint64_t 
     }
     load->usable = true;
 }
+
+bool trace_load_recognize(int fd)
+{
+    struct trace_load *load = trace_load_create();
+    if (!load)
+        return false;
+    struct trace_model *model = load->report.model;
+    struct trace_decoder decoder = {0};
+    struct trace_item item;
+    struct trace_span packet;
+    trace_reader_init(&load->reader, fd);
+    /* The head of a trace is a few packets, which say whose it is. */
+    for (int i = 0; i < 64 && !model->process_count && !model->out_of_memory; i++) {
+        if (trace_reader_next(&load->reader, &packet) != TRACE_READ_PACKET ||
+            !trace_item_decode(&decoder, packet, &item))
+            break;
+        trace_model_add(model, &item);
+    }
+    bool ours = model->process_count > 0;
+    trace_decoder_finish(&decoder);
+    trace_load_destroy(load);
+    return ours;
+}

@@ -22,4 +22,7 @@ void trace_load_destroy(struct trace_load *load);
 /* Reads 'fd'; messages call it 'name', which must stay valid. 'frame' 0: the default frame. */
 void trace_load_run(struct trace_load *load, const char *name, int fd, uint64_t frame);
 
+/* Whether what 'fd' reads begins as a trace of Belfry's. */
+bool trace_load_recognize(int fd);
+
 #endif

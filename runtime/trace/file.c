@@ -28,6 +28,40 @@ static size_t stem_length(const char *path)
     return dot && dot != base ? (size_t)(dot - path) : strlen(path);
 }
 
+/* Takes 'fd' for the file: notes which one it is, and that this process writes it. */
+static int file_take(struct bf_trace_file *file, int fd)
+{
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return errno;
+    file->fd = fd;
+    file->device = status.st_dev;
+    file->node = status.st_ino;
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    fcntl(fd, F_SETLK, &whole); /* a file system without locks: nobody can be told, then */
+    return 0;
+}
+
+/* Creates the file under the first name that is free. Returns 0 or an errno. */
+static int file_create(struct bf_trace_file *file, const char *path, size_t size)
+{
+    memcpy(file->path, path, strlen(path) + 1);
+    int fd = open_new(path);
+    if (fd >= 0 || errno != EEXIST)
+        return file_take(file, fd);
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISCHR(status.st_mode))
+        return file_take(file, open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+    int stem = (int)stem_length(path);
+    for (int number = 1; number <= NUMBER_MAX; number++) {
+        snprintf(file->path, size, "%.*s-%d%s", stem, path, number, path + stem);
+        fd = open_new(file->path);
+        if (fd >= 0 || errno != EEXIST)
+            return file_take(file, fd);
+    }
+    return EEXIST;
+}
+
 int bf_trace_file_open(struct bf_trace_file *file, const char *path)
 {
     *file = (struct bf_trace_file){.fd = -1};
@@ -35,36 +69,32 @@ int bf_trace_file_open(struct bf_trace_file *file, const char *path)
     file->path = malloc(size);
     if (!file->path)
         return ENOMEM;
-    memcpy(file->path, path, strlen(path) + 1);
-
-    file->fd = open_new(file->path);
-    if (file->fd >= 0)
-        return 0;
-    if (errno != EEXIST)
-        return errno;
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISCHR(status.st_mode)) {
-        file->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-        return file->fd >= 0 ? 0 : errno;
+    int error = file_create(file, path, size);
+    if (error) {
+        free(file->path);
+        file->path = NULL;
     }
-    int stem = (int)stem_length(path);
-    for (int number = 1; number <= NUMBER_MAX; number++) {
-        snprintf(file->path, size, "%.*s-%d%s", stem, path, number, path + stem);
-        file->fd = open_new(file->path);
-        if (file->fd >= 0)
-            return 0;
-        if (errno != EEXIST)
-            return errno;
-    }
-    return EEXIST;
+    return error;
 }
 
 void bf_trace_file_close(struct bf_trace_file *file)
 {
     if (file->fd >= 0)
         close(file->fd);
-    free(file->path);
-    *file = (struct bf_trace_file){.fd = -1};
+    file->fd = -1;
+}
+
+bool bf_trace_file_is_there(const struct bf_trace_file *file)
+{
+    struct stat status;
+    return stat(file->path, &status) == 0 && status.st_dev == file->device &&
+           status.st_ino == file->node &&
+           (S_ISCHR(status.st_mode) || (uint64_t)status.st_size == file->bytes);
+}
+
+int bf_trace_file_reopen(struct bf_trace_file *file)
+{
+    return file_take(file, open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
 }
 
 /* False: the data end inside it. */

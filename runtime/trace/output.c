@@ -3,7 +3,9 @@
 #include "trace/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,37 +115,46 @@ static int writer_thread_start(struct bf_output *o)
 
 /* --- Interface --------------------------------------------------------------------------------*/
 
-/* The process's outputs that have a file. The lock is held while a file is created, so that two
- * devices that are created at once share it; never while a file is written. */
+/* The process's outputs that have a file, also those that nobody uses at present. The lock is held
+ * while a file is created, so that two devices that are created at once share it; never while a file
+ * is written. */
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
 
 static void output_free(struct bf_output *o)
 {
     bf_trace_file_close(&o->file);
+    free(o->file.path);
     free(o->chunks);
     free(o->asked);
     free(o);
 }
 
-static int open_file(struct bf_output *o, const char *path)
+/* Opens the file, for the first time or again, and starts the thread. Returns 0 or an errno; one
+ * line has then been printed, unless it is ENOMEM. */
+static int output_open(struct bf_output *o)
 {
-    o->asked = strdup(path);
-    o->chunks = o->asked ? calloc(BF_OUTPUT_CHUNKS, sizeof(*o->chunks)) : NULL;
-    if (!o->chunks)
+    struct bf_output_chunk *chunks = calloc(BF_OUTPUT_CHUNKS, sizeof(*chunks));
+    if (!chunks)
         return ENOMEM;
+    o->chunks = chunks;
+    o->free_count = 0;
     for (uint32_t i = BF_OUTPUT_CHUNKS; i-- > 0;)
         o->free[o->free_count++] = i;
     chunk_take(o);
-    int error = bf_trace_file_open(&o->file, path);
-    if (error) {
-        bf_message(BF_MESSAGE_ERROR, "trace: can't create '%s': %s", path, strerror(error));
-        return error;
-    }
-    error = writer_thread_start(o);
+    o->stop = false;
+    int error =
+        o->file.path ? bf_trace_file_reopen(&o->file) : bf_trace_file_open(&o->file, o->asked);
     if (error)
+        bf_message(BF_MESSAGE_ERROR, "trace: can't create '%s': %s", o->asked, strerror(error));
+    else if ((error = writer_thread_start(o)) != 0)
         bf_message(BF_MESSAGE_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
                    strerror(error));
+    if (error) {
+        bf_trace_file_close(&o->file);
+        free(o->chunks);
+        o->chunks = NULL;
+    }
     return error;
 }
 
@@ -154,7 +165,8 @@ static int output_make(const char *path, struct bf_output **output)
         return ENOMEM;
     o->file.fd = -1;
     o->process = getpid();
-    int error = path ? open_file(o, path) : 0;
+    o->asked = path ? strdup(path) : NULL;
+    int error = path && !o->asked ? ENOMEM : path ? output_open(o) : 0;
     if (error)
         output_free(o);
     else
@@ -162,13 +174,35 @@ static int output_make(const char *path, struct bf_output **output)
     return error;
 }
 
+/* The link to the process's output for the path. The lock is held. */
+static struct bf_output **output_find(const char *path)
+{
+    struct bf_output **link = &outputs;
+    while (*link && ((*link)->process != getpid() || strcmp((*link)->asked, path) != 0))
+        link = &(*link)->next;
+    return link;
+}
+
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number)
 {
     bf_lock_acquire(&outputs_lock);
-    struct bf_output *o = path ? outputs : NULL;
-    while (o && (o->process != getpid() || strcmp(o->asked, path) != 0))
-        o = o->next;
+    struct bf_output **link = path ? output_find(path) : NULL;
+    while (link && *link && atomic_load(&(*link)->closing)) {
+        _Atomic uint32_t *closing = &(*link)->closing;
+        bf_lock_release(&outputs_lock);
+        bf_futex_wait(closing, 1, NULL);
+        bf_lock_acquire(&outputs_lock);
+        link = output_find(path);
+    }
+    struct bf_output *o = link ? *link : NULL;
     int error = 0;
+    if (o && !o->users && (o->error || !bf_trace_file_is_there(&o->file))) {
+        *link = o->next; /* it ends early, or is somebody else's by now */
+        output_free(o);
+        o = NULL;
+    } else if (o && !o->users) {
+        error = output_open(o);
+    }
     if (!o) {
         error = output_make(path, &o);
         if (!error && path) {
@@ -189,13 +223,9 @@ void bf_output_part(struct bf_output *o, uint64_t open)
 {
     bf_lock_acquire(&outputs_lock);
     bool last = --o->users == 0;
-    struct bf_output **link = &outputs;
-    while (last && *link && *link != o)
-        link = &(*link)->next;
-    if (last && *link)
-        *link = o->next;
     bool ours = o->process == getpid();
-    if (ours && o->chunks) {
+    bool writing = ours && o->chunks;
+    if (writing) {
         bf_lock_acquire(&o->lock);
         o->open -= open;
         o->stop = last;
@@ -203,12 +233,31 @@ void bf_output_part(struct bf_output *o, uint64_t open)
         bf_output_flush(o);
         bf_output_leave(o);
     }
+    bool kept = o->asked && ours;
+    if (last && o->asked && !ours) { /* a forked child's: its thread and file are the parent's */
+        struct bf_output **link = &outputs;
+        while (*link && *link != o)
+            link = &(*link)->next;
+        if (*link)
+            *link = o->next;
+    }
+    atomic_store(&o->closing, last && writing);
     bf_lock_release(&outputs_lock);
     if (!last)
         return;
-    if (ours && o->chunks)
+    if (writing)
         pthread_join(o->thread, NULL);
-    output_free(o);
+    if (!kept) {
+        output_free(o);
+        return;
+    }
+    bf_lock_acquire(&outputs_lock);
+    bf_trace_file_close(&o->file);
+    free(o->chunks);
+    o->chunks = NULL;
+    atomic_store(&o->closing, 0);
+    bf_futex_wake(&o->closing, INT32_MAX);
+    bf_lock_release(&outputs_lock);
 }
 
 static uint64_t room_in_all(const struct bf_output *o)
@@ -284,11 +333,29 @@ void bf_output_drain(struct bf_output *o)
     bf_output_leave(o);
 }
 
-/* The program ends, or unloads the library, without having destroyed its devices. */
-__attribute__((destructor)) static void outputs_drain(void)
+/* What a shell takes for 'path': between quotes where it has other than the usual characters. */
+static const char *shell_word(const char *path, char *word, size_t size)
+{
+    static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+,:@%=";
+    if (path[strspn(path, usual)] == 0 || strchr(path, '\''))
+        return path;
+    return snprintf(word, size, "'%s'", path) < (int)size ? word : path;
+}
+
+/* The program ends, or unloads the library. It may not have destroyed its devices. */
+__attribute__((destructor)) static void outputs_end(void)
 {
     bf_lock_acquire(&outputs_lock);
-    for (struct bf_output *o = outputs; o; o = o->next)
+    for (struct bf_output *o = outputs; o; o = o->next) {
         bf_output_drain(o);
+        char word[512];
+        if (o->process == getpid() && !o->error && bf_trace_file_is_there(&o->file))
+            bf_message_at_exit(BF_MESSAGE_WARNING,
+                               "the trace is in %s (%" PRIu64
+                               " KiB): type 'belfry trace %s', or drop it into ui.perfetto.dev",
+                               o->file.path, (o->file.bytes + 1023) / 1024,
+                               shell_word(o->file.path, word, sizeof(word)));
+    }
     bf_lock_release(&outputs_lock);
 }

@@ -11,11 +11,13 @@
  *       full chunks, and what bf_output_flush asks for.
  *  O-4  After an error the file ends with a whole packet, one line is printed, and all further
  *       events are counted as lost.
- *  O-5  A process has one output for a path; all traces that ask for that path while it is open
- *       share it. So two devices don't write to 'run.pftrace' and 'run-1.pftrace'.
+ *  O-5  A process has one output for a path, and so one file: its traces share it, at the same time
+ *       or one after the other. So two devices don't write to 'run.pftrace' and 'run-1.pftrace'.
+ *       (Unless somebody removes or replaces the file between two of them.)
  *  O-6  What is pending when the program calls exit, or returns from main, gets into the file, even
  *       if the program hasn't destroyed its devices. (After a crash, a signal or _exit it is lost;
  *       see T-1.)
+ *  O-7  When a process ends in that way, one line for each of its files says where it is.
  *
  * A forked child doesn't have this thread: its events are left out, and the file remains the
  * parent's. Traces that the child creates have an output of its own.
@@ -80,9 +82,10 @@ struct bf_output {
     bool wake;     /* the next bf_output_leave wakes the thread */
     _Atomic uint32_t turn;
     _Atomic uint32_t progress;
+    _Atomic uint32_t closing; /* the last trace has left, and the file is still being written */
 };
 
-/* Returns the process's output for that path: the one that is open, or a new one with a file and a
+/* Returns the process's output for that path: the one that there is, or a new one with a file and a
  * thread. Without a path, one that never has room. *number: how many traces have joined it, with
  * this one. Returns 0 or an errno; one line has then been printed. */
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number);

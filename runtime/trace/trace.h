@@ -7,7 +7,7 @@
  *      loaded. Events are written together, by a thread of the file's own: when there are 64 KiB of
  *      them, when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the
  *      head is in the file before bf_trace_create returns.
- * T-2  An existing file is never overwritten.
+ * T-2  An existing file is never overwritten, but by traces of the process that has created it.
  * T-3  Tracing never stops the program, nor makes it wait for a disk. Events that come faster than
  *      the file takes them are left out and counted, of a slice both ends. A file that can't be
  *      written any more is closed with one line; further events are only counted, and the summary
@@ -43,7 +43,7 @@ struct bf_trace;
 
 struct bf_trace_info {
     /* the file to write. An existing file is never overwritten: a number is added to the name,
-     * unless this process is writing to it already. NULL: no file, the summary alone */
+     * unless it is this process's own trace, which goes on. NULL: no file, the summary alone */
     const char *path;
     const char *program; /* the name of the process track */
     const char *device;  /* VkPhysicalDeviceProperties::deviceName */

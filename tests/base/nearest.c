@@ -8,8 +8,8 @@
 
 TEST(slips)
 {
-    static const char *const names[] = {"trace",   "queues", "queues_per_family", "log",
-                                        "summary", "set",    "true",              "specialize"};
+    static const char *const names[] = {"trace", "queues", "queues_per_family", "log", "summary",
+                                        "set",   "true",   "specialize"};
     static const struct {
         const char *written, *meant;
     } cases[] = {

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cli_run.sh PROGRAM: what 'belfry' sets, says and exits with, with no GPU's driver.
+# cli_run.sh PROGRAM MAKER: what 'belfry' sets, says and exits with, with no GPU's driver. 'MAKER FILE
+# MEBIBYTES' writes a trace.
 belfry=$1
+maker=$2
 here=$(cd "$(dirname "$belfry")" && pwd -P)
 manifest=$(cd "$here/../lib" && pwd -P)/VkLayer_belfry_multi_engine.json
 ours=VK_LAYER_BELFRY_multi_engine
@@ -80,6 +82,23 @@ run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
 run 0 run --set trace=a=b env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/a=b"
 run 0 run -- echo --trace -- --nonsense; says out '--trace -- --nonsense'
 run 0 run echo --summary; says out '--summary'
+
+# --trace FILE takes the place of an earlier trace once the program is there, and of nothing else.
+"$maker" earlier 1 >/dev/null || exit 1
+: >empty; mkdir "the folder"; echo precious >precious; ln -s earlier link; ln -s nowhere dangling
+run 127 run --trace earlier -- no-such-program; [ -s earlier ] || fail 'a trace is gone for nothing'
+cp earlier kept
+run 0 run --trace earlier -- echo ran; silent err; [ ! -e earlier ] || fail 'the earlier trace stays'
+cp kept earlier
+run 0 run --trace link -- env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd -P)/earlier"
+[ -L link ] && [ ! -e earlier ] || fail 'the trace behind the link stays'
+run 0 run --set trace=empty -- echo ran; [ ! -e empty ] || fail 'an empty file stays'
+run 0 run --trace /dev/null -- echo ran; [ -c /dev/null ] || fail '/dev/null is gone'
+for wrong in precious "the folder" missing/t dangling; do
+    run 2 run --trace "$wrong" -- echo ran; silent out; says err "$wrong': "; lines err 1
+done
+says precious precious
+VK_BELFRY_MULTI_ENGINE_TRACE=kept run 0 run -- echo ran; [ -s kept ] || fail 'nobody asked for that'
 
 # What the user had there stays.
 VK_BELFRY_MULTI_ENGINE_QUEUES=native run 0 run env; sets VK_BELFRY_MULTI_ENGINE_QUEUES native

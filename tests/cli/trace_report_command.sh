@@ -44,6 +44,12 @@ run 0 t.pftrace; silent err; says out 'engine 0'; says out 'critical path'; says
 run 0 --json t.pftrace; silent err; says out '"critical_path"'; says out '"waits"'
 run 0 t.pftrace --frame 7 --svg picture.svg; silent err; says out 'frame 7,'
 says picture.svg 'frame 7 of'; says picture.svg '</svg>'
+"$belfry" trace t.pftrace --frame 7 | sed 1d >expected
+run 0 - <t.pftrace; says out 'the standard input: '
+for from in 'cat t.pftrace' 'cat t.pftrace | cat'; do
+    eval "$from" | "$belfry" trace --frame 7 - 2>err | sed 1d | cmp -s - expected || fail "$from reads otherwise"
+done
+run 1 - </dev/null; says err 'the standard input'; run 1 - <.; says err 'the standard input'
 run 1 --frame 1000000 t.pftrace; says err 'frames, not 1000000'; lines err 1; silent out
 run 1 --svg missing/picture.svg t.pftrace; says err "can't write 'missing/picture.svg'"; lines err 1
 if [ -c /dev/full ]; then

@@ -57,6 +57,23 @@ static void check_and_remove(const char *path)
     unlink(path);
 }
 
+/* A trace of another process's. Its end is the process's, so that the rest of the test has one. */
+static void write_in_child(const char *path, const char *expected, int count)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bf_trace *trace = trace_open(path);
+        bool right = strcmp(bf_trace_path(trace), expected) == 0;
+        packets(trace, count);
+        bf_trace_destroy(trace);
+        _exit(right ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void write_names(const char *folder)
 {
     static const char *const names[][3] = {
@@ -66,10 +83,9 @@ static void write_names(const char *folder)
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (int n = 0; n < 3; n++) {
-            struct bf_trace *trace = trace_open(in_folder(folder, names[i][0]));
-            assert_string_equal(bf_trace_path(trace), in_folder(folder, names[i][n]));
-            packets(trace, n + 1);
-            bf_trace_destroy(trace);
+            char path[128];
+            snprintf(path, sizeof(path), "%s", in_folder(folder, names[i][0]));
+            write_in_child(path, in_folder(folder, names[i][n]), n + 1);
         }
         for (int n = 0; n < 3; n++)
             check_and_remove(in_folder(folder, names[i][n]));
@@ -99,6 +115,74 @@ TEST(never_overwrites)
     char *said = stderr_of(write_names, folder);
     assert_string_equal(said, "");
     free(said);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* The traces that a process writes to one path, one after the other, are in one file. */
+TEST(goes_on)
+{
+    char folder[64], path[128], moved[128];
+    folder_make(folder);
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run"));
+    snprintf(moved, sizeof(moved), "%s", in_folder(folder, "moved"));
+    size_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        struct bf_trace *trace = trace_open(path);
+        assert_string_equal(bf_trace_path(trace), path);
+        packets(trace, 10);
+        bf_trace_destroy(trace);
+        struct decoded d = decode_file(path);
+        decoded_check(&d);
+        assert_true(d.count > before);
+        before = d.count;
+        decoded_free(&d);
+    }
+    /* Unless it isn't there any more, or others have written to it. */
+    assert_int_equal(rename(path, moved), 0);
+    struct bf_trace *trace = trace_open(path);
+    assert_string_equal(bf_trace_path(trace), path);
+    bf_trace_destroy(trace);
+    FILE *other = fopen(path, "a");
+    fputs("other", other);
+    fclose(other);
+    trace = trace_open(path);
+    assert_string_equal(bf_trace_path(trace), in_folder(folder, "run-1"));
+    bf_trace_destroy(trace);
+    unlink(path);
+    check_and_remove(moved);
+    check_and_remove(in_folder(folder, "run-1"));
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Says where its files are when the process ends, if they are there. */
+static void end_with_traces(const char *folder)
+{
+    static const char *const names[] = {"kept", "a b", "gone"};
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i < 3; i++)
+            bf_trace_destroy(trace_open(in_folder(folder, names[i])));
+        unlink(in_folder(folder, "gone"));
+        exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+TEST(says_where_it_is)
+{
+    char folder[64], word[128];
+    folder_make(folder);
+    char *said = stderr_of(end_with_traces, folder);
+    assert_int_equal(lines(said), 2);
+    snprintf(word, sizeof(word), "'belfry trace %s'", in_folder(folder, "kept"));
+    assert_non_null(strstr(said, word));
+    snprintf(word, sizeof(word), "'belfry trace '%s''", in_folder(folder, "a b"));
+    assert_non_null(strstr(said, word));
+    free(said);
+    check_and_remove(in_folder(folder, "kept"));
+    check_and_remove(in_folder(folder, "a b"));
     assert_int_equal(rmdir(folder), 0);
 }
 
