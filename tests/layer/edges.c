@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where queues meet the rest: presentation, sparse memory, and semaphores that others signal. */
-#include "world.h"
+#include "screen.h"
 #include "support/asleep.h"
 
 #include "belfry/native_fence.h"
@@ -8,82 +8,6 @@
 static const uint32_t two[] = {2, WORLD_END};
 
 /* Presentation ------------------------------------------------------------------------------- */
-
-struct screen {
-    VkSurfaceKHR surface;
-    VkSwapchainKHR swapchain;
-    VkImage images[4];
-    uint32_t image_count;
-};
-
-static void screen_open(struct device *w, struct screen *s, const uint32_t *families,
-                        uint32_t count)
-{
-    const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
-    assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface, NULL, &s->surface));
-    for (uint32_t f = 0; f < w->family_count; f++) {
-        VkBool32 supported = 7;
-        assert_success(
-            vkGetPhysicalDeviceSurfaceSupportKHR(w->physical, f, s->surface, &supported));
-        assert_true(supported == VK_TRUE); /* appended ones as their hosts */
-    }
-    const VkSwapchainCreateInfoKHR info = {
-        VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
-        .surface = s->surface,
-        .minImageCount = 3,
-        .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
-        .imageExtent = {16, 16},
-        .imageArrayLayers = 1,
-        .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-        .imageSharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
-        .queueFamilyIndexCount = count,
-        .pQueueFamilyIndices = families,
-        .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
-        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-        .presentMode = VK_PRESENT_MODE_FIFO_KHR};
-    assert_success(vkCreateSwapchainKHR(w->device, &info, NULL, &s->swapchain));
-    s->image_count = 4;
-    assert_success(vkGetSwapchainImagesKHR(w->device, s->swapchain, &s->image_count, s->images));
-}
-
-static void screen_close(struct device *w, struct screen *s)
-{
-    vkDestroySwapchainKHR(w->device, s->swapchain, NULL);
-    vkDestroySurfaceKHR(w->instance, s->surface, NULL);
-}
-
-static VkResult present(VkQueue queue, struct screen *s, uint32_t image, VkSemaphore wait)
-{
-    VkResult each = VK_RESULT_MAX_ENUM;
-    const VkPresentInfoKHR info = {
-        VK_TYPE(PRESENT_INFO_KHR), .waitSemaphoreCount = wait ? 1 : 0, .pWaitSemaphores = &wait,
-        .swapchainCount = 1,       .pSwapchains = &s->swapchain,       .pImageIndices = &image,
-        .pResults = &each};
-    VkResult result = vkQueuePresentKHR(queue, &info);
-    if (result == VK_SUCCESS)
-        assert_success(each);
-    return result;
-}
-
-struct presenter {
-    VkDevice device;
-    struct screen *screen;
-    VkQueue queue;
-    uint32_t image;
-    VkSemaphore wait;
-    VkResult result;
-    _Atomic bool started;
-    _Atomic int id;
-};
-
-static void *run_present(void *argument)
-{
-    struct presenter *p = argument;
-    p->id = gettid();
-    p->started = true;
-    p->result = present(p->queue, p->screen, p->image, p->wait);
-    return NULL;
-}
 
 /* AC-4: a present that is stuck in the driver keeps nobody from reading a log of its VkQueue. */
 TEST(test_log_is_read_beside_a_present)
@@ -120,7 +44,7 @@ TEST(test_log_is_read_beside_a_present)
     pthread_t thread;
     struct presenter p = {.screen = &s, .queue = w.queues[0][0], .image = image};
     w.icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
-    assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
+    assert_int_equal(pthread_create(&thread, NULL, screen_run_present, &p), 0);
     w.icd.await_blocked(1);
     assert_success(bfReadFenceLog(reader, 4, records, &count, NULL));
     assert_int_equal(count, 1);
@@ -172,7 +96,7 @@ DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
         .device = w->device, .screen = &s, .queue = w->queues[0][0], .image = image};
     assert_int_equal(pthread_create(&threads[0], NULL, signal_one, &signals), 0);
     w->icd.await_blocked(1);
-    assert_int_equal(pthread_create(&threads[1], NULL, run_present, &p), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, screen_run_present, &p), 0);
     while (!p.id || thread_state(p.id) != 'S')
         sched_yield();
     w->icd.release(UINT64_MAX);
@@ -226,7 +150,7 @@ TEST(test_frames)
                                     .pWaitSemaphoreInfos = waits, .signalSemaphoreInfoCount = 1,
                                     .pSignalSemaphoreInfos = &signal};
         assert_success(vkQueueSubmit2(w.queues[0][0], 1, &info, VK_NULL_HANDLE));
-        assert_success(present(w.queues[frame % 2 * 2][0], &s, image, drawn[k]));
+        assert_success(screen_present(w.queues[frame % 2 * 2][0], &s, image, drawn[k]));
         if (frame % 3 == 2)
             assert_success(vkDeviceWaitIdle(w.device));
     }
@@ -261,7 +185,7 @@ DEVICE_TEST(test_present_behind_held_work, "SHAPE=q1", two)
                           (struct vulkan_batch){.wait = t, .wait_value = round, .signal = drawn}));
         assert_int_equal(w->icd.record_count(), 1);
         pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, run_present, &p), 0);
+        assert_int_equal(pthread_create(&thread, NULL, screen_run_present, &p), 0);
         while (!p.started)
             sched_yield();
         if (round % 2)
@@ -297,7 +221,7 @@ DEVICE_TEST(test_present_and_idle, "SHAPE=q1", two)
                                  (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)}));
     assert_success(vkQueueWaitIdle(w->queues[0][1]));
     assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 0);
-    assert_success(present(w->queues[0][0], &s, image, acquired));
+    assert_success(screen_present(w->queues[0][0], &s, image, acquired));
     assert_success(vkQueueWaitIdle(w->queues[0][0]));
     assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 1);
     assert_success(vkQueueWaitIdle(w->queues[0][0]));
