@@ -188,6 +188,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                                         info->pQueueCreateInfos, &r->placement);
     if (result != VK_SUCCESS)
         return result;
+    if (p->instance->settings.spare_queues)
+        bf_placement_add_spares(&p->map, &r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;
     r->info.pQueueCreateInfos = r->placement.requests;
 
@@ -319,33 +321,42 @@ static bool is_native_request(const struct layer_physical *p, const VkDeviceCrea
     return true;
 }
 
-/* Gets the engines' VkQueues from the driver. False: the driver returned no handle for one. */
+/* Gets an engine's VkQueue from the driver. False: it returned no handle. */
+static bool get_engine(struct layer_device *d, struct bf_engine_info *e,
+                       PFN_vkSetDeviceLoaderData set_loader_data)
+{
+    e->family_flags = d->physical->families[e->family].queueFlags;
+    e->timestamp_bits = d->physical->families[e->family].timestampValidBits;
+    if (e->flags) {
+        const VkDeviceQueueInfo2 info = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+            .flags = e->flags,
+            .queueFamilyIndex = e->family,
+            .queueIndex = e->index,
+        };
+        d->vk.vkGetDeviceQueue2(d->handle, &info, &e->handle);
+    }
+    /* Some drivers return a queue from vkGetDeviceQueue only. */
+    if (!e->handle)
+        d->vk.vkGetDeviceQueue(d->handle, e->family, e->index, &e->handle);
+    return e->handle && set_loader_data(d->handle, e->handle) == VK_SUCCESS;
+}
+
+/* False: there is no handle of a VkQueue for the program's queues. Without that of a spare the device
+ * has no spares. */
 static bool get_engines(struct layer_device *d, struct bf_placement *placement,
                         PFN_vkSetDeviceLoaderData set_loader_data)
 {
     for (uint32_t i = 0; i < placement->engine_count; i++) {
-        struct bf_engine_info *e = &placement->engines[i];
-        e->family_flags = d->physical->families[e->family].queueFlags;
-        e->timestamp_bits = d->physical->families[e->family].timestampValidBits;
-        if (e->flags) {
-            const VkDeviceQueueInfo2 info = {
-                .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
-                .flags = e->flags,
-                .queueFamilyIndex = e->family,
-                .queueIndex = e->index,
-            };
-            d->vk.vkGetDeviceQueue2(d->handle, &info, &e->handle);
-        }
-        /* Some drivers return a queue from vkGetDeviceQueue only. */
-        if (!e->handle)
-            d->vk.vkGetDeviceQueue(d->handle, e->family, e->index, &e->handle);
-        if (!e->handle) {
-            bf_message(BF_MESSAGE_ERROR, "vkCreateDevice: the driver has no queue %u of family %u",
-                       e->index, e->family);
+        const struct bf_engine_info *e = &placement->engines[i];
+        if (get_engine(d, &placement->engines[i], set_loader_data))
+            continue;
+        bf_message(e->spare ? BF_MESSAGE_INFO : BF_MESSAGE_ERROR,
+                   "vkCreateDevice: the driver has no queue %u of family %u", e->index, e->family);
+        if (!e->spare)
             return false;
-        }
-        if (set_loader_data(d->handle, e->handle) != VK_SUCCESS)
-            return false;
+        bf_placement_drop_spares(placement);
+        return get_engines(d, placement, set_loader_data);
     }
     return true;
 }
@@ -431,22 +442,40 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     return result;
 }
 
-/* Creates the device with what the scheduler needs; without the VkQueue of priority REALTIME if the
- * driver refuses that. */
+static bool refuses_realtime(const struct request *r, VkResult result)
+{
+    return r->placement.reserved &&
+           (result == VK_ERROR_NOT_PERMITTED_KHR || result == VK_ERROR_INITIALIZATION_FAILED);
+}
+
+/* Creates the device with what the scheduler needs; without spares (PL-2), and without the VkQueue of
+ * priority REALTIME, if the driver refuses those. */
 static VkResult create_scheduled(struct layer_device *d, struct request *r,
                                  const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
+    VkResult spares = VK_SUCCESS, realtime = VK_SUCCESS; /* why they were refused */
     VkResult result = create_below(d, &r->info, allocator, below);
-    if (!r->placement.reserved ||
-        (result != VK_ERROR_NOT_PERMITTED_KHR && result != VK_ERROR_INITIALIZATION_FAILED))
-        return result;
-    drop_realtime(r);
-    VkResult again = create_below(d, &r->info, allocator, below);
-    if (again == VK_SUCCESS)
+    while (result < 0) {
+        bool permitted = result != VK_ERROR_NOT_PERMITTED_KHR || !r->placement.reserved;
+        if (r->placement.spare_count && permitted) {
+            spares = result;
+            bf_placement_drop_spares(&r->placement);
+        } else if (refuses_realtime(r, result)) {
+            realtime = result;
+            drop_realtime(r);
+        } else {
+            return result;
+        }
+        result = create_below(d, &r->info, allocator, below);
+    }
+    if (realtime)
         bf_message(BF_MESSAGE_WARNING,
                    "realtime: %s permits no queue of that global priority (error %d)",
-                   d->physical->name, result);
-    return again;
+                   d->physical->name, realtime);
+    if (spares)
+        bf_message(BF_MESSAGE_INFO, "%s: no spare VkQueues: the driver refuses them (error %d)",
+                   d->physical->name, spares);
+    return result;
 }
 
 static void load_functions(struct layer_device *d)

@@ -22,7 +22,10 @@
     F(uint32_t, bf_family_real, (const struct bf_family_map *map, uint32_t shown), (map, shown))   \
     F(bool, bf_family_same_real, (const struct bf_family_map *map, uint32_t a, uint32_t b),        \
       (map, a, b))                                                                                 \
+    F(void, bf_placement_add_spares,                                                               \
+      (const struct bf_family_map *map, struct bf_placement *placement), (map, placement))         \
     F(void, bf_placement_drop_reserved, (struct bf_placement * placement), (placement))            \
+    F(void, bf_placement_drop_spares, (struct bf_placement * placement), (placement))              \
     F(void, bf_placement_finish, (struct bf_placement * placement), (placement))                   \
     F(VkResult, bf_placement_init,                                                                 \
       (const struct bf_family_map *map, uint32_t count, const VkDeviceQueueCreateInfo *asked,      \

@@ -113,7 +113,8 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     placement->queues = calloc(queues + 1, sizeof(*placement->queues));
     placement->engines = calloc(BF_MAX_ENGINES, sizeof(*placement->engines));
     placement->requests = calloc(count + 1, sizeof(*placement->requests));
-    float *priorities = calloc(BF_MAX_ENGINES, sizeof(*priorities));
+    /* Behind the priorities of each request there is room for a spare's. */
+    float *priorities = calloc(BF_MAX_ENGINES + count + 1, sizeof(*priorities));
     placement->memory = priorities;
     if (!groups || !placement->queues || !placement->engines || !placement->requests ||
         !priorities) {
@@ -139,7 +140,7 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
         g->first_engine = placement->engine_count;
         placement->requests[i].pNext = group_chain(map, g, count, asked);
         placement->requests[i].queueCount = g->opened;
-        placement->requests[i].pQueuePriorities = priorities + g->first_engine;
+        placement->requests[i].pQueuePriorities = priorities + g->first_engine + i;
         for (uint32_t n = 0; n < g->opened; n++)
             placement->engines[placement->engine_count++] = (struct bf_engine_info){
                 .family = g->family,
@@ -169,8 +170,9 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                 .flags = asked[i].flags,
                 .engine = engine,
             };
-            if (asked[i].pQueuePriorities[n] > priorities[engine])
-                priorities[engine] = asked[i].pQueuePriorities[n];
+            float *priority = priorities + engine + (g - groups);
+            if (asked[i].pQueuePriorities[n] > *priority)
+                *priority = asked[i].pQueuePriorities[n];
         }
     }
     free(groups);
@@ -199,11 +201,75 @@ uint32_t bf_placement_spare_family(const struct bf_placement *placement,
     return spare;
 }
 
-/* The arrays have room: one more request than was asked for, and BF_MAX_ENGINES engines and
- * priorities. */
+/* Is the family's work what command queues do? */
+static bool family_takes_spare(VkQueueFlags flags)
+{
+    const VkQueueFlags kept = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+    return (flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) ||
+           (flags & ~kept) == VK_QUEUE_TRANSFER_BIT;
+}
+
+/* Would a VkQueue more take only what it may of this chain? A raised global priority is for what the
+ * program does with it; other structs may share something out among the VkQueues of a request. */
+static bool chain_takes_spare(const VkBaseInStructure *chain)
+{
+    return !chain ||
+           (!chain->pNext &&
+            chain->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR &&
+            !chain_priority_is_higher(chain, NULL));
+}
+
+void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement)
+{
+    for (uint32_t i = 0; i < placement->request_count; i++) {
+        VkDeviceQueueCreateInfo *request = &placement->requests[i];
+        uint32_t family = request->queueFamilyIndex, opened = 0;
+        bool takes = !request->flags && family_takes_spare(map->shown[family].flags);
+        for (uint32_t k = 0; k < placement->request_count; k++) {
+            if (placement->requests[k].queueFamilyIndex != family)
+                continue;
+            opened += placement->requests[k].queueCount;
+            takes = takes && chain_takes_spare(placement->requests[k].pNext);
+        }
+        /* One engine is left for the setting 'realtime'. */
+        if (!takes || opened >= map->real_queues[family] ||
+            placement->engine_count >= BF_MAX_ENGINES - 1)
+            continue;
+        float highest = 0, *priorities = (float *)request->pQueuePriorities;
+        for (uint32_t n = 0; n < request->queueCount; n++)
+            highest = priorities[n] > highest ? priorities[n] : highest;
+        priorities[request->queueCount] = highest;
+        placement->engines[placement->engine_count++] = (struct bf_engine_info){
+            .family = family,
+            .index = request->queueCount++,
+            .global_priority = chain_global_priority(request->pNext),
+            .spare = true,
+        };
+        placement->spare_count++;
+    }
+}
+
+void bf_placement_drop_spares(struct bf_placement *placement)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < placement->engine_count; i++) {
+        const struct bf_engine_info *engine = &placement->engines[i];
+        for (uint32_t r = 0; engine->spare && r < placement->request_count; r++) {
+            VkDeviceQueueCreateInfo *request = &placement->requests[r];
+            request->queueCount -= request->queueFamilyIndex == engine->family && !request->flags;
+        }
+        if (!engine->spare)
+            placement->engines[kept++] = *engine;
+    }
+    placement->engine_count = kept;
+    placement->spare_count = 0;
+}
+
+/* The arrays have room: one more request and priority than were asked for, and BF_MAX_ENGINES
+ * engines. */
 void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family)
 {
-    float *priority = (float *)placement->memory + placement->engine_count;
+    float *priority = (float *)placement->memory + BF_MAX_ENGINES + placement->request_count;
     *priority = 1.0f;
     placement->realtime = (VkDeviceQueueGlobalPriorityCreateInfoKHR){
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,

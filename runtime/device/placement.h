@@ -2,6 +2,20 @@
 /*
  * The placement of queues: which real VkQueues are opened for the queues that a program asks for,
  * and which queue is backed by which. It is decided once, when the device is created.
+ *
+ *  PL-1  Besides the VkQueues that the program's queues are on, at most one is opened on a family:
+ *        a spare, for command queues and for what Belfry itself runs. It is one that the family has
+ *        left, takes no struct that the program chains to its queues but a global priority that is
+ *        not raised, and has the highest priority of the program's queues on the family, so that a
+ *        command queue is not behind any of them for where it is.
+ *  PL-2  A program never sees a spare, nor is a device without one that could be created without:
+ *        what the driver refuses with spares is asked for again without them.
+ *
+ *  PL-3  Where the most suitable family has a spare, the first command queue is placed on it, and none
+ *        on the VkQueue that the program uses first, which it presumably presents on; what Belfry
+ *        itself runs is placed on no VkQueue of the program's.
+ *
+ * Proven by tests/device (placement.c) and tests/layer (create.c, beside_present.c).
  */
 #ifndef BELFRY_DEVICE_PLACEMENT_H
 #define BELFRY_DEVICE_PLACEMENT_H
@@ -25,7 +39,8 @@ struct bf_placement {
     /* All queues of the program, in the order in which it asked. */
     uint32_t queue_count;
     struct bf_queue_info *queues;
-    bool reserved; /* the last request and engine are for no queue of the program's */
+    uint32_t spare_count; /* of the engines; they are behind those of the program's queues */
+    bool reserved;        /* the last request and engine are for no queue of the program's */
     VkDeviceQueueGlobalPriorityCreateInfoKHR realtime;
     void *memory;
 };
@@ -44,6 +59,11 @@ struct bf_placement {
 VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement);
 void bf_placement_finish(struct bf_placement *placement);
+
+/* Adds the spares (PL-1) to the requests, and takes them away again. To be called before the VkQueue
+ * of priority REALTIME is added; it stays when they go. */
+void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement);
+void bf_placement_drop_spares(struct bf_placement *placement);
 
 /* A real family that supports compute, is in the mask 'able', and of which no queue was asked for;
  * one without graphics is preferred. UINT32_MAX: there is none, or no more engines are allowed. */

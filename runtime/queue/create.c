@@ -41,12 +41,22 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
     }
 }
 
-/* Chooses the engine for a new queue: of the most suitable family, one that has never presented, as
- * a present may block whoever shares the VkQueue, and of these the one with the fewest queues, the
- * program's VkQueues among them; queues of high priority avoid engines with others of high
- * priority, if possible. A realtime queue
- * is placed on a realtime engine or nowhere; other queues only if the program has asked for no
- * other VkQueue. */
+/* A present may block whoever shares the VkQueue. Has it presented, or is it the one that the program
+ * uses first, where command queues have a spare to be on? */
+static bool engine_may_present(const struct bf_scheduler *scheduler, const struct bf_engine *engine)
+{
+    bool spare = false;
+    for (uint32_t i = 0; i < scheduler->engine_count && engine->base.index == 0; i++)
+        spare |= scheduler->engines[i].base.spare &&
+                 scheduler->engines[i].base.family == engine->base.family;
+    return spare || atomic_load(&engine->has_presented);
+}
+
+/* Chooses the engine for a new queue (PL-3): of the most suitable family, one that isn't taken to
+ * present, and of these the one with the fewest queues, the program's VkQueues among them; of equals
+ * the spare, else the first. Queues of high priority avoid engines with others of high priority, if
+ * possible. A realtime queue is placed on a realtime engine or nowhere; other queues only if the
+ * program has asked for no other VkQueue. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
                                                  const BfQueueCreateInfo *info)
 {
@@ -61,11 +71,13 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
         if (fit == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
             (wanted ? !realtime : engine->base.reserved))
             continue;
-        int rank = 2 * fit + (wanted == realtime ? 16 : 0) + !atomic_load(&engine->has_presented);
+        int rank = 2 * fit + (wanted == realtime ? 16 : 0) + !engine_may_present(scheduler, engine);
         uint32_t load = engine->vkqueues + atomic_load(&engine->command_queues);
         if (info->priority == BF_QUEUE_PRIORITY_HIGH)
             load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
-        if (!best || rank > best_rank || (rank == best_rank && load < best_load)) {
+        if (!best || rank > best_rank ||
+            (rank == best_rank &&
+             (load < best_load || (load == best_load && engine->base.spare)))) {
             best = engine;
             best_rank = rank;
             best_load = load;
@@ -74,8 +86,8 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
     return best;
 }
 
-/* The family by which the program knows the engine: of the families whose queues it asked for, the
- * most suitable for the type. */
+/* The family by which the program knows the engine's: of those whose queues it asked for, the most
+ * suitable for the type. */
 static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
                                     const struct bf_engine *engine, BfQueueType type)
 {
@@ -83,7 +95,9 @@ static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
     int best = 0;
     for (uint32_t i = 0; i < scheduler->queue_count; i++) {
         const struct bf_queue *queue = &scheduler->queues[i];
-        int fit = queue->engine == engine ? family_fitness(type, queue->family_flags) : 0;
+        int fit = queue->engine->base.family == engine->base.family
+                      ? family_fitness(type, queue->family_flags)
+                      : 0;
         if (fit > best) {
             best = fit;
             family = queue->family;

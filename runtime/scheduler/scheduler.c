@@ -42,6 +42,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     engine->base.timestamp_bits = from->timestamp_bits;
     engine->base.global_priority = from->global_priority;
     engine->base.reserved = from->reserved;
+    engine->base.spare = from->spare;
 
     uint32_t count = 0;
     for (uint32_t i = 0; i < info->queue_count; i++)
@@ -282,7 +283,7 @@ struct bf_queue *bf_scheduler_queue_on(const struct bf_scheduler *scheduler, VkQ
 {
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         const struct bf_engine *engine = &scheduler->engines[i];
-        if (engine->base.handle == handle && engine->queue_count)
+        if (engine->base.handle == handle && engine->vkqueues)
             return engine->queues[0];
     }
     return NULL;

@@ -97,6 +97,7 @@ struct bf_engine_info {
     uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     bool reserved;                            /* no queue of the program's is on it */
+    bool spare; /* nor on this one, which is for command queues and Belfry's own */
 };
 
 struct bf_queue_info {

@@ -83,6 +83,7 @@ struct bf_settings {
     enum bf_message_level messages; /* which severities are printed, or passed to the callback */
     bool serialize_submits;         /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;                  /* ask the driver for one VkQueue of global priority REALTIME */
+    bool spare_queues;              /* open a VkQueue more on a family, for command queues */
     enum bf_check_mode check;
     bool native_fences; /* fences whose values the GPU writes may be created */
     enum bf_fence_log_mode fence_log;

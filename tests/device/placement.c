@@ -281,6 +281,76 @@ TEST(test_reserved)
     bf_placement_finish(&p);
 }
 
+/* PL-1: at most one in a family, where one is left, and of the program's priority. */
+TEST(test_spares)
+{
+    const VkDeviceQueueCreateFlags flag = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+    static const VkBaseInStructure other = {.sType = (VkStructureType)1000417000};
+    static const VkDeviceQueueGlobalPriorityCreateInfoKHR low = CHAIN(
+                                                              VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR),
+                                                          high = CHAIN(
+                                                              VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR);
+    static const struct {
+        uint32_t real[3];
+        VkDeviceQueueCreateInfo asked[3];
+        uint32_t spares; /* a mask of real families */
+    } cases[] = {
+#define ASK(family_, count_, flags_, next_)                                                        \
+    {.queueFamilyIndex = family_,                                                                  \
+     .queueCount = count_,                                                                         \
+     .flags = flags_,                                                                              \
+     .pNext = next_,                                                                               \
+     .pQueuePriorities = half}
+        {{2, 0}, {ASK(0, 1, 0, NULL)}, 1},
+        {{2, 0}, {ASK(0, 2, 0, NULL)}, 0},
+        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 0}, /* one is appended to it */
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 1},
+        {{4, 2, 2}, {ASK(0, 1, 0, NULL), ASK(2, 1, 0, NULL)}, 5},
+        {{4, 2, 2}, {ASK(0, 3, 0, NULL), ASK(1, 2, 0, NULL), ASK(2, 1, 0, NULL)}, 5},
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 1},
+        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 0},
+        {{2, 0}, {ASK(0, 1, flag, NULL)}, 0},
+        {{2, 0}, {ASK(0, 1, 0, &low)}, 1},
+        {{2, 0}, {ASK(0, 1, 0, &high)}, 0},
+        {{2, 0}, {ASK(0, 1, 0, &other)}, 0},
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, &other)}, 0},
+#undef ASK
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_family_map map;
+        struct bf_placement p;
+        map_init((uint32_t[]){cases[i].real[0], cases[i].real[1], cases[i].real[2], 0}, &map);
+        uint32_t n = 0;
+        while (n < 3 && cases[i].asked[n].pQueuePriorities)
+            n++;
+        assert_int_equal(bf_placement_init(&map, n, cases[i].asked, &p), VK_SUCCESS);
+        uint32_t engines = p.engine_count, counts[3], spares = 0;
+        for (uint32_t r = 0; r < p.request_count; r++)
+            counts[r] = p.requests[r].queueCount;
+        bf_placement_add_spares(&map, &p);
+        bf_placement_reserve_realtime(&p, 2);
+        for (uint32_t e = engines; p.engines[e].spare; e++) {
+            spares |= 1u << p.engines[e].family;
+            for (uint32_t r = 0; r < p.request_count - 1; r++)
+                if (p.requests[r].queueFamilyIndex == p.engines[e].family && !p.requests[r].flags) {
+                    assert_int_equal(p.engines[e].index, counts[r]);
+                    assert_int_equal(p.requests[r].queueCount, counts[r] + 1);
+                    assert_true(p.requests[r].pQueuePriorities[counts[r]] == 0.5f);
+                }
+        }
+        if (spares != cases[i].spares)
+            fail_msg("case %zu: families %#x", i, spares);
+        for (uint32_t q = 0; q < p.queue_count; q++)
+            assert_true(p.queues[q].engine < engines);
+        bf_placement_drop_spares(&p);
+        assert_int_equal(p.engine_count, engines + 1);
+        assert_true(p.engines[engines].reserved);
+        for (uint32_t r = 0; r < p.request_count - 1; r++)
+            assert_int_equal(p.requests[r].queueCount, counts[r]);
+        bf_placement_finish(&p);
+    }
+}
+
 TEST(test_none)
 {
     struct bf_family_map map;

@@ -91,7 +91,8 @@ static void await_held_word(struct fixture *f, const volatile uint64_t *word, ui
     while (load(word) != value) {
         assert_int_equal(load(word), before);
         for (uint32_t family = 0; family < f->family_count; family++)
-            f->icd.step(family, 0), f->icd.step(family, 1);
+            for (uint32_t i = 0; i <= FIXTURE_QUEUES; i++) /* and the spare */
+                f->icd.step(family, i);
         f->icd.quiesce();
     }
 }

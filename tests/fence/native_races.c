@@ -45,7 +45,7 @@ TYPE_TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
 
 static void step(struct fixture *f, uint32_t family)
 {
-    for (uint32_t i = 0; i < FIXTURE_QUEUES; i++)
+    for (uint32_t i = 0; i <= FIXTURE_QUEUES; i++) /* and the spare */
         f->icd.step(family, i);
     f->icd.quiesce();
 }

@@ -924,6 +924,94 @@ TEST(test_realtime_refused)
     close_program(&p);
 }
 
+/* Spares --------------------------------------------------------------------------------------- */
+
+/* VkQueues of the family that the driver is asked for. */
+static uint32_t opened(const struct fake_request *r, uint32_t family)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->queue_count; i++)
+        count += r->queues[i].family == family ? r->queues[i].count : 0;
+    return count;
+}
+
+static void VKAPI_CALL no_second_queue(VkDevice device, uint32_t family, uint32_t index,
+                                       VkQueue *queue)
+{
+    (void)device;
+    *queue = index ? VK_NULL_HANDLE : fake_queue(family, 0, 0);
+}
+
+/* PL-2: one VkQueue more in each family that has one left, never shown; without them, if the driver
+ * refuses them or has no handle for one. 'refused' is what it says, try by try, and 'spared' in which
+ * tries there are spares. */
+TEST(test_spares)
+{
+    static const struct {
+        bool realtime, no_handle;
+        VkResult refused[3];
+        uint32_t tries, spared;
+        VkResult result;
+        const char *says;
+    } cases[] = {
+        {.tries = 1, .spared = 1},
+        {.no_handle = true, .tries = 1, .spared = 1, .says = "no queue 1 of family 0"},
+        {.refused = {VK_ERROR_INITIALIZATION_FAILED}, .tries = 2, .spared = 1, .says = "spare"},
+        {.refused = {VK_ERROR_TOO_MANY_OBJECTS}, .tries = 2, .spared = 1, .says = "spare"},
+        {.refused = {VK_ERROR_FEATURE_NOT_PRESENT}, .tries = 2, .spared = 1, .says = "spare"},
+        {.refused = {VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_DEVICE_MEMORY},
+         .tries = 2,
+         .spared = 1,
+         .result = VK_ERROR_OUT_OF_DEVICE_MEMORY},
+        {.realtime = true, .refused = {VK_ERROR_NOT_PERMITTED_KHR}, .tries = 2, .spared = 3},
+        {.realtime = true,
+         .refused = {VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_NOT_PERMITTED_KHR},
+         .tries = 3,
+         .spared = 1,
+         .says = "spare"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fake_driver driver = machine;
+        memcpy(driver.create_results, cases[i].refused, sizeof(cases[i].refused));
+        setenv("VK_BELFRY_MULTI_ENGINE_SPARE_QUEUES", "on", 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", "info", 1);
+        open_realtime(&driver, khr_priority, 0x8, VK_API_VERSION_1_3,
+                      cases[i].realtime ? "on" : "off");
+        setenv("VK_BELFRY_MULTI_ENGINE_SPARE_QUEUES", "off", 1);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_MESSAGES");
+        if (cases[i].no_handle)
+            FAKE_OVERRIDE(vkGetDeviceQueue, no_second_queue);
+        /* The second family has nothing left, the third was asked nothing of. */
+        struct program p = program_of((const uint32_t[]){1, 2, UINT32_MAX});
+        if (cases[i].no_handle)
+            ((VkDeviceQueueCreateInfo *)(uintptr_t)p.info.pQueueCreateInfos)[1].queueCount = 1;
+        char line[512];
+        lines_begin();
+        assert_int_equal(create(&p), cases[i].result);
+        lines_end(line, sizeof(line));
+        if (cases[i].says)
+            assert_non_null(strstr(line, cases[i].says));
+        else
+            assert_null(strstr(line, "spare"));
+        assert_int_equal(fake.device_tries, cases[i].tries);
+        for (uint32_t t = 0; t < cases[i].tries; t++) {
+            bool spared = cases[i].spared >> t & 1;
+            const struct fake_request *r = &fake.requests[t];
+            assert_int_equal(opened(r, 0), 1 + spared);
+            assert_int_equal(opened(r, 1), 2);
+            assert_int_equal(opened(r, 2), 0);
+            assert_true(!spared || r->queues[0].priorities[1] == r->queues[0].priorities[0]);
+        }
+        VkQueue queue = (VkQueue)&queue;
+        if (!cases[i].result) {
+            assert_true(is_scheduled());
+            FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 1, &queue);
+            assert_null(queue);
+        }
+        close_program(&p);
+    }
+}
+
 TEST(test_no_queues)
 {
     fake_start(NULL);
@@ -973,7 +1061,8 @@ TEST(test_null_queue)
 
 int main(void)
 {
-    /* What they ask for has a test of its own. */
+    /* What they ask for has a test of its own, and so have spares. */
+    setenv("VK_BELFRY_MULTI_ENGINE_SPARE_QUEUES", "off", 1);
     setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
     setenv("VK_BELFRY_MULTI_ENGINE_LOG", "off", 1);
     return test_run(NULL);

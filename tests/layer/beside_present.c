@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is beside a present that is stuck in the driver: command queues on a spare VkQueue (PL-3). */
+#include "screen.h"
+
+#include <pthread.h>
+
+#include "belfry/belfry.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/scheduler.h"
+
+static const uint32_t one[] = {1, WORLD_END};
+
+/* A present on the first queue, which is in the driver until stuck_end. */
+struct stuck {
+    struct screen screen;
+    struct presenter presenter;
+    pthread_t thread;
+};
+
+static void stuck_begin(struct device *w, struct stuck *s)
+{
+    static const uint32_t family = 0;
+    screen_open(w, &s->screen, &family, 1);
+    s->presenter = (struct presenter){.screen = &s->screen, .queue = w->queues[0][0]};
+    VkFence fence = vulkan_fence(w->device, false);
+    assert_success(vkAcquireNextImageKHR(w->device, s->screen.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                         fence, &s->presenter.image));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    vkDestroyFence(w->device, fence, NULL);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
+    assert_int_equal(pthread_create(&s->thread, NULL, screen_run_present, &s->presenter), 0);
+    w->icd.await_blocked(1);
+}
+
+static void stuck_end(struct device *w, struct stuck *s)
+{
+    w->icd.release(UINT64_MAX);
+    pthread_join(s->thread, NULL);
+    assert_success(s->presenter.result);
+    w->icd.set_block(NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+    screen_close(w, &s->screen);
+}
+
+static BfQueue command_queue(BfDevice device, BfQueueType type)
+{
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
+    BfQueue queue;
+    assert_success(bfCreateQueue(device, &info, &queue));
+    return queue;
+}
+
+static struct bf_engine *engine_of(BfQueue queue)
+{
+    return ((struct bf_command_queue *)queue)->base.engine;
+}
+
+DEVICE_TEST(test_command_queues_go_on_beside_a_present, "SHAPE=q2", one)
+{
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    BfDevice device;
+    BfFence fence;
+    struct stuck s;
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateFence(device, &info, &fence));
+    stuck_begin(w, &s);
+    BfQueue queue = command_queue(device, BF_QUEUE_TYPE_DIRECT);
+    VkCommandBuffer commands = device_store(w, bfGetQueueFamilyIndex(queue), 0, 7);
+    assert_success(bfQueueExecute(queue, 1, &commands));
+    assert_success(bfQueueSignal(queue, fence, 1));
+    assert_success(bfWaitFences(1, &fence, &(uint64_t){1}, 0, UINT64_MAX));
+    assert_int_equal(w->words[0], 7);
+    assert_false(atomic_load(&((struct bf_queue *)w->queues[0][0])->engine->shared));
+    stuck_end(w, &s);
+    bfDestroyQueue(queue);
+    bfDestroyFence(fence);
+}
+
+/* Where one command queue after the other is placed, by the number of its VkQueue among the driver's;
+ * and by which family the program knows it. */
+TEST(test_spares_come_first)
+{
+    static const struct {
+        const char *environment;
+        uint32_t counts[4];
+        struct {
+            BfQueueType type;
+            uint32_t shown, real, index;
+        } queues[5];
+    } cases[] = {
+        {"SHAPE=q2",
+         {1, WORLD_END},
+         {{BF_QUEUE_TYPE_DIRECT, 0, 0, 1}, {BF_QUEUE_TYPE_COPY, 0, 0, 1}, {0, 0, 0, 1}}},
+        {"SHAPE=q4",
+         {2, WORLD_END},
+         {{0, 0, 0, 2}, {0, 0, 0, 2}, {0, 0, 0, 1}, {0, 0, 0, 2}, {0, 0, 0, 1}}},
+        {"SHAPE=q4", /* the second and third family are appended */
+         {1, 1, 1, WORLD_END},
+         {{BF_QUEUE_TYPE_COMPUTE, 1, 0, 3}, {BF_QUEUE_TYPE_COPY, 2, 0, 3}, {0, 0, 0, 1}}},
+        {"SHAPE=q1", {1, WORLD_END}, {{0, 0, 0, 0}}},
+        {"SHAPE=nvidia",
+         {16, 1, 7, WORLD_END},
+         {{BF_QUEUE_TYPE_DIRECT, 0, 0, 0},
+          {BF_QUEUE_TYPE_COMPUTE, 2, 2, 7},
+          {BF_QUEUE_TYPE_COPY, 1, 1, 1}}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct device w;
+        BfDevice device;
+        BfQueue queues[5];
+        uint32_t n = 0;
+        world_open(&w, cases[i].environment, cases[i].counts);
+        assert_success(bfGetDevice(w.device, &device));
+        for (; n < 5 && (!n || cases[i].queues[n].index); n++) {
+            queues[n] = command_queue(device, cases[i].queues[n].type);
+            const struct bf_gpu_engine *engine = &engine_of(queues[n])->base;
+            if (engine->family != cases[i].queues[n].real ||
+                engine->index != cases[i].queues[n].index)
+                fail_msg("case %zu, queue %u: on %u:%u", i, n, engine->family, engine->index);
+            assert_int_equal(bfGetQueueFamilyIndex(queues[n]), cases[i].queues[n].shown);
+        }
+        while (n > 0)
+            bfDestroyQueue(queues[--n]);
+        world_close(&w);
+    }
+}
