@@ -21,6 +21,7 @@
 #include "scheduler/pending.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 /* Command buffers that the direct path keeps on the stack; a call with more goes by a packet. */
 #define DIRECT_BUFFERS 16
@@ -127,6 +128,13 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             bf_log_add(log, &batch);
         }
         atomic_store(&engine->base.issued_epoch, packet.epoch);
+        if (scheduler->watch) {
+            packet.number = atomic_fetch_add(&queue->base.numbered, 1) + 1;
+            packet.buffer_count = count;
+            for (uint32_t i = 0; i < 2 && i < count; i++)
+                packet.buffers[i] = what->buffers[i];
+            bf_watch_packet(engine, &queue->base, &packet);
+        }
         bf_command_queue_announce(queue, &packet, &effects);
         bf_label_enter(engine, NULL);
         *result = bf_driver_submit(engine, 1, &packet.submit, VK_NULL_HANDLE);

@@ -18,6 +18,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
+#include "scheduler/watch.h"
 
 /* Semaphore operations that the direct path keeps on the stack; a call with more goes by
  * packets. */
@@ -180,6 +181,8 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
     submit.signalSemaphoreInfoCount = own + 1;
     atomic_store(&engine->base.issued_epoch, epoch);
     bf_label_enter(engine, queue->labels);
+    if (scheduler->watch)
+        bf_watch_batch(engine, queue, info, epoch);
     *result = bf_driver_submit(engine, 1, &submit, fence);
     if (*result != VK_SUCCESS) {
         bf_log_refused(queue->log, &batch);
@@ -196,8 +199,8 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
 }
 
 /* Submits the program's own structs. On a shared engine the last batch needs a completion signal;
- * if the program gives none, a copy of that batch signals the epoch too. By a packet: the epoch
- * doesn't fit. */
+ * if the program gives none, or there is a watchdog, a copy of that batch signals the epoch too. By a
+ * packet: the epoch doesn't fit, or each of several batches needs one. */
 static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
                                      const VkSubmitInfo2 *infos, VkFence fence,
                                      const struct direct *direct, VkResult *result)
@@ -207,7 +210,9 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
         return count == 1 ? direct_submit_logged(queue, infos, fence, direct, result)
                           : BF_OUTCOME_BY_PACKET;
     bf_label_enter(engine, queue->labels);
-    if (!atomic_load_explicit(&engine->shared, memory_order_relaxed)) {
+    bool shared = atomic_load_explicit(&engine->shared, memory_order_relaxed);
+    bool watched = queue->scheduler->watch && count; /* WD-2 */
+    if (!shared && !watched) {
         *result = bf_driver_submit(engine, count, infos, fence);
         return BF_OUTCOME_DONE;
     }
@@ -217,7 +222,7 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     const VkSemaphoreSubmitInfo *signal =
         last ? batch_find_completion_signal(queue->scheduler, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
-    if (signal || (own && signal_count == 0)) {
+    if (!watched && (signal || (own && signal_count == 0))) {
         *result = bf_driver_submit(engine, count, infos, fence);
         if (*result == VK_SUCCESS)
             bf_last_submission_set(queue, own, signal ? signal->semaphore : VK_NULL_HANDLE,
@@ -225,7 +230,7 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
         return BF_OUTCOME_DONE;
     }
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
-    if (count == 0 || count > BF_ENGINE_BATCH || signal_count > DIRECT_SYNCS)
+    if (count == 0 || count > (watched ? 1 : BF_ENGINE_BATCH) || signal_count > DIRECT_SYNCS)
         return BF_OUTCOME_BY_PACKET;
     if (signal_count)
         memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
@@ -234,10 +239,15 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     memcpy(engine->infos, infos, count * sizeof(*infos));
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
+    if (watched) {
+        atomic_store(&engine->base.issued_epoch, epoch);
+        bf_watch_batch(engine, queue, last, epoch);
+    }
     *result = bf_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store_explicit(&engine->base.accepted_epoch, epoch, memory_order_release);
-        bf_last_submission_set(queue, own, VK_NULL_HANDLE, 0, epoch);
+        if (shared)
+            bf_last_submission_set(queue, own, VK_NULL_HANDLE, 0, epoch);
     }
     return BF_OUTCOME_DONE;
 }

@@ -4,6 +4,22 @@
 
 #include "scheduler/engine.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
+
+/* Around each call: for the watchdog. */
+static void call_begin(struct bf_engine *engine, enum bf_watched_command command)
+{
+    struct bf_device_watch *watch = engine->scheduler->watch;
+    if (watch)
+        bf_watch_begin_call(watch, &watch->engines[engine->base.number].call, command);
+}
+
+static void call_end(struct bf_engine *engine)
+{
+    struct bf_device_watch *watch = engine->scheduler->watch;
+    if (watch)
+        bf_watch_end_call(&watch->engines[engine->base.number].call);
+}
 
 /* The setting serialize_submits: one thread of the device at a time is in such a call. */
 static void submit_enter(struct bf_scheduler *scheduler)
@@ -29,7 +45,9 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
             bf_retired_note(engine, infos[i].pSignalSemaphoreInfos[k].semaphore);
     }
     submit_enter(scheduler);
+    call_begin(engine, BF_WATCHED_SUBMIT);
     VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
+    call_end(engine);
     submit_leave(scheduler);
     return result;
 }
@@ -43,21 +61,28 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
     for (uint32_t i = 0; bf_retired_notes(engine) && i < info->signalSemaphoreCount; i++)
         bf_retired_note(engine, info->pSignalSemaphores[i]);
     submit_enter(scheduler);
+    call_begin(engine, BF_WATCHED_BIND_SPARSE);
     VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
+    call_end(engine);
     submit_leave(scheduler);
     return result;
 }
 
 VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info)
 {
-    return engine->scheduler->gpu.vk.vkQueuePresentKHR(engine->base.handle, info);
+    call_begin(engine, BF_WATCHED_PRESENT);
+    VkResult result = engine->scheduler->gpu.vk.vkQueuePresentKHR(engine->base.handle, info);
+    call_end(engine);
+    return result;
 }
 
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_semaphore *retired = bf_retired_take(scheduler);
+    call_begin(engine, BF_WATCHED_QUEUE_WAIT_IDLE);
     VkResult result = scheduler->gpu.vk.vkQueueWaitIdle(engine->base.handle);
+    call_end(engine);
     bf_retired_drained(scheduler, retired, result == VK_SUCCESS ? bf_engine_bit(engine) : 0);
     return result;
 }
@@ -76,6 +101,7 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
             bf_retired_note(engine, raw->signals[i].sem->handle);
     }
     submit_enter(scheduler);
+    call_begin(engine, raw->command == BF_RAW_BIND ? BF_WATCHED_BIND_SPARSE : BF_WATCHED_SUBMIT);
     switch (raw->command) {
     case BF_RAW_SUBMIT:
         result = scheduler->gpu.vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
@@ -87,6 +113,7 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
         result = scheduler->gpu.vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);
         break;
     }
+    call_end(engine);
     submit_leave(scheduler);
     return result;
 }
@@ -94,7 +121,12 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
 VkResult bf_driver_device_wait_idle(struct bf_scheduler *scheduler)
 {
     struct bf_semaphore *retired = bf_retired_take(scheduler);
+    struct bf_device_watch *watch = scheduler->watch;
+    if (watch)
+        bf_watch_begin_call(watch, &watch->device_call, BF_WATCHED_DEVICE_WAIT_IDLE);
     VkResult result = scheduler->gpu.vk.vkDeviceWaitIdle(scheduler->gpu.handle);
+    if (watch)
+        bf_watch_end_call(&watch->device_call);
     bf_retired_drained(scheduler, retired, result == VK_SUCCESS ? UINT64_MAX : 0);
     return result;
 }

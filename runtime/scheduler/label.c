@@ -234,13 +234,19 @@ void bf_label_drop_from(struct bf_packet *packet)
     packet->labels = NULL;
 }
 
-const char *bf_label_path(struct bf_queue *queue, char *text, size_t size)
+const char *bf_label_write_path(struct bf_label *labels, char *text, size_t size)
 {
     size_t length = 0;
-    bf_lock_acquire(&queue->lock);
-    for (uint32_t d = 1; d <= label_depth(queue->labels) && length < size; d++)
+    for (uint32_t d = 1; d <= label_depth(labels) && length < size; d++)
         length += (size_t)snprintf(text + length, size - length, "%s%s", d > 1 ? " > " : "",
-                                   label_at_depth(queue->labels, d)->name);
-    bf_lock_release(&queue->lock);
+                                   label_at_depth(labels, d)->name);
     return length ? text : NULL;
+}
+
+const char *bf_label_path(struct bf_queue *queue, char *text, size_t size)
+{
+    bf_lock_acquire(&queue->lock);
+    const char *path = bf_label_write_path(queue->labels, text, size);
+    bf_lock_release(&queue->lock);
+    return path;
 }

@@ -57,6 +57,9 @@ void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *label);
  * are none. Takes the queue's lock. */
 const char *bf_label_path(struct bf_queue *queue, char *text, size_t size);
 
+/* The same of a list, which somebody has a reference to. */
+const char *bf_label_write_path(struct bf_label *labels, char *text, size_t size);
+
 /* For the scheduler. Where no labels are used, each of these costs a comparison. */
 
 void bf_label_release(struct bf_label *label);

@@ -73,6 +73,10 @@ struct bf_packet {
     bool log_noted;     /* a BF_PACKET_SIGNAL or _WAIT that has been noted */
     uint32_t log_slots; /* slots of its entries (log/writer.h) */
     uint32_t log_notes; /* notes among its entries */
+    /* For the watchdog (scheduler/watch.h), if there is one: */
+    uint64_t number; /* of it in its queue, or of the last execution or batch before it */
+    VkCommandBuffer buffers[2]; /* the program's first ones */
+    uint32_t buffer_count;
     struct bf_trace_packet trace;
 };
 

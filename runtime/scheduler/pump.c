@@ -16,6 +16,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
+#include "scheduler/watch.h"
 #include "trace/stamps.h"
 
 /* Batches that one pump hands over before it looks for another thread to continue. */
@@ -303,7 +304,7 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
 
 /* Gives each execution of a command queue an epoch, joined ones together; and the last packet of the part, if it or a
  * packet before it is a VkQueue's without a completion signal of its own, or for timestamps and
- * logs. */
+ * logs. With a watchdog, each packet has one (WD-2). */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  uint32_t joined, struct bf_packet *last)
 {
@@ -317,7 +318,8 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
             continue;
         if (joined & UINT32_C(1) << i)
             packet->epoch = epoch + 1;
-        else if (engine->batch_queues[i]->is_command_queue)
+        else if (engine->batch_queues[i]->is_command_queue ||
+                 (engine->scheduler->watch && packet->kind != BF_PACKET_FENCE))
             packet_add_epoch(engine, packet, ++epoch);
         else
             wanted =
@@ -376,6 +378,18 @@ static void batch_withdraw(struct bf_engine *engine, uint32_t first, uint32_t co
     }
 }
 
+static void batch_watch(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    uint64_t before = 0;
+    for (uint32_t i = first; i < first + count && engine->scheduler->watch; i++) {
+        const struct bf_packet *packet = engine->batch[i];
+        if (!packet->epoch || packet->epoch == before) /* joined ones have one epoch */
+            continue;
+        bf_watch_packet(engine, engine->batch_queues[i], packet);
+        before = packet->epoch;
+    }
+}
+
 /* Hands over packets first to first + count - 1 of the batch, in one driver call. Of those that the
  * driver sees, only the last may have a fence or be no execution. */
 static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
@@ -399,6 +413,7 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
     atomic_store(&engine->base.issued_epoch, epoch);
     struct bf_effects effects = {0};
     batch_announce(engine, first, count, &effects);
+    batch_watch(engine, first, count);
     VkResult result;
     if (last->kind == BF_PACKET_BIND_SPARSE) {
         result = bf_driver_bind_sparse(engine, &last->bind, fence);

@@ -11,6 +11,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
+#include "scheduler/watch.h"
 
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count)
@@ -19,6 +20,7 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
     bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
+        bf_watch_appended(queue, p);
         if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* the caller has set these */
             continue;
         /* A log may be created before the packet is handed over; it then knows when the work before
@@ -43,6 +45,7 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
     bf_lock_release(&queue->lock);
 
     atomic_store(&engine->dirty, 1); /* */
+    bf_watch_notice(queue->scheduler->watch);
     bf_engines_pump(queue->scheduler, bf_engine_bit(engine));
     if (!held)
         bf_queue_wait_accepted(queue, target);

@@ -49,6 +49,11 @@ struct bf_queue {
     struct bf_label *labels; /* open (scheduler/label.h) */
     uint32_t labels_lost;    /* open as well, but left out for want of memory */
 
+    /* For the watchdog: packets numbered so far, and what it alone reads and writes: how many were
+     * finished when it last saw one more finished, and when that was by its own clock. */
+    _Atomic uint64_t numbered;
+    uint64_t watched_finished, watched_since_ns;
+
     _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;
 

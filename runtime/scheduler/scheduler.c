@@ -15,6 +15,7 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/semaphore.h"
 #include "scheduler/vkfence.h"
+#include "scheduler/watch.h"
 #include "scheduler/watcher.h"
 #include "trace/stamps.h"
 
@@ -56,7 +57,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     char name[64];
     snprintf(name, sizeof(name), "engine %u:%u", engine->base.family, engine->base.index);
     engine->base.trace_id = bf_trace_add_engine(info->gpu.trace, name);
-    if (count > 1 || info->gpu.trace) {
+    if (count > 1 || info->gpu.trace || scheduler->watch) {
         VkResult result = bf_gpu_engine_create_epoch(&engine->base);
         if (result != VK_SUCCESS)
             return result;
@@ -159,6 +160,8 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     VkResult result = bf_gpu_init(&scheduler->gpu, &info->gpu);
     if (result != VK_SUCCESS)
         return result;
+    if (info->watched && !(scheduler->watch = bf_watch_create(info->engine_count)))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     scheduler->label_calls = bf_label_calls_of(info->gpu.handle, info->gpu.get_proc_addr);
     for (uint32_t i = 0; i < info->engine_count && result == VK_SUCCESS; i++) {
         scheduler->engine_count = i + 1;
@@ -259,6 +262,7 @@ void bf_scheduler_finish(struct bf_scheduler *scheduler)
     bf_map_finish(&scheduler->vkfences, vkfences_release_one, NULL);
     bf_observer_unlist(scheduler->observer);
     bf_gpu_finish(&scheduler->gpu);
+    free(scheduler->watch);
     free(scheduler->queues);
     free(scheduler->engines);
 }

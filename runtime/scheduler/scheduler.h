@@ -37,6 +37,7 @@ struct bf_fence_extension;
 struct bf_fences;
 struct bf_observer;
 struct bf_peer_extension;
+struct bf_device_watch;
 struct bf_watcher;
 
 /* A semaphore or fence that outlives its destruction by the program (L-3). */
@@ -78,7 +79,8 @@ struct bf_scheduler {
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
 
-    struct bf_observer *observer; /* NULL: nobody observes; not owned */
+    struct bf_device_watch *watch; /* scheduler/watch.h; NULL: no watchdog */
+    struct bf_observer *observer;  /* NULL: nobody observes; not owned */
     /* NULL: none. Set while the program has no queue yet. */
     const struct bf_execute_observer *execute_observer;
 
@@ -114,6 +116,7 @@ struct bf_scheduler_info {
     const struct bf_queue_info *queues;
     bool serialize_submits;
     bool shares_memory;           /* the program may export or import memory (AC-2) */
+    bool watched;                 /* a watchdog is to see what is outstanding */
     bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;
