@@ -26,9 +26,9 @@ enum layer_level {
 /* The devices for which a function of the layer's replaces the command, as bits. */
 enum layer_for {
     LAYER_FOR_ALWAYS = 1,
-    LAYER_FOR_SUBMITS = 2,  /* devices that the runtime schedules */
-    LAYER_FOR_FAMILIES = 4, /* devices whose shown families differ from the real ones */
-    LAYER_FOR_TRACE = 8,
+    LAYER_FOR_SUBMITS = 2,     /* devices that the runtime schedules */
+    LAYER_FOR_FAMILIES = 4,    /* devices whose shown families differ from the real ones */
+    LAYER_FOR_TRACE = 8,       /* devices with a trace or a watchdog */
     LAYER_FOR_ACCESS = 16,     /* devices with the check 'access' */
     LAYER_FOR_SPECIALIZE = 32, /* devices with the specialiser */
 };

@@ -92,7 +92,8 @@ static PFN_vkVoidFunction get_device_proc_addr(VkDevice device, const char *name
     if (command && command->level == LAYER_LEVEL_DEVICE) {
         unsigned wanted = LAYER_FOR_ALWAYS | (d->runtime ? LAYER_FOR_SUBMITS : 0) |
                           (d->translates ? LAYER_FOR_FAMILIES : 0) |
-                          (d->trace ? LAYER_FOR_TRACE : 0) | (d->access ? LAYER_FOR_ACCESS : 0) |
+                          (d->trace || d->standstill ? LAYER_FOR_TRACE : 0) |
+                          (d->access ? LAYER_FOR_ACCESS : 0) |
                           (d->specializer ? LAYER_FOR_SPECIALIZE : 0);
         ours = layer_command_stand_in(command, wanted);
     }
@@ -140,9 +141,10 @@ static PFN_vkVoidFunction get_instance_proc_addr(VkInstance instance, const char
     bool checked = i->settings.check == BF_CHECK_ACCESS;
     bool specialized =
         i->settings.specialize != BF_SPECIALIZE_OFF && !checked && !command->specialize_by_device;
-    unsigned wanted = LAYER_FOR_ALWAYS | LAYER_FOR_SUBMITS | LAYER_FOR_FAMILIES |
-                      (i->settings.trace || i->settings.summary ? LAYER_FOR_TRACE : 0) |
-                      (checked ? LAYER_FOR_ACCESS : 0) | (specialized ? LAYER_FOR_SPECIALIZE : 0);
+    unsigned wanted =
+        LAYER_FOR_ALWAYS | LAYER_FOR_SUBMITS | LAYER_FOR_FAMILIES |
+        (i->settings.trace || i->settings.summary || i->settings.watchdog ? LAYER_FOR_TRACE : 0) |
+        (checked ? LAYER_FOR_ACCESS : 0) | (specialized ? LAYER_FOR_SPECIALIZE : 0);
     PFN_vkVoidFunction ours = layer_command_stand_in(command, wanted);
     return ours ? ours : next;
 }

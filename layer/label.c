@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels in command buffers: they are passed on, and the trace shows them at its packets. */
+/* Labels in command buffers: they are passed on; the trace shows them at its packets, and the watchdog
+ * tells what the GPU is busy with by them. */
 #include "layer/layer.h"
 
 #include "layer/access/access.h"
@@ -9,6 +10,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_begun(d->trace, buffer);
+    bf_standstill_buffer_begun(d->standstill, buffer);
     PFN_vkBeginCommandBuffer next =
         d->access ? layer_access_vkBeginCommandBuffer : d->vk.vkBeginCommandBuffer;
     return next(buffer, info);
@@ -19,6 +21,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdBeginDebugUtilsLabelEXT(VkCommandBuffer bu
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
+    bf_standstill_buffer_label(d->standstill, buffer, label->pLabelName);
     d->more.vkCmdBeginDebugUtilsLabelEXT(buffer, label);
 }
 
@@ -27,5 +30,6 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdInsertDebugUtilsLabelEXT(VkCommandBuffer b
 {
     struct layer_device *d = layer_device_of(buffer);
     bf_trace_command_buffer_label(d->trace, buffer, label->pLabelName);
+    bf_standstill_buffer_label(d->standstill, buffer, label->pLabelName);
     d->more.vkCmdInsertDebugUtilsLabelEXT(buffer, label);
 }

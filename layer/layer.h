@@ -113,6 +113,7 @@ struct layer_device {
     struct bf_scheduler *scheduler; /* of the runtime's device; NULL: passed through */
     struct bf_gpu *gpu;             /* likewise */
     struct bf_trace *trace;
+    struct bf_standstill *standstill;      /* the runtime's watchdog; NULL: none */
     struct layer_access *access;           /* access.h; NULL: off */
     struct layer_specializer *specializer; /* specialize/interface.h; NULL: off */
     bool robust;                           /* robustBufferAccess is enabled */

@@ -290,6 +290,7 @@ static uint64_t real_queue(uint64_t handle)
 static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t handle,
                            const char *name)
 {
+    bf_standstill_name(d->standstill, type, handle, name);
     if (!d->trace)
         return;
     if (type == VK_OBJECT_TYPE_QUEUE)

@@ -272,6 +272,7 @@ static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBu
     if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
         bf_command_buffer_forget(d->gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
+    bf_standstill_forget_buffer(d->standstill, buffer);
 }
 
 static void forget_visited(void *buffer, void *device)
@@ -279,6 +280,7 @@ static void forget_visited(void *buffer, void *device)
     struct layer_device *d = device;
     bf_command_buffer_forget(d->gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
+    bf_standstill_forget_buffer(d->standstill, buffer);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommandPool handle,

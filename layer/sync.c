@@ -38,6 +38,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroySemaphore(VkDevice device, VkSemaphore
                                                     const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
+    bf_standstill_name(d->standstill, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, NULL);
     if (d->runtime && semaphore)
         bf_semaphore_destroy(d->scheduler, semaphore, allocator);
     else

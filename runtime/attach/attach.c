@@ -196,6 +196,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                 },
             .background_tasks = settings.background_tasks,
             .developer_mode = settings.developer_mode,
+            .watchdog_ms = settings.watchdog,
         };
         result = bf_device_create(&device_info, &device);
     }

@@ -319,6 +319,10 @@ static int environment_prepare(const struct request *request)
     if (!environment_get(VARIABLE_PREFIX "QUEUES") && !environment_get("VK_MULTI_ENGINE_QUEUES")) {
         environment_set(VARIABLE_PREFIX "QUEUES", "append");
     }
+    if (!environment_get(VARIABLE_PREFIX "WATCHDOG") &&
+        !environment_get("VK_MULTI_ENGINE_WATCHDOG")) {
+        environment_set(VARIABLE_PREFIX "WATCHDOG", "1000");
+    }
     return CLI_DONE;
 }
 

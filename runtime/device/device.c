@@ -21,6 +21,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     struct bf_scheduler_info scheduler_info = info->scheduler;
     scheduler_info.fence_extension = &bf_fence_extension;
     scheduler_info.peer_extension = &bf_peer_extension;
+    scheduler_info.watched = info->watchdog_ms > 0;
     VkResult result = bf_fences_create(scheduler);
     if (result == VK_SUCCESS)
         result = bf_scheduler_init(scheduler, &scheduler_info);
@@ -30,6 +31,9 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
         bf_device_destroy(device);
         return result;
     }
+    if (scheduler_info.watched)
+        device->standstill = bf_standstill_create(
+            scheduler, &(struct bf_standstill_info){.watchdog_ms = info->watchdog_ms});
     bf_gpu_register(&scheduler->gpu);
     *out = device;
     return VK_SUCCESS;
@@ -43,6 +47,9 @@ void bf_device_destroy(struct bf_device *device)
     /* Background tasks that are running may still use the device, and queue more. */
     bf_background_end(&scheduler->gpu);
     bf_gpu_unregister(&scheduler->gpu);
+    if (device->standstill && bf_scheduler_has_backlog(scheduler))
+        bf_standstill_tell(device->standstill);
+    bf_standstill_destroy(device->standstill);
     bf_scheduler_stop(scheduler);
     bf_fences_stop(scheduler);
     bf_scheduler_finish(scheduler);

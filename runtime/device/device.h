@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 #include "scheduler/scheduler.h"
+#include "standstill/standstill.h"
 
 struct bf_device {
-    struct bf_scheduler scheduler; /* first */
-    bool summary;                  /* attached: print a summary of its trace at the end */
+    struct bf_scheduler scheduler;    /* first */
+    struct bf_standstill *standstill; /* the watchdog; NULL: none */
+    bool summary;                     /* attached: print a summary of its trace at the end */
 };
 
 /* The parts of a device, for callers that are to know nothing else of it. Valid as long as it. */
@@ -27,10 +29,16 @@ static inline struct bf_gpu *bf_device_gpu(struct bf_device *device)
     return &device->scheduler.gpu;
 }
 
+static inline struct bf_standstill *bf_device_standstill(struct bf_device *device)
+{
+    return device->standstill;
+}
+
 struct bf_device_info {
     struct bf_scheduler_info scheduler; /* its extensions are filled in here */
     uint32_t background_tasks;
     bool developer_mode;
+    uint32_t watchdog_ms; /* 0: no watchdog */
 };
 
 /*

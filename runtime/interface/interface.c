@@ -16,6 +16,7 @@ static const struct bf_layer_interface table = {
     .queue = {BF_QUEUE_INTERFACE(ENTRY)},
     .background = {BF_BACKGROUND_INTERFACE(ENTRY)},
     .access = {BF_ACCESS_INTERFACE(ENTRY)},
+    .standstill = {BF_STANDSTILL_INTERFACE(ENTRY)},
     .device = {BF_DEVICE_INTERFACE(ENTRY)},
 };
 

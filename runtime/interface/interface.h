@@ -31,6 +31,7 @@
 #include "queue/interface.h"
 #include "scheduler/interface.h"
 #include "settings/interface.h"
+#include "standstill/interface.h"
 #include "trace/interface.h"
 
 /* A list's row as a member, named as the function is. */
@@ -64,6 +65,9 @@ struct bf_layer_interface {
     struct {
         BF_ACCESS_INTERFACE(BF_INTERFACE_MEMBER)
     } access;
+    struct {
+        BF_STANDSTILL_INTERFACE(BF_INTERFACE_MEMBER)
+    } standstill;
     struct {
         BF_DEVICE_INTERFACE(BF_INTERFACE_MEMBER)
     } device;

@@ -99,6 +99,8 @@ struct bf_settings {
      * were not */
     bool report;
 
+    uint32_t watchdog; /* ms after which a standstill is told; 0: never */
+
     /* Where each value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];
     char *origins[BF_KEY_COUNT]; /* variable, or file and line; NULL for others; owned */

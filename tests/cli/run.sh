@@ -68,7 +68,7 @@ says err 'standard output'
 # What a program gets.
 run 0 run -- env; silent err
 sets VK_ADD_LAYER_PATH "$manifest"; sets VK_INSTANCE_LAYERS $ours
-sets VK_BELFRY_MULTI_ENGINE_QUEUES append; unset_in_out VK_LAYER_PATH
+sets VK_BELFRY_MULTI_ENGINE_QUEUES append; unset_in_out VK_LAYER_PATH; sets VK_BELFRY_MULTI_ENGINE_WATCHDOG 1000
 unset_in_out VK_BELFRY_MULTI_ENGINE_TRACE; unset_in_out VK_LOADER_LAYERS_ENABLE
 run 0 run env; sets VK_INSTANCE_LAYERS $ours
 run 0 run --trace t.pftrace --queues native --summary --set messages=info --set queues_per_family=2 env
@@ -103,6 +103,7 @@ VK_BELFRY_MULTI_ENGINE_TRACE=kept run 0 run -- echo ran; [ -s kept ] || fail 'no
 # What the user had there stays.
 VK_BELFRY_MULTI_ENGINE_QUEUES=native run 0 run env; sets VK_BELFRY_MULTI_ENGINE_QUEUES native
 VK_MULTI_ENGINE_QUEUES=native run 0 run env; unset_in_out VK_BELFRY_MULTI_ENGINE_QUEUES
+VK_MULTI_ENGINE_WATCHDOG=0 run 0 run env; unset_in_out VK_BELFRY_MULTI_ENGINE_WATCHDOG
 VK_INSTANCE_LAYERS=VK_LAYER_A::$ours:VK_LAYER_B run 0 run env
 sets VK_INSTANCE_LAYERS $ours:VK_LAYER_A:VK_LAYER_B
 VK_ADD_LAYER_PATH=/a:/b run 0 run env; sets VK_ADD_LAYER_PATH "$manifest:/a:/b"

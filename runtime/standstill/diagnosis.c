@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The causes of a standstill, found in a graph. */
+#include "standstill/diagnosis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    const struct bf_graph *graph;
+    uint64_t least_ns;
+    bool *
+        reach; /* queue_count × queue_count: does one wait for the other, over any number of steps? */
+    struct bf_case *cases;
+    size_t room, count;
+};
+
+static bool search_reaches(const struct search *s, uint32_t from, uint32_t to)
+{
+    return s->reach[(size_t)from * s->graph->queue_count + to];
+}
+
+/* Could the signal satisfy the queue's wait? */
+static bool signal_serves(const struct bf_graph *graph, const struct bf_graph_signal *signal,
+                          const struct bf_graph_queue *queue)
+{
+    if (queue->state != BF_GRAPH_HELD || signal->object != queue->object)
+        return false;
+    enum bf_graph_kind kind = graph->objects[queue->object].kind;
+    return kind == BF_GRAPH_FENCE || kind == BF_GRAPH_TIMELINE
+               ? signal->value >= queue->value
+               : signal->value <= queue->value; /* each that is still missing */
+}
+
+/* Marks whatever 'from' waits for, over 'at'. */
+static void search_walk(struct search *s, uint32_t from, uint32_t at, uint32_t *stack)
+{
+    const struct bf_graph *graph = s->graph;
+    uint32_t depth = 0;
+    stack[depth++] = at;
+    while (depth) {
+        at = stack[--depth];
+        for (uint32_t i = 0; i < graph->signal_count; i++) {
+            const struct bf_graph_signal *signal = &graph->signals[i];
+            bool *mark = &s->reach[(size_t)from * graph->queue_count + signal->queue];
+            if (*mark || !signal_serves(graph, signal, &graph->queues[at]))
+                continue;
+            *mark = true;
+            stack[depth++] = signal->queue;
+        }
+    }
+}
+
+static uint64_t key_add(uint64_t key, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        key = (key ^ ((value >> (8 * i)) & 0xFF)) * UINT64_C(0x100000001B3);
+    return key;
+}
+
+static uint64_t key_add_queue(const struct bf_graph *graph, uint64_t key, uint32_t queue)
+{
+    const struct bf_graph_queue *q = &graph->queues[queue];
+    key = key_add(key_add(key, (uintptr_t)q->key), q->packet);
+    return q->state == BF_GRAPH_HELD
+               ? key_add(key_add(key, (uintptr_t)graph->objects[q->object].key), q->value)
+               : key;
+}
+
+static struct bf_case *search_add(struct search *s, enum bf_case_kind kind, uint64_t age_ns)
+{
+    if (s->count == s->room || age_ns < s->least_ns)
+        return NULL;
+    struct bf_case *found = &s->cases[s->count++];
+    *found = (struct bf_case){
+        .kind = kind,
+        .key = key_add(UINT64_C(0xCBF29CE484222325), kind),
+        .age_ns = age_ns,
+        .engine = BF_GRAPH_NONE,
+        .queue = BF_GRAPH_NONE,
+        .unless = BF_GRAPH_NONE,
+    };
+    return found;
+}
+
+/* Queues that are no part of it and wait for one that is. */
+static uint32_t search_count_behind(const struct search *s, uint32_t cause)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->graph->queue_count; i++)
+        count += i != cause && search_reaches(s, i, cause) && !search_reaches(s, cause, i);
+    return count;
+}
+
+/* Can the host legally satisfy the wait (SS-2)? */
+static bool host_can_signal(const struct bf_graph *graph, const struct bf_graph_queue *queue)
+{
+    enum bf_graph_kind kind = graph->objects[queue->object].kind;
+    bool can = kind == BF_GRAPH_FENCE || kind == BF_GRAPH_TIMELINE;
+    for (uint32_t i = 0; i < graph->signal_count && kind == BF_GRAPH_TIMELINE; i++)
+        can = can &&
+              (graph->signals[i].object != queue->object || graph->signals[i].value > queue->value);
+    return can;
+}
+
+/* The signal of 'to' that 'from' waits for: the earliest. */
+static uint32_t signal_between(const struct bf_graph *graph, uint32_t from, uint32_t to)
+{
+    uint32_t best = BF_GRAPH_NONE;
+    for (uint32_t i = 0; i < graph->signal_count; i++) {
+        const struct bf_graph_signal *signal = &graph->signals[i];
+        if (signal->queue == to && signal_serves(graph, signal, &graph->queues[from]) &&
+            (best == BF_GRAPH_NONE || signal->packet < graph->signals[best].packet))
+            best = i;
+    }
+    return best;
+}
+
+/* From 'first' along what each waits for, until it comes back to a queue that it has met. */
+static void search_add_circle(struct search *s, uint32_t first, uint32_t *path, bool *met)
+{
+    const struct bf_graph *graph = s->graph;
+    uint32_t length = 0, at = first;
+    memset(met, 0, graph->queue_count * sizeof(*met));
+    while (!met[at]) {
+        met[at] = true;
+        path[length++] = at;
+        uint32_t next = BF_GRAPH_NONE;
+        for (uint32_t to = 0; to < graph->queue_count && next == BF_GRAPH_NONE; to++) {
+            if (signal_between(graph, at, to) != BF_GRAPH_NONE)
+                next = to;
+        }
+        at = next;
+    }
+    uint32_t begin = 0;
+    while (path[begin] != at)
+        begin++;
+    uint64_t age_ns = UINT64_MAX;
+    for (uint32_t i = begin; i < length; i++)
+        age_ns = graph->queues[path[i]].age_ns < age_ns ? graph->queues[path[i]].age_ns : age_ns;
+    struct bf_case *found = search_add(s, BF_CASE_CIRCLE, age_ns);
+    if (!found)
+        return;
+    for (uint32_t i = begin; i < length; i++) {
+        found->key = key_add_queue(graph, found->key, path[i]);
+        if (found->member_count == BF_CASE_MEMBERS) {
+            found->more_members++;
+            continue;
+        }
+        found->members[found->member_count].queue = path[i];
+        found->members[found->member_count++].signal =
+            signal_between(graph, path[i], i + 1 < length ? path[i + 1] : path[begin]);
+    }
+    /* Whoever is in the knot can be set free by a signal to any other in it. */
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        const struct bf_graph_queue *queue = &graph->queues[i];
+        if (!search_reaches(s, first, i) || queue->state != BF_GRAPH_HELD)
+            continue;
+        if (host_can_signal(graph, queue) &&
+            (found->unless == BF_GRAPH_NONE || (met[i] && !met[found->unless])))
+            found->unless = i;
+        found->outside = found->outside || graph->objects[queue->object].outside;
+    }
+    found->certain = found->unless == BF_GRAPH_NONE && !found->outside;
+    found->key = key_add(found->key, found->certain);
+    found->behind = search_count_behind(s, first);
+}
+
+/* Circles from which nothing leads out, and waits for what nobody has submitted. */
+static void search_waits(struct search *s, uint32_t *path, bool *met)
+{
+    const struct bf_graph *graph = s->graph;
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        const struct bf_graph_queue *queue = &graph->queues[i];
+        bool ends = true, served = false, first = true;
+        if (queue->state != BF_GRAPH_HELD)
+            continue;
+        for (uint32_t k = 0; k < graph->queue_count; k++) {
+            if (!search_reaches(s, i, k))
+                continue;
+            served = true;
+            ends = ends && search_reaches(s, k, i); /* and comes back */
+            first = first && k >= i;
+        }
+        if (served && ends && first)
+            search_add_circle(s, i, path, met);
+        struct bf_case *found = served ? NULL : search_add(s, BF_CASE_MISSING, queue->age_ns);
+        if (found) {
+            found->queue = i;
+            found->key = key_add_queue(graph, found->key, i);
+            found->behind = search_count_behind(s, i);
+        }
+    }
+}
+
+/* Is it a submission that waits for another one, of another engine? What a submission waits for was
+ * accepted before it. */
+static bool engine_may_wait_for_another(const struct bf_graph *graph, uint32_t engine)
+{
+    const struct bf_graph_engine *e = &graph->engines[engine];
+    for (uint32_t i = 0; i < graph->engine_count && e->waits && !e->outside[0]; i++) {
+        if (i != engine && graph->engines[i].busy && graph->engines[i].order < e->order)
+            return true;
+    }
+    return false;
+}
+
+static void search_engines(struct search *s)
+{
+    const struct bf_graph *graph = s->graph;
+    bool busy = false;
+    for (uint32_t i = 0; i < graph->engine_count; i++) {
+        const struct bf_graph_engine *e = &graph->engines[i];
+        busy = busy || e->busy;
+        if (!e->busy || engine_may_wait_for_another(graph, i))
+            continue;
+        struct bf_case *found =
+            search_add(s, e->outside[0] ? BF_CASE_OUTSIDE : BF_CASE_BUSY, e->busy_ns);
+        if (found) {
+            found->engine = i;
+            found->key = key_add(key_add(found->key, i), e->order);
+        }
+    }
+    for (uint32_t i = 0; i < graph->engine_count; i++) {
+        const struct bf_graph_engine *e = &graph->engines[i];
+        /* A call that waits for the GPU lasts as long as the GPU's work. */
+        bool device = i + 1 == graph->engine_count;
+        if (!e->call || (e->call_waits && (device ? busy : e->busy)))
+            continue;
+        struct bf_case *found = search_add(s, BF_CASE_CALL, e->call_ns);
+        if (found) {
+            found->engine = i;
+            found->key = key_add(key_add(found->key, i), e->thread);
+        }
+    }
+}
+
+/* Packets that could go, on an engine that somebody has, and in no call. */
+static void search_taken(struct search *s)
+{
+    const struct bf_graph *graph = s->graph;
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        const struct bf_graph_queue *queue = &graph->queues[i];
+        const struct bf_graph_engine *e = &graph->engines[queue->engine];
+        if (queue->state != BF_GRAPH_GOING || e->call || !e->taken)
+            continue;
+        struct bf_case *found = search_add(s, BF_CASE_TAKEN, queue->age_ns);
+        if (found) {
+            found->engine = queue->engine;
+            found->queue = i;
+            found->key = key_add_queue(graph, found->key, i);
+            found->behind = search_count_behind(s, i);
+        }
+    }
+}
+
+size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_case *cases,
+                   size_t room)
+{
+    size_t n = graph->queue_count ? graph->queue_count : 1;
+    struct search s = {
+        .graph = graph,
+        .least_ns = least_ns,
+        .reach = calloc(n * n, sizeof(bool)),
+        .cases = cases,
+        .room = room,
+    };
+    uint32_t *path = malloc((n + 1) * sizeof(*path));
+    bool *met = malloc(n * sizeof(*met));
+    if (s.reach && path && met) {
+        for (uint32_t i = 0; i < graph->queue_count; i++)
+            search_walk(&s, i, i, path);
+        search_waits(&s, path, met);
+        search_engines(&s);
+        search_taken(&s);
+    }
+    free(s.reach);
+    free(path);
+    free(met);
+    return s.count;
+}

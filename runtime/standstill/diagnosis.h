@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why nothing moves: from a graph to the causes. What waits for something that itself waits is no cause.
+ *
+ *  SS-1  Each held queue that has stood for the time has a cause among the cases, or waits for an engine
+ *        whose call or work is one, or would be once it has lasted as long.
+ *  SS-2  A circle is certain only if nobody can end it: no wait of its members can be satisfied by a
+ *        signal that the host may legally make, or by anybody outside. (The host may signal a timeline
+ *        to values below those of the signals on their way, VUID-VkSemaphoreSignalInfo-value-03259, and
+ *        a BfFence to any.)
+ *  SS-3  A case's key changes when the answer does: other members, another packet, another wait.
+ *
+ * Proven by tests/standstill (graphs by table), and random programs with a planted standstill.
+ */
+#ifndef BELFRY_STANDSTILL_DIAGNOSIS_H
+#define BELFRY_STANDSTILL_DIAGNOSIS_H
+
+#include <stddef.h>
+
+#include "standstill/graph.h"
+
+enum bf_case_kind {
+    BF_CASE_CIRCLE,  /* queues that wait for each other */
+    BF_CASE_MISSING, /* a queue waits for a signal that nobody has submitted */
+    BF_CASE_BUSY,    /* the GPU has been busy with one submission */
+    BF_CASE_OUTSIDE, /* the GPU waits for a signal from outside */
+    BF_CASE_CALL,    /* a call has been in the driver */
+    BF_CASE_TAKEN,   /* a packet could go, but somebody has the VkQueue to himself */
+};
+
+#define BF_CASE_MEMBERS 8
+
+struct bf_case {
+    enum bf_case_kind kind;
+    uint64_t key;    /* SS-3 */
+    uint64_t age_ns; /* of a circle, of its youngest member */
+    uint32_t engine; /* BUSY, OUTSIDE, CALL, TAKEN */
+    uint32_t queue;  /* MISSING, TAKEN */
+    /* CIRCLE: queues, each with the signal that it waits for, which is the next one's (of the last,
+     * the first's). Of a larger one, the first few. */
+    uint32_t member_count, more_members;
+    struct {
+        uint32_t queue, signal;
+    } members[BF_CASE_MEMBERS];
+    bool certain; /* SS-2 */
+    uint32_t
+        unless; /* else: the member whose wait the host can satisfy; NONE: only somebody outside */
+    bool outside;    /* somebody outside can satisfy a member's wait */
+    uint32_t behind; /* other queues that wait because of it */
+};
+
+/* Writes the cases that have lasted for 'least_ns', up to 'room', and returns how many. Allocates; out of
+ * memory: 0. */
+size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_case *cases,
+                   size_t room);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who waits for whom, as plain values: what snapshot.c copies out of a device, and what a test makes by
+ * hand. A queue stands at its first packet, so queues are the nodes; a wait and the signals that are
+ * still in queues, which could satisfy it, are the edges.
+ */
+#ifndef BELFRY_STANDSTILL_GRAPH_H
+#define BELFRY_STANDSTILL_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BF_GRAPH_NAME 160
+#define BF_GRAPH_NONE UINT32_MAX
+
+enum bf_graph_kind {
+    BF_GRAPH_FENCE, /* a BfFence: the CPU may set it to any value at any time */
+    BF_GRAPH_TIMELINE,
+    /* A binary semaphore counts its signals; as a wait's object it is to be signalled so often. */
+    BF_GRAPH_BINARY,
+    /* The same semaphore, signalled again before somebody has waited: it counts its waits. */
+    BF_GRAPH_BINARY_USED,
+};
+
+struct bf_graph_object {
+    char name[BF_GRAPH_NAME];
+    enum bf_graph_kind kind;
+    const void *key; /* tells it from others */
+    uint64_t value;  /* that it has */
+    bool outside;    /* somebody outside of the device may signal it */
+};
+
+/* A signal of a packet that is still in its queue. */
+struct bf_graph_signal {
+    uint32_t object, queue; /* indices */
+    uint64_t value;
+    uint64_t packet; /* its number in its queue */
+};
+
+enum bf_graph_state {
+    BF_GRAPH_EMPTY, /* nothing is held */
+    BF_GRAPH_HELD,  /* its first packet waits for an object to reach a value */
+    BF_GRAPH_GOING, /* nothing but its engine keeps its first packet */
+};
+
+struct bf_graph_queue {
+    char name[BF_GRAPH_NAME];
+    const void *key;
+    uint32_t engine;
+    enum bf_graph_state state;
+    uint64_t age_ns; /* since its first packet became its first, or was appended */
+    uint64_t packet; /* its number; of a wait of its own, of the packet before it */
+    bool waits;      /* the first packet is a wait: bfQueueWait */
+    uint32_t packets;
+    uint32_t object; /* what it waits for */
+    uint64_t value;
+};
+
+/* What an engine's GPU work has come to, and the call of the driver's that is under way on its VkQueue. */
+struct bf_graph_engine {
+    char name[BF_GRAPH_NAME];
+    bool busy;
+    uint64_t busy_ns;            /* with the same submission */
+    uint64_t order;              /* of acceptance, over all engines; UINT64_MAX: not known */
+    uint64_t packet;             /* 0: not known */
+    char queue[BF_GRAPH_NAME];   /* the packet's */
+    char content[BF_GRAPH_NAME]; /* its command buffers and labels; "": nothing is known */
+    uint32_t waits;              /* semaphores that it waits for on the GPU */
+    char
+        outside[BF_GRAPH_NAME]; /* one of them that others may signal, and that isn't reached; "" */
+    uint64_t outside_value;     /* wanted; 0: it is binary */
+    uint64_t outside_has;
+
+    const char *call; /* "vkQueuePresentKHR"; NULL: none */
+    bool call_waits;  /* it is one that waits for the GPU */
+    uint32_t thread;
+    char thread_name[32];
+    uint64_t call_ns;
+    bool taken; /* somebody has the VkQueue to himself */
+};
+
+struct bf_graph {
+    uint32_t object_count, signal_count, queue_count, engine_count;
+    struct bf_graph_object *objects;
+    struct bf_graph_signal *signals;
+    struct bf_graph_queue *queues;
+    struct bf_graph_engine *engines; /* the last one stands for the device's own calls */
+};
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies out of a device what its queues wait for, which signals are still in them, what its engines are
+ * busy with, and which calls of the driver's are under way. */
+#include "standstill/snapshot.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/handle.h"
+#include "queue/command_queue.h"
+#include "scheduler/fence.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+#include "standstill/names.h"
+#include "standstill/standstill.h"
+
+/* How often a batch lock is tried before it counts as a stuck call's (SS-4). */
+#define TRIES 50
+
+struct builder {
+    struct bf_scheduler *scheduler;
+    struct bf_names *names;
+    uint64_t now_ns;
+    struct bf_graph *graph;
+    uint32_t object_room, signal_room, queue_room;
+    bool failed;
+};
+
+/* Room for one more; NULL: out of memory. */
+static void *grow(struct builder *b, void *array, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    uint32_t more = *room ? 2 * *room : 16;
+    void *larger = realloc(array, more * size);
+    if (larger)
+        *room = more;
+    else
+        b->failed = true;
+    return larger;
+}
+
+static struct bf_graph_object *object_new(struct builder *b, const void *key)
+{
+    struct bf_graph *g = b->graph;
+    void *larger = grow(b, g->objects, g->object_count, &b->object_room, sizeof(*g->objects));
+    if (!larger)
+        return NULL;
+    g->objects = larger;
+    struct bf_graph_object *object = &g->objects[g->object_count++];
+    *object = (struct bf_graph_object){.key = key};
+    return object;
+}
+
+static uint32_t object_find(const struct builder *b, const void *key, enum bf_graph_kind kind)
+{
+    for (uint32_t i = 0; i < b->graph->object_count; i++) {
+        const struct bf_graph_object *object = &b->graph->objects[i];
+        if (object->key == key && (object->kind == kind || kind <= BF_GRAPH_TIMELINE))
+            return i;
+    }
+    return BF_GRAPH_NONE;
+}
+
+/* The pending lock is held. */
+static uint32_t object_of_fence_locked(struct builder *b, const struct bf_fence *fence)
+{
+    uint32_t found = object_find(b, fence, BF_GRAPH_FENCE);
+    struct bf_graph_object *object = found == BF_GRAPH_NONE ? object_new(b, fence) : NULL;
+    if (!object)
+        return found;
+    char label[BF_HANDLE_LABEL];
+    bf_handle_label(fence, label);
+    object->kind = BF_GRAPH_FENCE;
+    object->value = atomic_load(&fence->value);
+    object->outside = fence->shared || (fence->flags & BF_FENCE_PROGRAM_WRITTEN_BIT);
+    if (label[0])
+        snprintf(object->name, sizeof(object->name), "fence%s", label);
+    else
+        snprintf(object->name, sizeof(object->name), "fence %p", (const void *)fence);
+    return b->graph->object_count - 1;
+}
+
+/* The fence whose signals the semaphore follows (bfExportFence), or NULL. The pending lock is held. */
+static const struct bf_fence *fence_exported_as(struct builder *b, VkSemaphore handle)
+{
+    for (const struct bf_fence *f = b->scheduler->pending.fences; f; f = f->next) {
+        if (f->exported == handle)
+            return f;
+    }
+    return NULL;
+}
+
+static uint64_t semaphore_value(struct builder *b, struct bf_semaphore *sem)
+{
+    const struct bf_gpu *gpu = &b->scheduler->gpu;
+    uint64_t value = atomic_load(&sem->reached[BF_FOR_WAIT]), now;
+    /* What others signal only the driver knows. */
+    if (atomic_load(&sem->external) &&
+        gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sem->handle, &now) == VK_SUCCESS)
+        value = now;
+    return value;
+}
+
+static void semaphore_write_name(struct builder *b, uint64_t handle, char name[BF_GRAPH_NAME])
+{
+    char label[80];
+    bf_names_write(b->names, VK_OBJECT_TYPE_SEMAPHORE, handle, label, sizeof(label));
+    if (label[0])
+        snprintf(name, BF_GRAPH_NAME, "semaphore%s", label);
+    else
+        snprintf(name, BF_GRAPH_NAME, "semaphore 0x%llx", (unsigned long long)handle);
+}
+
+static uint32_t object_of_semaphore(struct builder *b, struct bf_semaphore *sem, enum bf_side side)
+{
+    enum bf_graph_kind kind = sem->timeline         ? BF_GRAPH_TIMELINE
+                              : side == BF_FOR_WAIT ? BF_GRAPH_BINARY
+                                                    : BF_GRAPH_BINARY_USED;
+    uint32_t found = object_find(b, sem, kind);
+    if (found != BF_GRAPH_NONE)
+        return found;
+    if (sem->timeline) {
+        bf_lock_acquire(&b->scheduler->pending.lock);
+        const struct bf_fence *fence = fence_exported_as(b, sem->handle);
+        if (fence)
+            found = object_of_fence_locked(b, fence);
+        bf_lock_release(&b->scheduler->pending.lock);
+        if (fence)
+            return found;
+    }
+    struct bf_graph_object *object = object_new(b, sem);
+    if (!object)
+        return BF_GRAPH_NONE;
+    object->kind = kind;
+    object->outside = atomic_load(&sem->external);
+    object->value = sem->timeline ? semaphore_value(b, sem) : 0;
+    semaphore_write_name(b, (uint64_t)sem->handle, object->name);
+    return b->graph->object_count - 1;
+}
+
+static void signal_add(struct builder *b, uint32_t object, uint64_t value, uint64_t packet)
+{
+    struct bf_graph *g = b->graph;
+    void *larger = grow(b, g->signals, g->signal_count, &b->signal_room, sizeof(*g->signals));
+    if (!larger || object == BF_GRAPH_NONE)
+        return;
+    g->signals = larger;
+    g->signals[g->signal_count++] =
+        (struct bf_graph_signal){object, g->queue_count - 1, value, packet};
+}
+
+/* The signals of a packet that is in its queue. */
+static void packet_add_signals(struct builder *b, const struct bf_packet *packet)
+{
+    for (uint32_t i = packet->signals_peers; i < packet->signal_count; i++) {
+        const struct bf_sync *s = &packet->signals[i];
+        if (s->sem)
+            signal_add(b, object_of_semaphore(b, s->sem, BF_FOR_WAIT),
+                       s->sem->timeline ? s->target : s->ordinal, packet->number);
+    }
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        const struct bf_sync *s = &packet->waits[i];
+        if (s->sem && !s->sem->timeline)
+            signal_add(b, object_of_semaphore(b, s->sem, BF_FOR_SIGNAL), s->target, packet->number);
+    }
+    bf_lock_acquire(&b->scheduler->pending.lock);
+    if (packet->update && !packet->counted)
+        signal_add(b, object_of_fence_locked(b, packet->update->fence), packet->update->value,
+                   packet->number);
+    bf_lock_release(&b->scheduler->pending.lock);
+}
+
+/* What the queue stands at: its first packet. */
+static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struct bf_queue *queue,
+                           struct bf_packet *packet)
+{
+    struct bf_pending *pending = &b->scheduler->pending;
+    node->state = BF_GRAPH_GOING;
+    node->packet = packet->number;
+    node->waits = packet->kind == BF_PACKET_WAIT;
+    /* Whoever sets a blocked queue free clears this; and nobody blocks it, under the batch lock. */
+    if (packet->in_hand || !atomic_load(&queue->blocked))
+        return;
+    uint32_t object = BF_GRAPH_NONE;
+    if (node->waits) {
+        bf_lock_acquire(&pending->lock);
+        if (packet->wait.fence && packet->wait.blocks) {
+            object = object_of_fence_locked(b, packet->wait.fence);
+            node->value = packet->wait.node.key;
+        }
+        bf_lock_release(&pending->lock);
+    } else {
+        object = object_of_semaphore(b, queue->waiter.sem, queue->waiter.side);
+        node->value = queue->waiter.target;
+    }
+    if (object == BF_GRAPH_NONE)
+        return;
+    node->object = object;
+    node->state = BF_GRAPH_HELD;
+}
+
+static const char *type_name(VkQueueFlags flags)
+{
+    return flags & VK_QUEUE_GRAPHICS_BIT ? "3D" : flags & VK_QUEUE_COMPUTE_BIT ? "compute" : "copy";
+}
+
+static void queue_write_name(struct bf_scheduler *scheduler, struct bf_names *names,
+                             struct bf_queue *queue, char name[BF_GRAPH_NAME])
+{
+    char own[BF_QUEUE_NAME], label[BF_HANDLE_LABEL] = "";
+    if (queue->is_command_queue) {
+        bf_command_queue_name(bf_command_queue_of(queue), own);
+        bf_handle_label(queue, label);
+    } else {
+        uint64_t handle = scheduler->gpu.attached ? (uint64_t)(uintptr_t)queue->engine->base.handle
+                                                  : (uint64_t)(uintptr_t)queue;
+        snprintf(own, sizeof(own), "%s queue %u:%u", type_name(queue->family_flags), queue->family,
+                 queue->index);
+        bf_names_write(names, VK_OBJECT_TYPE_QUEUE, handle, label, sizeof(label));
+    }
+    snprintf(name, BF_GRAPH_NAME, "%.40s%.110s", own, label);
+}
+
+static struct bf_packet *queue_step(struct bf_queue *queue, struct bf_packet *packet)
+{
+    bf_lock_acquire(&queue->lock);
+    packet = packet ? packet->next : queue->head;
+    bf_lock_release(&queue->lock);
+    return packet;
+}
+
+/* The batch lock is held: packets come to the end of the list meanwhile, and none go. */
+static void queue_add(struct builder *b, struct bf_queue *queue)
+{
+    struct bf_graph *g = b->graph;
+    void *larger = grow(b, g->queues, g->queue_count, &b->queue_room, sizeof(*g->queues));
+    if (!larger)
+        return;
+    g->queues = larger;
+    uint32_t index = g->queue_count++;
+    struct bf_graph_queue node = {
+        .key = queue,
+        .engine = queue->engine->base.number,
+        .age_ns = queue->watched_since_ns ? b->now_ns - queue->watched_since_ns : 0,
+        .object = BF_GRAPH_NONE,
+    };
+    queue_write_name(b->scheduler, b->names, queue, node.name);
+    for (struct bf_packet *p = queue_step(queue, NULL); p; p = queue_step(queue, p)) {
+        if (node.packets++ == 0)
+            queue_add_wait(b, &node, queue, p);
+        packet_add_signals(b, p);
+    }
+    g->queues[index] = node;
+}
+
+static bool engine_lock_batches(struct bf_engine *engine)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (bf_lock_try_briefly(&engine->batch_lock))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t before_ns, bool *backlog)
+{
+    bool stands = false;
+    if (!engine_lock_batches(engine)) {
+        *backlog = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        uint64_t finished = atomic_load(&queue->finished);
+        if (finished == atomic_load(&queue->appended)) {
+            queue->watched_since_ns = 0;
+            continue;
+        }
+        if (!queue->watched_since_ns || finished != queue->watched_finished)
+            queue->watched_since_ns = now_ns;
+        queue->watched_finished = finished;
+        *backlog = true;
+        stands = stands || queue->watched_since_ns <= before_ns;
+    }
+    bf_lock_release(&engine->batch_lock);
+    return stands;
+}
+
+static void thread_write_name(uint32_t thread, char *name, size_t size)
+{
+    char path[64];
+    name[0] = '\0';
+    snprintf(path, sizeof(path), "/proc/self/task/%u/comm", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t length = read(file, name, size - 1);
+    close(file);
+    name[length > 0 ? length : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
+
+/* "command buffers 'shadows' (label 'sun') and 2 more, in 'frame > post'" */
+static void submission_write_content(struct builder *b, const struct bf_submission *s,
+                                     char text[BF_GRAPH_NAME])
+{
+    char name[80], label[80];
+    int n = 0;
+    text[0] = '\0';
+    if (s->buffer_count) {
+        bf_names_write(b->names, VK_OBJECT_TYPE_COMMAND_BUFFER, s->buffers[0], name, sizeof(name));
+        bf_names_write_label(b->names, s->buffers[0], label, sizeof(label));
+        if (!name[0])
+            snprintf(name, sizeof(name), " 0x%llx", (unsigned long long)s->buffers[0]);
+        n = snprintf(text, BF_GRAPH_NAME, "command buffer%s%s%.60s%s", name,
+                     label[0] ? " (label" : "", label, label[0] ? ")" : "");
+        if (s->buffer_count > 1 && n < BF_GRAPH_NAME)
+            n += snprintf(text + n, BF_GRAPH_NAME - (size_t)n, " and %u more", s->buffer_count - 1);
+    }
+    if (s->labels[0] && n < BF_GRAPH_NAME)
+        snprintf(text + n, BF_GRAPH_NAME - (size_t)n, "%slabel '%s'", n ? ", in " : "", s->labels);
+}
+
+/* The semaphore that others may signal, if it hasn't reached what is waited for. Nobody may destroy it:
+ * the submission hasn't ended. */
+static void engine_add_outside(struct builder *b, const struct bf_submission *s,
+                               struct bf_graph_engine *e)
+{
+    const struct bf_gpu *gpu = &b->scheduler->gpu;
+    VkSemaphore handle;
+    memcpy(&handle, &s->outside, sizeof(handle));
+    if (!s->outside)
+        return;
+    if (s->outside_value &&
+        (gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, handle, &e->outside_has) != VK_SUCCESS ||
+         e->outside_has >= s->outside_value))
+        return;
+    e->outside_value = s->outside_value;
+    semaphore_write_name(b, s->outside, e->outside);
+}
+
+static void engine_add_busy(struct builder *b, const struct bf_standstill_engine *seen,
+                            uint32_t number, struct bf_graph_engine *e)
+{
+    struct bf_scheduler *scheduler = b->scheduler;
+    struct bf_submission s;
+    e->busy = seen->busy;
+    e->busy_ns = b->now_ns - seen->busy_since_ns;
+    e->order = UINT64_MAX;
+    if (!e->busy || !bf_watch_see_oldest(&scheduler->watch->engines[number], seen->completed, &s) ||
+        s.epoch != seen->completed + 1)
+        return;
+    e->order = s.order;
+    e->packet = s.number;
+    e->waits = s.wait_count;
+    snprintf(e->queue, sizeof(e->queue), "a destroyed queue");
+    for (uint32_t i = 0; i < b->graph->queue_count; i++) {
+        if (b->graph->queues[i].key == s.queue)
+            memcpy(e->queue, b->graph->queues[i].name, sizeof(e->queue));
+    }
+    submission_write_content(b, &s, e->content);
+    engine_add_outside(b, &s, e);
+}
+
+static void engine_add_call(struct builder *b, const struct bf_call_seen *call, uint64_t since_ns,
+                            struct bf_graph_engine *e)
+{
+    static const char *const names[BF_WATCHED_COMMANDS] = {
+        [BF_WATCHED_SUBMIT] = "vkQueueSubmit",
+        [BF_WATCHED_BIND_SPARSE] = "vkQueueBindSparse",
+        [BF_WATCHED_PRESENT] = "vkQueuePresentKHR",
+        [BF_WATCHED_QUEUE_WAIT_IDLE] = "vkQueueWaitIdle",
+        [BF_WATCHED_DEVICE_WAIT_IDLE] = "vkDeviceWaitIdle",
+    };
+    e->call = names[call->command];
+    e->call_waits =
+        call->command == BF_WATCHED_QUEUE_WAIT_IDLE || call->command == BF_WATCHED_DEVICE_WAIT_IDLE;
+    e->call_ns = b->now_ns - since_ns;
+    e->thread = call->thread;
+    thread_write_name(call->thread, e->thread_name, sizeof(e->thread_name));
+}
+
+static void engine_add(struct builder *b, const struct bf_standstill_engine *seen, uint32_t number)
+{
+    struct bf_engine *engine = &b->scheduler->engines[number];
+    struct bf_graph_engine *e = &b->graph->engines[number];
+    snprintf(e->name, sizeof(e->name), "VkQueue %u:%u", engine->base.family, engine->base.index);
+    for (uint32_t i = 0, alone = 0; i < b->graph->queue_count; i++) {
+        if (b->graph->queues[i].engine == number && alone++ == 0)
+            memcpy(e->name, b->graph->queues[i].name, sizeof(e->name));
+        else if (alone > 1)
+            snprintf(e->name, sizeof(e->name), "VkQueue %u:%u, which %u queues share",
+                     engine->base.family, engine->base.index, alone);
+    }
+    e->taken = atomic_load(&engine->lock.word) != 0;
+    engine_add_busy(b, seen, number, e);
+    struct bf_call_seen call;
+    if (seen->call_seen && bf_watch_see_call(&b->scheduler->watch->engines[number].call, &call) &&
+        call.count == seen->call.count)
+        engine_add_call(b, &call, seen->call_since_ns, e);
+}
+
+bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
+                      const struct bf_standstill_engine *engines, uint64_t now_ns,
+                      struct bf_graph *graph)
+{
+    struct builder b = {.scheduler = scheduler, .names = names, .now_ns = now_ns, .graph = graph};
+    *graph = (struct bf_graph){.engine_count = scheduler->engine_count + 1};
+    graph->engines = calloc(graph->engine_count, sizeof(*graph->engines));
+    b.failed = !graph->engines;
+    for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        if (!engine_lock_batches(engine)) {
+            b.failed = true;
+            break;
+        }
+        for (uint32_t k = 0; k < engine->queue_count && !b.failed; k++)
+            queue_add(&b, engine->queues[k]);
+        bf_lock_release(&engine->batch_lock);
+    }
+    for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++)
+        engine_add(&b, &engines[i], i);
+    const struct bf_standstill_engine *device = &engines[scheduler->engine_count];
+    struct bf_call_seen call;
+    if (!b.failed && device->call_seen &&
+        bf_watch_see_call(&scheduler->watch->device_call, &call) &&
+        call.count == device->call.count)
+        engine_add_call(&b, &call, device->call_since_ns, &graph->engines[scheduler->engine_count]);
+    return !b.failed;
+}
+
+void bf_snapshot_free(struct bf_graph *graph)
+{
+    free(graph->objects);
+    free(graph->signals);
+    free(graph->queues);
+    free(graph->engines);
+    *graph = (struct bf_graph){0};
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The watchdog's thread: when it looks, what it remembers from look to look, and what it has told. */
+#include "standstill/standstill.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/message.h"
+#include "scheduler/scheduler.h"
+#include "standstill/diagnosis.h"
+#include "standstill/names.h"
+#include "standstill/snapshot.h"
+#include "standstill/text.h"
+
+#define CASES 16 /* told at once, at most */
+
+/* The longest period, so that a standstill is told within half a second after its time. */
+#define LONGEST_NS UINT64_C(500000000)
+
+/* Later than this, the process wasn't merely kept waiting for a processor: it was stopped (SS-6). */
+#define LATE_NS UINT64_C(50000000)
+
+struct bf_standstill {
+    struct bf_scheduler *scheduler;
+    struct bf_device_watch *watch;
+    struct bf_standstill_check check;
+    struct bf_names names;
+    uint64_t least_ns;  /* how long what stands has to stand; 0: nothing is told */
+    uint64_t period_ns; /* between two looks */
+    pthread_t thread;
+    _Atomic bool stop;
+
+    struct bf_lock lock; /* over a look, and over the rest of this */
+    uint64_t looked_ns;  /* CLOCK_MONOTONIC */
+    uint64_t now_ns;     /* its own clock (SS-6), from 1 */
+    uint32_t told_count;
+    uint64_t told[CASES];                  /* keys of the cases that last, and have been told */
+    struct bf_standstill_engine engines[]; /* and one for the device's own calls */
+};
+
+static void standstill_advance_clock(struct bf_standstill *s)
+{
+    uint64_t now = bf_now_ns(), passed = now - s->looked_ns;
+    s->now_ns += passed > s->period_ns + LATE_NS ? s->period_ns : passed;
+    s->looked_ns = now;
+}
+
+/* Has it lasted for the time? */
+static bool standstill_lasts(const struct bf_standstill *s, uint64_t since_ns)
+{
+    return s->least_ns && s->now_ns - since_ns >= s->least_ns;
+}
+
+/* *active: a call is under way, or has been since the last look. */
+static bool call_watch(struct bf_standstill *s, const struct bf_watched_call *call,
+                       struct bf_standstill_engine *e, bool *active)
+{
+    struct bf_call_seen seen;
+    bool under_way = bf_watch_see_call(call, &seen);
+    *active = *active || under_way || seen.count != e->calls;
+    e->calls = seen.count;
+    if (!under_way || !e->call_seen || seen.count != e->call.count)
+        e->call_since_ns = s->now_ns;
+    e->call_seen = under_way;
+    e->call = seen;
+    return under_way && standstill_lasts(s, e->call_since_ns);
+}
+
+static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
+{
+    struct bf_engine *engine = &s->scheduler->engines[number];
+    struct bf_standstill_engine *e = &s->engines[number];
+    uint64_t completed = e->completed, accepted = atomic_load(&engine->base.accepted_epoch);
+    bool stands = call_watch(s, &s->watch->engines[number].call, e, active);
+    if (accepted > completed &&
+        bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
+        completed = e->completed; /* a lost device is found by those who use it */
+    if (!e->busy || completed != e->completed)
+        e->busy_since_ns = s->now_ns;
+    e->completed = completed;
+    e->busy = accepted > completed;
+    *active = *active || e->busy;
+    stands = stands || (e->busy && standstill_lasts(s, e->busy_since_ns));
+    uint64_t before = s->least_ns && s->now_ns > s->least_ns ? s->now_ns - s->least_ns : 0;
+    return bf_snapshot_watch(engine, s->now_ns, before, active) || stands;
+}
+
+static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
+{
+    for (uint32_t i = 0; i < s->told_count; i++) {
+        if (s->told[i] == key)
+            return true;
+    }
+    return false;
+}
+
+/* Tells what has stood for the time; 'again': also what has been told. */
+static uint32_t standstill_tell(struct bf_standstill *s, uint64_t least_ns, bool again)
+{
+    struct bf_graph graph;
+    struct bf_case cases[CASES];
+    uint64_t keys[CASES];
+    size_t count = 0;
+    if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
+        bf_snapshot_free(&graph); /* the next look may find out */
+        return 0;
+    }
+    count = bf_diagnose(&graph, least_ns, cases, CASES);
+    for (size_t i = 0; i < count; i++) {
+        char text[BF_CASE_TEXT];
+        keys[i] = cases[i].key;
+        if (!again && standstill_knows(s, keys[i]))
+            continue;
+        bf_case_write(&graph, &cases[i], text);
+        bf_message(BF_MESSAGE_WARNING, "%s", text);
+    }
+    memcpy(s->told, keys, count * sizeof(*keys));
+    s->told_count = (uint32_t)count;
+    bf_snapshot_free(&graph);
+    return (uint32_t)count;
+}
+
+/* One look. Returns whether there is a reason for the next one in a period. */
+static bool standstill_look(struct bf_standstill *s)
+{
+    struct bf_scheduler *scheduler = s->scheduler;
+    bool active = false, stands = false;
+    bf_lock_acquire(&s->lock);
+    standstill_advance_clock(s);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        stands = engine_watch(s, i, &active) || stands;
+    stands = call_watch(s, &s->watch->device_call, &s->engines[scheduler->engine_count], &active) ||
+             stands;
+    if (bf_scheduler_is_lost(scheduler))
+        active = stands = false; /* it ends what waits */
+    if (stands)
+        standstill_tell(s, s->least_ns, false);
+    else
+        s->told_count = 0;
+    uint64_t now_ns = s->now_ns;
+    bf_lock_release(&s->lock);
+    if (s->check.look && s->check.look(s->check.context, s->engines, now_ns))
+        active = true;
+    return active;
+}
+
+static void *standstill_run(void *argument)
+{
+    struct bf_standstill *s = argument;
+    struct bf_device_watch *watch = s->watch;
+    while (!atomic_load(&s->stop)) {
+        uint32_t bell = atomic_load(&watch->bell);
+        if (!standstill_look(s)) {
+            atomic_store(&watch->resting, 1); /* WD-3 */
+            if (!standstill_look(s)) {
+                while (atomic_load(&watch->resting) && !atomic_load(&s->stop))
+                    bf_futex_wait(&watch->bell, bell, NULL);
+                atomic_store(&watch->resting, 0);
+                bf_lock_acquire(&s->lock);
+                s->looked_ns = bf_now_ns(); /* a rest is no standstill */
+                bf_lock_release(&s->lock);
+                continue;
+            }
+            atomic_store(&watch->resting, 0);
+        }
+        const struct timespec until = bf_timespec(bf_now_ns() + s->period_ns);
+        if (!atomic_load(&s->stop))
+            bf_futex_wait(&watch->bell, bell, &until);
+    }
+    return NULL;
+}
+
+struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
+                                           const struct bf_standstill_info *info)
+{
+    uint32_t count = scheduler->engine_count + 1;
+    struct bf_standstill *s = calloc(1, sizeof(*s) + count * sizeof(s->engines[0]));
+    if (!s)
+        goto fail;
+    s->scheduler = scheduler;
+    s->watch = scheduler->watch;
+    s->check = info->check;
+    s->now_ns = 1;
+    s->looked_ns = bf_now_ns();
+    s->least_ns = (uint64_t)info->watchdog_ms * 1000000;
+    /* A whole number of periods, so that none is begun for nothing. */
+    s->period_ns =
+        s->least_ns ? s->least_ns / ((s->least_ns + LONGEST_NS - 1) / LONGEST_NS) : LONGEST_NS;
+    if (info->check.look && s->period_ns > (uint64_t)info->check_ms * 1000000)
+        s->period_ns = (uint64_t)info->check_ms * 1000000;
+    /* The thread blocks all signals: their handlers are the program's. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&s->thread, NULL, standstill_run, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        goto fail;
+    pthread_setname_np(s->thread, "belfry-watchdog");
+    return s;
+
+fail:
+    bf_message(BF_MESSAGE_WARNING, "watchdog: no memory or no thread for it: nothing is watched");
+    free(s);
+    return NULL;
+}
+
+void bf_standstill_destroy(struct bf_standstill *s)
+{
+    if (!s)
+        return;
+    atomic_store(&s->stop, true);
+    bf_watch_ring(s->watch);
+    pthread_join(s->thread, NULL);
+    bf_names_finish(&s->names);
+    free(s);
+}
+
+uint32_t bf_standstill_tell(struct bf_standstill *s)
+{
+    if (!s)
+        return 0;
+    bf_lock_acquire(&s->lock);
+    bool active = false;
+    standstill_advance_clock(s);
+    for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
+        engine_watch(s, i, &active);
+    call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count], &active);
+    uint32_t count = active ? standstill_tell(s, 0, false) : 0;
+    bf_lock_release(&s->lock);
+    return count;
+}
+
+void bf_standstill_name(struct bf_standstill *s, VkObjectType type, uint64_t handle,
+                        const char *name)
+{
+    if (s)
+        bf_names_set(&s->names, type, handle, name);
+}
+
+void bf_standstill_buffer_begun(struct bf_standstill *s, VkCommandBuffer buffer)
+{
+    if (s)
+        bf_names_begun(&s->names, buffer);
+}
+
+void bf_standstill_buffer_label(struct bf_standstill *s, VkCommandBuffer buffer, const char *label)
+{
+    if (s)
+        bf_names_label(&s->names, buffer, label);
+}
+
+void bf_standstill_forget_buffer(struct bf_standstill *s, VkCommandBuffer buffer)
+{
+    if (s)
+        bf_names_forget_buffer(&s->names, buffer);
+}

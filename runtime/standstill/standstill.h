@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The watchdog of a device: a thread that looks, once a period, whether anything has moved, and tells in
+ * one line why not (setting 'watchdog').
+ *
+ *  SS-4  It waits for no lock that a stuck call of the driver's may hold: for engines' locks it doesn't
+ *        ask, a batch lock it only tries; the others it takes are leaves, held over memory accesses.
+ *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been begun for
+ *        a period, not at all (WD-1, WD-3).
+ *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in which
+ *        a debugger or a signal stopped the program is no standstill.
+ *  SS-7  A standstill is told within a period after the set time, once; and again when the answer has
+ *        changed.
+ *
+ * Proven by tests/standstill.
+ */
+#ifndef BELFRY_STANDSTILL_STANDSTILL_H
+#define BELFRY_STANDSTILL_STANDSTILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "scheduler/watch.h"
+
+struct bf_scheduler;
+struct bf_standstill;
+
+/* What the watchdog saw of an engine at its last look. Times are of its own clock (SS-6). */
+struct bf_standstill_engine {
+    uint64_t completed;     /* epochs that are reached */
+    bool busy;              /* later ones have been accepted */
+    uint64_t busy_since_ns; /* since when 'completed' has stayed */
+    bool call_seen;
+    struct bf_call_seen call;
+    uint64_t call_since_ns;
+    uint64_t calls; /* begun and ended so far */
+};
+
+/* Called by the watchdog's thread at each look, with no lock held: for what else is to be done about
+ * engines that don't go on. False: it wants no more looks while nothing is outstanding. */
+struct bf_standstill_check {
+    bool (*look)(void *context, const struct bf_standstill_engine *engines, uint64_t now_ns);
+    void *context;
+};
+
+struct bf_standstill_info {
+    uint32_t watchdog_ms;             /* 0: nothing is told */
+    uint32_t check_ms;                /* with a check: the longest period that suits it */
+    struct bf_standstill_check check; /* look: NULL: none */
+};
+
+/* Starts the watchdog of a scheduler that was made with 'watched'. NULL: no memory or no thread, with a
+ * line: the device goes without. */
+struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
+                                           const struct bf_standstill_info *info);
+/* Ends and joins it. NULL is allowed here and below. */
+void bf_standstill_destroy(struct bf_standstill *standstill);
+
+/* Tells whatever stands still now, for however short a time; returns how many cases there were.
+ * Thread-safety: safe. */
+uint32_t bf_standstill_tell(struct bf_standstill *standstill);
+
+/* Names by which it tells (standstill/names.h). Thread-safety: safe. */
+void bf_standstill_name(struct bf_standstill *standstill, VkObjectType type, uint64_t handle,
+                        const char *name);
+void bf_standstill_buffer_begun(struct bf_standstill *standstill, VkCommandBuffer buffer);
+void bf_standstill_buffer_label(struct bf_standstill *standstill, VkCommandBuffer buffer,
+                                const char *label);
+void bf_standstill_forget_buffer(struct bf_standstill *standstill, VkCommandBuffer buffer);
+
+#endif

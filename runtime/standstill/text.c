@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in which a standstill is told. */
+#include "standstill/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct writer {
+    const struct bf_graph *graph;
+    char *text;
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int printed = vsnprintf(w->text + w->length, BF_CASE_TEXT - w->length, format, arguments);
+    va_end(arguments);
+    if (printed > 0)
+        w->length += (size_t)printed;
+    if (w->length >= BF_CASE_TEXT)
+        w->length = BF_CASE_TEXT - 1;
+}
+
+static void put_age(struct writer *w, uint64_t ns)
+{
+    put(w, "%.1f s", (double)(ns / 100000000u) / 10);
+}
+
+static void put_packet(struct writer *w, const struct bf_graph_queue *queue)
+{
+    if (!queue->waits)
+        put(w, "packet %" PRIu64 " of %s", queue->packet, queue->name);
+    else if (queue->packet)
+        put(w, "%s, behind its packet %" PRIu64 ",", queue->name, queue->packet);
+    else
+        put(w, "%s", queue->name);
+}
+
+/* "packet 3 of compute queue 1:0 waits for semaphore 'frame' to reach 7 (has 5)" */
+static void put_wait(struct writer *w, uint32_t index)
+{
+    const struct bf_graph_queue *queue = &w->graph->queues[index];
+    const struct bf_graph_object *object = &w->graph->objects[queue->object];
+    put_packet(w, queue);
+    if (object->kind == BF_GRAPH_BINARY)
+        put(w, " waits for %s to be signalled", object->name);
+    else if (object->kind == BF_GRAPH_BINARY_USED)
+        put(w, " is to signal %s, for whose last signal somebody has yet to wait", object->name);
+    else
+        put(w, " waits for %s to reach %" PRIu64 " (has %" PRIu64 ")", object->name, queue->value,
+            object->value);
+}
+
+static void put_behind(struct writer *w, uint32_t count)
+{
+    if (count)
+        put(w, "; %" PRIu32 " more queue%s wait%s for it", count, count > 1 ? "s" : "",
+            count > 1 ? "" : "s");
+}
+
+static void put_missing(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph_queue *queue = &w->graph->queues[found->queue];
+    const struct bf_graph_object *object = &w->graph->objects[queue->object];
+    put_wait(w, found->queue);
+    put(w, " for ");
+    put_age(w, found->age_ns);
+    put(w, ": nobody has submitted such a %s",
+        object->kind == BF_GRAPH_BINARY_USED ? "wait" : "signal");
+    if (object->kind == BF_GRAPH_FENCE || object->kind == BF_GRAPH_TIMELINE)
+        put(w, object->outside ? "; the host may, or somebody outside of the device"
+                               : "; the host may still signal it");
+    else if (object->outside)
+        put(w, "; somebody outside of the device may");
+    put_behind(w, found->behind);
+}
+
+static void put_circle(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph *graph = w->graph;
+    const struct bf_graph_queue *unless =
+        found->unless == BF_GRAPH_NONE ? NULL : &graph->queues[found->unless];
+    put(w, "a circle");
+    if (found->certain)
+        put(w, ", which nothing can end,");
+    if (unless)
+        put(w, ", unless the host signals %s to %" PRIu64 "%s,",
+            graph->objects[unless->object].name, unless->value,
+            found->outside ? " (or somebody outside of the device signals)" : "");
+    else if (found->outside)
+        put(w, ", unless somebody outside of the device signals,");
+    put(w, " for ");
+    put_age(w, found->age_ns);
+    for (uint32_t i = 0; i < found->member_count; i++) {
+        const struct bf_graph_signal *signal = &graph->signals[found->members[i].signal];
+        put(w, "%s ", i ? ";" : ":");
+        put_wait(w, found->members[i].queue);
+        put(w, ", which ");
+        if (signal->packet)
+            put(w, "packet %" PRIu64 " of ", signal->packet);
+        put(w, "%s would signal", graph->queues[signal->queue].name);
+    }
+    if (found->more_members)
+        put(w, "; and so on, over %" PRIu32 " more", found->more_members);
+    put_behind(w, found->behind);
+}
+
+static void put_submission(struct writer *w, const struct bf_graph_engine *e)
+{
+    if (e->packet)
+        put(w, "packet %" PRIu64 " of %s", e->packet, e->queue);
+    else
+        put(w, "a submission on %s that is too old to be known", e->name);
+}
+
+static void put_busy(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
+    put(w, "the GPU has been busy with ");
+    put_submission(w, e);
+    put(w, " for ");
+    put_age(w, found->age_ns);
+    if (e->content[0])
+        put(w, ": %s", e->content);
+}
+
+static void put_outside(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
+    put_submission(w, e);
+    put(w, " has waited on the GPU for ");
+    put_age(w, found->age_ns);
+    if (e->outside_value)
+        put(w, ": %s is to reach %" PRIu64 " (has %" PRIu64 ")", e->outside, e->outside_value,
+            e->outside_has);
+    else
+        put(w, ": %s is to be signalled", e->outside);
+    put(w, ", by the host or by somebody outside of the device");
+}
+
+static void put_call(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
+    put(w, "thread %" PRIu32, e->thread);
+    if (e->thread_name[0])
+        put(w, " '%s'", e->thread_name);
+    put(w, " has been in the driver for ");
+    put_age(w, found->age_ns);
+    put(w, ", in %s", e->call);
+    if (e->name[0])
+        put(w, " on %s", e->name);
+}
+
+static void put_taken(struct writer *w, const struct bf_case *found)
+{
+    put_packet(w, &w->graph->queues[found->queue]);
+    put(w, " could have gone to the driver for ");
+    put_age(w, found->age_ns);
+    put(w, ", but a thread keeps %s to itself (bfLockVkQueue)",
+        w->graph->engines[found->engine].name);
+    put_behind(w, found->behind);
+}
+
+void bf_case_write(const struct bf_graph *graph, const struct bf_case *found,
+                   char text[BF_CASE_TEXT])
+{
+    static void (*const writers[])(struct writer *, const struct bf_case *) = {
+        [BF_CASE_CIRCLE] = put_circle, [BF_CASE_MISSING] = put_missing,
+        [BF_CASE_BUSY] = put_busy,     [BF_CASE_OUTSIDE] = put_outside,
+        [BF_CASE_CALL] = put_call,     [BF_CASE_TAKEN] = put_taken,
+    };
+    struct writer w = {graph, text, 0};
+    text[0] = '\0';
+    put(&w, "standstill: ");
+    writers[found->kind](&w, found);
+}
