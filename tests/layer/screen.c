@@ -4,8 +4,7 @@
 
 #include <unistd.h>
 
-void screen_open(struct device *w, struct screen *s, const uint32_t *families,
-                        uint32_t count)
+void screen_open(struct device *w, struct screen *s, const uint32_t *families, uint32_t count)
 {
     const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     assert_success(vkCreateHeadlessSurfaceEXT(w->instance, &surface, NULL, &s->surface));

@@ -66,7 +66,7 @@ static void open_objects(struct program *p)
     p->far = make_event(f);
     f->icd.set_fault(NULL, p->at ? p->at : UINT64_MAX, p->result);
 
-    BfFence *const fences[7] = {&p->chain, &p->next,   &p->back,  &p->gate,
+    BfFence *const fences[7] = {&p->chain,    &p->next,   &p->back,    &p->gate,
                                 &p->exported, &p->shared, &p->imported};
     for (int i = 0; i < 7; i++) {
         const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),

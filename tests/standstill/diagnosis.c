@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs made by hand, and what is told of them. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "standstill/diagnosis.h"
+#include "standstill/text.h"
+
+#define S UINT64_C(1000000000)
+
+struct made {
+    struct bf_graph graph;
+    struct bf_graph_object objects[16];
+    struct bf_graph_signal signals[64];
+    struct bf_graph_queue queues[16];
+    struct bf_graph_engine engines[3];
+};
+
+/* By its first letter: f and g are fences, b is binary, x and y are timelines that others may signal. */
+static uint32_t object(struct made *m, char letter)
+{
+    uint32_t i = 0;
+    while (i < m->graph.object_count && m->objects[i].name[0] != letter)
+        i++;
+    if (i == m->graph.object_count) {
+        m->graph.object_count++;
+        m->objects[i] = (struct bf_graph_object){
+            .name = {letter},
+            .kind = strchr("fg", letter)  ? BF_GRAPH_FENCE
+                    : strchr("b", letter) ? BF_GRAPH_BINARY
+                                          : BF_GRAPH_TIMELINE,
+            .key = &m->objects[i],
+            .outside = strchr("xy", letter) != NULL,
+        };
+    }
+    return i;
+}
+
+/* "A: s<5 t=1 B!: t=1" : queue A waits for s to reach 5, and has a packet behind that which signals t to 1;
+ * nothing but its engine, the second one, keeps B. Each has stood for two seconds; of "A/: ..." for half of one. */
+static void make(struct made *m, const char *text)
+{
+    *m = (struct made){.graph = {.objects = m->objects,
+                                 .signals = m->signals,
+                                 .queues = m->queues,
+                                 .engines = m->engines,
+                                 .engine_count = 3}};
+    struct bf_graph_queue *queue = NULL;
+    uint64_t packet = 0;
+    for (const char *word = text; *word; word += strcspn(word, " "), word += *word == ' ') {
+        size_t length = strcspn(word, " ");
+        unsigned value = 0;
+        if (word[length - 1] == ':') {
+            queue = &m->queues[m->graph.queue_count++];
+            *queue = (struct bf_graph_queue){.name = {word[0]}, .key = queue, .packet = packet = 1};
+            queue->age_ns = word[1] == '/' ? S / 2 : 2 * S;
+            queue->state = word[1] == '!' ? BF_GRAPH_GOING : BF_GRAPH_HELD;
+            queue->engine = word[1] == '!';
+        } else if (sscanf(word + 1, "<%u", &value) == 1) {
+            queue->object = object(m, word[0]);
+            queue->value = value;
+        } else {
+            assert_int_equal(sscanf(word + 1, "=%u", &value), 1);
+            m->signals[m->graph.signal_count++] = (struct bf_graph_signal){
+                object(m, word[0]), m->graph.queue_count - 1, value, ++packet};
+        }
+    }
+}
+
+/* All that is told, a line each. */
+static void expect(struct made *m, const char *wanted)
+{
+    struct bf_case cases[8];
+    char all[8 * BF_CASE_TEXT] = "";
+    size_t count = bf_diagnose(&m->graph, S, cases, 8);
+    for (size_t i = 0; i < count; i++) {
+        char text[BF_CASE_TEXT];
+        bf_case_write(&m->graph, &cases[i], text);
+        assert_memory_equal(text, "standstill: ", 12);
+        snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? "\n" : "", text + 12);
+    }
+    assert_string_equal(all, wanted);
+}
+
+#define WAITS(queue_, object_, value_)                                                             \
+    "packet 1 of " queue_ " waits for " object_ " to reach " value_ " (has 0)"
+
+TEST(test_graphs)
+{
+    static const struct {
+        const char *graph, *told;
+    } cases[] = {
+        {"", ""},
+        {"A/: s<1", ""}, /* not long enough */
+        {"A: s<1",
+         WAITS("A", "s", "1") " for 2.0 s: nobody has submitted such a signal; the host may "
+                              "still signal it"},
+        {"A: s<5 B: t<1 s=4",
+         WAITS("A", "s", "5") " for 2.0 s: nobody has submitted such a signal; the host may still "
+                              "signal it\n" WAITS("B", "t",
+                                                  "1") " for 2.0 s: nobody has submitted "
+                                                       "such a signal; the host may still "
+                                                       "signal it"},
+        {"A: x<1",
+         WAITS("A", "x", "1") " for 2.0 s: nobody has submitted such a signal; the host may, "
+                              "or somebody outside of the device"},
+        {"A: b<1",
+         "packet 1 of A waits for b to be signalled for 2.0 s: nobody has submitted such a "
+         "signal"},
+        /* The cause is told, not what waits for it. */
+        {"A: s<1 B: t<1 s=1 C: u<1 t=1",
+         WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
+                              "signal it; 2 more queues wait for it"},
+        {"A: s<1 t=1 B: t<1 s=1",
+         "a circle, which nothing can end, for 2.0 s: " WAITS(
+             "A", "s", "1") ", which packet 2 of B "
+                            "would signal; " WAITS("B", "t",
+                                                   "1") ", which packet 2 of A would signal"},
+        {"A/: s<1 t=1 B: t<1 s=1", ""}, /* it has been one for half a second */
+        {"A: s<1 s=1", "a circle, which nothing can end, for 2.0 s: " WAITS(
+                           "A", "s", "1") ", which packet 2 of A would signal"},
+        {"A: s<1 t=1 B: t<1 u=1 C: u<1 s=1",
+         "a circle, which nothing can end, for 2.0 s: " WAITS(
+             "A", "s",
+             "1") ", which packet 2 of C "
+                  "would signal; " WAITS(
+                      "C", "u",
+                      "1") ", which packet 2 of B would signal; " WAITS("B", "t",
+                                                                        "1") ", which packet 2 of "
+                                                                             "A would signal"},
+        /* The host may signal below what is on its way, if nothing lower is. */
+        {"A: s<1 t=1 B: t<1 s=2",
+         "a circle, unless the host signals s to 1, for 2.0 s: " WAITS(
+             "A", "s", "1") ", which packet "
+                            "2 of B would signal; " WAITS(
+                                "B", "t", "1") ", which packet 2 of A would signal"},
+        {"A: s<3 t=1 B: t<1 s=2 s=4",
+         "a circle, which nothing can end, for 2.0 s: " WAITS(
+             "A", "s", "3") ", which packet 3 of B "
+                            "would signal; " WAITS("B", "t",
+                                                   "1") ", which packet 2 of A would signal"},
+        {"A: f<1 t=1 B: t<1 f=1",
+         "a circle, unless the host signals f to 1, for 2.0 s: " WAITS(
+             "A", "f", "1") ", which packet "
+                            "2 of B would signal; " WAITS(
+                                "B", "t", "1") ", which packet 2 of A would signal"},
+        {"A: x<1 t=1 B: t<1 x=1",
+         "a circle, unless somebody outside of the device signals, for 2.0 s: " WAITS(
+             "A", "x",
+             "1") ", which packet 2 of B would signal; " WAITS("B", "t",
+                                                               "1") ", which "
+                                                                    "packet 2 of A would signal"},
+        /* Somebody else can satisfy a member: then it is no circle, and what keeps that one is told. */
+        {"A: s<1 t=1 B: t<1 s=1 C: u<1 s=1",
+         WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
+                              "signal it; 2 more queues wait for it"},
+        {"A: s<1 t=1 B: t<1 s=1 C!: s=1", ""},
+        /* Who waits for a circle is behind it. */
+        {"A: s<1 t=1 B: t<1 s=1 C: t<1 u=1 D: u<1",
+         "a circle, which nothing can end, for 2.0 s: " WAITS(
+             "A", "s", "1") ", which packet 2 of B "
+                            "would signal; " WAITS(
+                                "B", "t",
+                                "1") ", which packet 2 of A would signal; 2 more queues wait "
+                                     "for it"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct made m;
+        make(&m, cases[i].graph);
+        expect(&m, cases[i].told);
+    }
+}
+
+static struct bf_graph_engine busy(uint64_t order, uint32_t waits)
+{
+    struct bf_graph_engine e = {.name = "E",
+                                .busy = true,
+                                .busy_ns = 3 * S,
+                                .order = order,
+                                .packet = order,
+                                .queue = "Q",
+                                .waits = waits};
+    return e;
+}
+
+/* Of engines that are busy, those are told that wait for no other one's work. */
+TEST(test_engines)
+{
+    struct made m;
+    make(&m, "");
+    m.engines[0] = busy(7, 1);
+    m.engines[1] = busy(4, 1);
+    expect(&m, "the GPU has been busy with packet 4 of Q for 3.0 s");
+    m.engines[0].waits = 0;
+    expect(&m, "the GPU has been busy with packet 7 of Q for 3.0 s\n"
+               "the GPU has been busy with packet 4 of Q for 3.0 s");
+    m.engines[1].busy = false;
+    strcpy(m.engines[0].content, "command buffer 'c'");
+    expect(&m, "the GPU has been busy with packet 7 of Q for 3.0 s: command buffer 'c'");
+    m.engines[0].packet = 0;
+    m.engines[0].content[0] = '\0';
+    expect(&m,
+           "the GPU has been busy with a submission on E that is too old to be known for 3.0 s");
+    m.engines[0] = busy(7, 1);
+    strcpy(m.engines[0].outside, "semaphore 'x'");
+    m.engines[0].outside_value = 2;
+    expect(&m,
+           "packet 7 of Q has waited on the GPU for 3.0 s: semaphore 'x' is to reach 2 (has 0), by "
+           "the host or by somebody outside of the device");
+}
+
+/* A call that waits for the GPU is no cause while the GPU is busy; a packet that could go is told only
+ * where no call keeps it. */
+TEST(test_calls)
+{
+    struct made m;
+    make(&m, "A!: s=1");
+    m.engines[1] =
+        (struct bf_graph_engine){.name = "E", .taken = true, .thread = 5, .call_ns = 2 * S};
+    strcpy(m.engines[1].thread_name, "main");
+    expect(&m,
+           "packet 1 of A could have gone to the driver for 2.0 s, but a thread keeps E to itself "
+           "(bfLockVkQueue)");
+    m.engines[1].call = "vkQueueWaitIdle";
+    m.engines[1].call_waits = true;
+    expect(&m, "thread 5 'main' has been in the driver for 2.0 s, in vkQueueWaitIdle on E");
+    m.engines[1].busy = true;
+    expect(&m, "");
+    m.engines[1].call_waits = false;
+    m.engines[1].call = "vkQueuePresentKHR";
+    expect(&m, "thread 5 'main' has been in the driver for 2.0 s, in vkQueuePresentKHR on E");
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* What the watchdog tells of programs that stand still, on the test driver, whose work and calls last as
+ * long as a test wants. A test plants a standstill, waits for the line that names it, and ends it. */
+#include "layer/world.h"
+
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <belfry/belfry.h>
+
+static const uint32_t three[] = {3, WORLD_END};
+
+/* Lines of the watchdog. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    uint32_t count;
+    char lines[16][1024];
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+
+static void listen(BfMessageSeverity severity, const char *text, void *context)
+{
+    (void)severity, (void)context;
+    if (strncmp(text, "standstill: ", 12) != 0)
+        return;
+    pthread_mutex_lock(&told.lock);
+    snprintf(told.lines[told.count++ % 16], sizeof(told.lines[0]), "%s", text);
+    pthread_cond_broadcast(&told.came);
+    pthread_mutex_unlock(&told.lock);
+}
+
+/* Work and calls that are only slow, because the machine has other things to do. */
+static bool is_slow(const char *line)
+{
+    return fnmatch("standstill: the GPU has been busy*", line, 0) == 0 ||
+           fnmatch("standstill: thread*", line, 0) == 0;
+}
+
+/* Waits for the next line; it must match the pattern. */
+static uint32_t heard;
+static void expect(const char *pattern)
+{
+    char full[1024];
+    snprintf(full, sizeof(full), "standstill: %s", pattern);
+    pthread_mutex_lock(&told.lock);
+    for (;; heard++) {
+        while (told.count == heard)
+            pthread_cond_wait(&told.came, &told.lock);
+        if (is_slow(full) || !is_slow(told.lines[heard % 16]))
+            break;
+    }
+    const char *line = told.lines[heard++ % 16];
+    if (fnmatch(full, line, 0) != 0)
+        fail_msg("told:   %s\nwanted: %s", line, full);
+    pthread_mutex_unlock(&told.lock);
+}
+
+static void name(struct device *w, VkObjectType type, uint64_t handle, const char *text)
+{
+    const VkDebugUtilsObjectNameInfoEXT info = {VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT),
+                                                .objectType = type, .objectHandle = handle,
+                                                .pObjectName = text};
+    assert_success(vkSetDebugUtilsObjectNameEXT(w->device, &info));
+}
+
+static void told_open(struct device *w, const char *environment)
+{
+    heard = told.count = 0;
+    assert_success(bfSetMessageCallback(listen, NULL));
+    world_open(w, environment, three);
+}
+
+/* Nothing was told but what was expected. */
+static void told_close(struct device *w)
+{
+    world_close(w);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+    for (; heard < told.count; heard++)
+        assert_true(is_slow(told.lines[heard % 16]));
+}
+
+#define TOLD_TEST(name_)                                                                           \
+    static void name_##_on(struct device *w);                                                      \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct device w;                                                                           \
+        told_open(&w, "SHAPE=q1 QUIET=1");                                                         \
+        name_##_on(&w);                                                                            \
+        told_close(&w);                                                                            \
+    }                                                                                              \
+    static void name_##_on(struct device *w)
+
+static VkSemaphore named_timeline(struct device *w, const char *text)
+{
+    VkSemaphore semaphore = vulkan_timeline(w->device, 0);
+    name(w, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, text);
+    return semaphore;
+}
+
+/* A host that forgot a signal: told once, and again when it has signalled too little. */
+TOLD_TEST(test_missing_signal)
+{
+    VkSemaphore t = named_timeline(w, "frame"), u = named_timeline(w, "other");
+    name(w, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)w->queues[0][1], "physics");
+    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){0}));
+    assert_success(
+        vulkan_submit(w->queues[0][2], (struct vulkan_batch){.wait = u, .wait_value = 1}));
+    assert_success(vulkan_submit(
+        w->queues[0][1],
+        (struct vulkan_batch){.wait = t, .wait_value = 7, .signal = u, .signal_value = 1}));
+    expect("packet 2 of 3D queue 0:1 'physics' waits for semaphore 'frame' to reach 7 (has 0) for "
+           "?.? s: nobody has submitted such a signal; the host may still signal it; 1 more queue "
+           "waits for it");
+    vulkan_signal(w->device, t, 7);
+    assert_success(vkDeviceWaitIdle(w->device));
+    assert_success(
+        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = u, .wait_value = 2}));
+    expect("packet 1 of 3D queue 0:0 waits for semaphore 'other' to reach 2 (has 1) *");
+    vulkan_signal(w->device, u, 2);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, u, NULL);
+}
+
+/* Two queues that wait for each other: the host may end it only below what is on its way. */
+static void circle(struct device *w, uint64_t signalled, const char *wanted)
+{
+    VkSemaphore a = named_timeline(w, "a"), b = named_timeline(w, "b");
+    const struct vulkan_batch batches[2][2] = {
+        {{.wait = b, .wait_value = 1}, {.signal = a, .signal_value = signalled}},
+        {{.wait = a, .wait_value = 1}, {.signal = b, .signal_value = 1}},
+    };
+    for (int q = 0; q < 2; q++) {
+        for (int k = 0; k < 2; k++)
+            assert_success(vulkan_submit(w->queues[0][q], batches[q][k]));
+    }
+    expect(wanted);
+    VkFence fence = vulkan_fence(w->device, false);
+    if (signalled == 1) {
+        w->icd.lose();
+        assert_int_equal(vkGetFenceStatus(w->device, fence), VK_ERROR_DEVICE_LOST);
+    } else {
+        vulkan_signal(w->device, a, 1);
+        assert_success(vkDeviceWaitIdle(w->device));
+    }
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySemaphore(w->device, a, NULL);
+    vkDestroySemaphore(w->device, b, NULL);
+}
+
+TOLD_TEST(test_circle)
+{
+    circle(w, 2, "a circle, unless the host signals semaphore 'a' to 1, for *");
+    circle(
+        w, 1,
+        "a circle, which nothing can end, for ?.? s: packet 3 of 3D queue 0:0 waits for semaphore "
+        "'b' to reach 1 (has 0), which packet 4 of 3D queue 0:1 would signal; packet 3 of 3D queue "
+        "0:1 waits for semaphore 'a' to reach 1 (has 0), which packet 4 of 3D queue 0:0 would "
+        "signal");
+}
+
+/* The same with fences: the CPU may set them to anything, so no circle is certain. */
+TOLD_TEST(test_circle_of_fences)
+{
+    BfDevice device;
+    BfQueue queues[2];
+    BfFence fences[2];
+    assert_success(bfGetDevice(w->device, &device));
+    for (int i = 0; i < 2; i++) {
+        assert_success(
+            bfCreateQueue(device,
+                          &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                               .type = BF_QUEUE_TYPE_COMPUTE},
+                          &queues[i]));
+        assert_success(bfCreateFence(
+            device, &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO},
+            &fences[i]));
+        assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fences[i], i ? "rendered" : "copied"));
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_success(bfQueueWait(queues[i], fences[i], 5));
+        assert_success(bfQueueSignal(queues[i], fences[!i], 5));
+    }
+    expect(
+        "a circle, unless the host signals fence 'copied' to 5, for ?.? s: compute command queue 0 "
+        "waits for fence 'copied' to reach 5 (has 0), which compute command queue 1 would signal; "
+        "compute command queue 1 waits for fence 'rendered' to reach 5 (has 0), which compute "
+        "command queue 0 would signal");
+    assert_success(bfSignalFence(fences[0], 5));
+    for (int i = 0; i < 2; i++) {
+        assert_success(bfQueueWaitIdle(queues[i]));
+        bfDestroyFence(fences[i]);
+        bfDestroyQueue(queues[i]);
+    }
+}
+
+/* A packet that the GPU doesn't finish, and one of another queue behind it. */
+TOLD_TEST(test_stuck_packet)
+{
+    VkSemaphore done = vulkan_timeline(w->device, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
+    name(w, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)commands, "shadows");
+    vkCmdBeginDebugUtilsLabelEXT(
+        commands, &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "sun"});
+    vkCmdFillBuffer(commands, w->buffer, 0, 4, 1);
+    vkCmdEndDebugUtilsLabelEXT(commands);
+    assert_success(vkEndCommandBuffer(commands));
+    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){0}));
+    assert_success(vkDeviceWaitIdle(w->device));
+    w->icd.hold_before_signals(true);
+    vkQueueBeginDebugUtilsLabelEXT(
+        w->queues[0][1],
+        &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "frame"});
+    assert_success(vulkan_submit(
+        w->queues[0][1],
+        (struct vulkan_batch){.commands = commands, .signal = done, .signal_value = 1}));
+    vkQueueEndDebugUtilsLabelEXT(w->queues[0][1]);
+    assert_success(
+        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = done, .wait_value = 1}));
+    expect(
+        "the GPU has been busy with packet 2 of 3D queue 0:1 for ?.? s: command buffer 'shadows' "
+        "(label 'sun'), in label 'frame'");
+    w->icd.hold_before_signals(false);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, done, NULL);
+}
+
+static void *submit(void *context)
+{
+    struct device *w = context;
+    pthread_setname_np(pthread_self(), "renderer");
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){0}));
+    return NULL;
+}
+
+/* A call that the driver doesn't return from, and a packet of a neighbour's that waits for it. */
+TOLD_TEST(test_stuck_call)
+{
+    pthread_t threads[2];
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, submit, w), 0);
+    expect("thread * 'renderer' has been in the driver for ?.? s, in vkQueueSubmit on VkQueue 0:0, "
+           "which 3 queues share");
+    w->icd.release(UINT64_MAX);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    w->icd.set_block(NULL);
+}
