@@ -3,7 +3,7 @@
  * each test a copy queue fills a buffer that a 3D queue then reads; the lines on stderr are
  * counted.
  */
-#include "../layer/world.h"
+#include "support/world.h"
 
 #include <poll.h>
 

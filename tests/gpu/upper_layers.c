@@ -3,7 +3,7 @@
  * tests' own wrapper, whose numbers collide with the handles below, and Khronos' validation, which
  * has to find nothing, from above Belfry and from below. The same program runs with layers that
  * don't wrap, and with none. */
-#include "layer/world.h"
+#include "support/world.h"
 
 #include "belfry/belfry.h"
 #include "belfry/native_fence.h"

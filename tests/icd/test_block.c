@@ -2,7 +2,7 @@
 /* Calls that block in the driver: which, before or after their effect, and in what order they go
  * on. */
 
-#include "fixture.h"
+#include "support/world.h"
 
 struct caller {
     pthread_t thread;
@@ -32,7 +32,7 @@ static void caller_join(struct caller *c)
 }
 
 /* Two of three submits on two queues: early ones have no effect yet, late ones have had it. */
-static void two_of_three(struct fixture *f, bool late)
+static void two_of_three(struct device *f, bool late)
 {
     VkSemaphore a = vulkan_timeline(f->device, 0);
     f->icd.set_block(&(struct belfry_icd_block){
@@ -49,8 +49,8 @@ static void two_of_three(struct fixture *f, bool late)
         assert_int_equal(vulkan_value(f->device, a), late ? 2 + i : 1);
     }
     f->icd.set_block(NULL);
-    assert_success(vulkan_submit(
-        f->queues[0][2], (struct vulkan_batch){.commands = device_store(&f->base, 0, 0, 1)}));
+    assert_success(vulkan_submit(f->queues[0][2],
+                                 (struct vulkan_batch){.commands = device_store(f, 0, 0, 1)}));
     assert_int_equal(f->icd.blocked(), 2);
     f->icd.release(1);
     caller_join(&callers[0]);
@@ -64,45 +64,46 @@ static void two_of_three(struct fixture *f, bool late)
     vkDestroySemaphore(f->device, a, NULL);
 }
 
-FIXTURE_TEST(test_an_early_block_comes_before_any_effect, "SHAPE=q3")
+DEVICE_TEST(test_an_early_block_comes_before_any_effect, "SHAPE=q3", WORLD_ALL)
 {
-    two_of_three(f, false);
+    two_of_three(w, false);
 }
 
-FIXTURE_TEST(test_a_late_block_comes_behind_the_effect, "SHAPE=q3")
+DEVICE_TEST(test_a_late_block_comes_behind_the_effect, "SHAPE=q3", WORLD_ALL)
 {
-    two_of_three(f, true);
+    two_of_three(w, true);
 }
 
 /* A blocked call is a call on its queue, and a lost device doesn't end it. */
-FIXTURE_TEST(test_a_blocked_call_is_in_its_queue, "SHAPE=q1 QUIET=1")
+DEVICE_TEST(test_a_blocked_call_is_in_its_queue, "SHAPE=q1 QUIET=1", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(f->device, 0);
-    struct caller caller = {.queue = f->queues[0][0], .batch = {.signal = a, .signal_value = 1}};
-    f->icd.set_block(&(struct belfry_icd_block){.first = 1});
+    VkSemaphore a = vulkan_timeline(w->device, 0);
+    struct caller caller = {.queue = w->queues[0][0], .batch = {.signal = a, .signal_value = 1}};
+    w->icd.set_block(&(struct belfry_icd_block){.first = 1});
     caller_start(&caller);
-    f->icd.await_blocked(1);
-    assert_success(vkQueueWaitIdle(f->queues[0][0]));
-    assert_int_equal(vulkan_counters(&f->icd).violations[BELFRY_ICD_QUEUE_RACE], 1);
-    f->icd.lose();
-    assert_int_equal(f->icd.blocked(), 1);
-    f->icd.release(1);
+    w->icd.await_blocked(1);
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    assert_int_equal(vulkan_counters(&w->icd).violations[BELFRY_ICD_QUEUE_RACE], 1);
+    w->icd.lose();
+    assert_int_equal(w->icd.blocked(), 1);
+    w->icd.release(1);
     caller_join(&caller);
-    f->icd.reset_counters();
-    vkDestroySemaphore(f->device, a, NULL);
+    w->icd.reset_counters();
+    vkDestroySemaphore(w->device, a, NULL);
 }
 
 /* The environment's, in free mode too: who comes back has been away for so long. */
-FIXTURE_TEST(test_a_block_of_a_time, "SHAPE=q1 FREE=1 BLOCK=vkQueueWaitIdle:2:2:3000:late")
+DEVICE_TEST(test_a_block_of_a_time, "SHAPE=q1 FREE=1 BLOCK=vkQueueWaitIdle:2:2:3000:late",
+            WORLD_ALL)
 {
     for (int i = 1; i <= 4; i++) {
         struct timespec from, to;
         clock_gettime(CLOCK_MONOTONIC, &from);
-        assert_success(vkQueueWaitIdle(f->queues[0][0]));
+        assert_success(vkQueueWaitIdle(w->queues[0][0]));
         clock_gettime(CLOCK_MONOTONIC, &to);
         int64_t ns = (to.tv_sec - from.tv_sec) * INT64_C(1000000000) + to.tv_nsec - from.tv_nsec;
         if (i % 2 == 0)
             assert_true(ns >= 3000000);
     }
-    f->icd.set_block(NULL);
+    w->icd.set_block(NULL);
 }

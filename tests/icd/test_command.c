@@ -1,60 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /* What command buffers do: transfers, queries and clocks, secondary buffers, memory, sparse binds.
  */
-#include "fixture.h"
+#include "support/world.h"
 
-static void run(struct fixture *f, VkCommandBuffer commands)
+static void run(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
     assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
-FIXTURE_TEST(test_transfers, NULL)
+DEVICE_TEST(test_transfers, NULL, WORLD_ALL)
 {
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     const char text[] = "a text, not aligned to anything";
-    vkCmdFillBuffer(commands, f->buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
-    vkCmdUpdateBuffer(commands, f->buffer, 64, sizeof(text), text);
+    vkCmdFillBuffer(commands, w->buffer, 0, VK_WHOLE_SIZE, 0xabcdef01);
+    vkCmdUpdateBuffer(commands, w->buffer, 64, sizeof(text), text);
     VkBufferCopy copies[2] = {{.srcOffset = 65, .dstOffset = 131, .size = 9},
                               {.srcOffset = 64, .dstOffset = 1024, .size = sizeof(text)}};
-    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 2, copies);
-    run(f, commands);
-    const char *bytes = (const char *)f->words;
-    assert_int_equal(f->words[0], 0xabcdef01);
-    assert_int_equal(f->words[FIXTURE_WORDS - 1], 0xabcdef01);
+    vkCmdCopyBuffer(commands, w->buffer, w->buffer, 2, copies);
+    run(w, commands);
+    const char *bytes = (const char *)w->words;
+    assert_int_equal(w->words[0], 0xabcdef01);
+    assert_int_equal(w->words[WORLD_WORDS - 1], 0xabcdef01);
     assert_memory_equal(bytes + 64, text, sizeof(text));
     assert_memory_equal(bytes + 131, text + 1, 9);
     assert_memory_equal(bytes + 1024, text, sizeof(text));
     assert_int_equal((unsigned char)bytes[140], 0x01);
 }
 
-FIXTURE_TEST(test_secondary, NULL)
+DEVICE_TEST(test_secondary, NULL, WORLD_ALL)
 {
     VkCommandBuffer secondary;
     const VkCommandBufferAllocateInfo allocate = {
-        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = f->pools[0],
+        VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = w->pools[0],
         .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY, .commandBufferCount = 1};
     const VkCommandBufferInheritanceInfo inheritance = {VK_TYPE(COMMAND_BUFFER_INHERITANCE_INFO)};
     const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO),
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &inheritance};
-    assert_success(vkAllocateCommandBuffers(f->device, &allocate, &secondary));
+    assert_success(vkAllocateCommandBuffers(w->device, &allocate, &secondary));
     assert_success(vkBeginCommandBuffer(secondary, &begin));
     VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 4, .size = 4};
-    vkCmdCopyBuffer(secondary, f->buffer, f->buffer, 1, &copy);
+    vkCmdCopyBuffer(secondary, w->buffer, w->buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(secondary));
 
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
-    vkCmdFillBuffer(commands, f->buffer, 0, 4, 5);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
+    vkCmdFillBuffer(commands, w->buffer, 0, 4, 5);
     vkCmdExecuteCommands(commands, 1, &secondary);
-    vkCmdFillBuffer(commands, f->buffer, 0, 4, 6);
-    run(f, commands);
-    assert_int_equal(f->words[0], 6);
-    assert_int_equal(f->words[1], 5);
+    vkCmdFillBuffer(commands, w->buffer, 0, 4, 6);
+    run(w, commands);
+    assert_int_equal(w->words[0], 6);
+    assert_int_equal(w->words[1], 5);
 }
 
-static VkQueryPool query_pool(struct fixture *f, uint32_t count)
+static VkQueryPool query_pool(struct device *f, uint32_t count)
 {
     const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = count};
@@ -64,42 +64,42 @@ static VkQueryPool query_pool(struct fixture *f, uint32_t count)
     return pool;
 }
 
-FIXTURE_TEST(test_queries, NULL)
+DEVICE_TEST(test_queries, NULL, WORLD_ALL)
 {
-    VkQueryPool pool = query_pool(f, 4);
+    VkQueryPool pool = query_pool(w, 4);
     uint64_t results[4] = {7, 7, 7, 7};
     assert_int_equal(
-        vkGetQueryPoolResults(f->device, pool, 0, 1, 16, results, 16,
+        vkGetQueryPoolResults(w->device, pool, 0, 1, 16, results, 16,
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT),
         VK_NOT_READY);
     assert_int_equal(results[1], 0);
 
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdResetQueryPool(commands, pool, 0, 4);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 2);
     /* A log's entry: the value alone at 0, value and availability at 16. */
-    vkCmdCopyQueryPoolResults(commands, pool, 1, 2, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
-    vkCmdCopyQueryPoolResults(commands, pool, 1, 1, f->buffer, 16, 8,
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 2, w->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, pool, 1, 1, w->buffer, 16, 8,
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
-    run(f, commands);
-    assert_success(vkGetQueryPoolResults(f->device, pool, 1, 2, sizeof(results), results, 8,
+    run(w, commands);
+    assert_success(vkGetQueryPoolResults(w->device, pool, 1, 2, sizeof(results), results, 8,
                                          VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
     assert_true(results[0] && results[0] <= results[1]);
-    const uint64_t *copied = (const uint64_t *)f->words;
+    const uint64_t *copied = (const uint64_t *)w->words;
     assert_int_equal(copied[0], results[0]);
     assert_int_equal(copied[1], results[1]);
     assert_int_equal(copied[2], results[0]);
     assert_int_equal(copied[3], 1);
-    vkResetQueryPool(f->device, pool, 1, 1);
+    vkResetQueryPool(w->device, pool, 1, 1);
     assert_int_equal(
-        vkGetQueryPoolResults(f->device, pool, 1, 1, 8, results, 8, VK_QUERY_RESULT_64_BIT),
+        vkGetQueryPoolResults(w->device, pool, 1, 1, 8, results, 8, VK_QUERY_RESULT_64_BIT),
         VK_NOT_READY);
-    vkDestroyQueryPool(f->device, pool, NULL);
+    vkDestroyQueryPool(w->device, pool, NULL);
 }
 
 struct query_waiter {
-    struct fixture *f;
+    struct device *f;
     VkQueryPool pool;
     uint64_t stamp;
     VkResult result;
@@ -115,27 +115,27 @@ static void *query_wait(void *argument)
 }
 
 /* A thread sleeps for a query that the device has yet to write. */
-FIXTURE_TEST(test_query_wait, NULL)
+DEVICE_TEST(test_query_wait, NULL, WORLD_ALL)
 {
-    struct query_waiter w = {.f = f, .pool = query_pool(f, 1)};
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
-    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, w.pool, 0);
+    struct query_waiter waiter = {.f = w, .pool = query_pool(w, 1)};
+    VkCommandBuffer commands = device_begin(w, 0, 0);
+    vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, waiter.pool, 0);
     assert_success(vkEndCommandBuffer(commands));
-    f->icd.pause();
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    w->icd.pause();
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, query_wait, &w), 0);
-    while (!f->icd.sleepers())
+    assert_int_equal(pthread_create(&thread, NULL, query_wait, &waiter), 0);
+    while (!w->icd.sleepers())
         sched_yield();
-    f->icd.resume();
+    w->icd.resume();
     pthread_join(thread, NULL);
-    assert_success(w.result);
-    assert_true(w.stamp != 0);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkDestroyQueryPool(f->device, w.pool, NULL);
+    assert_success(waiter.result);
+    assert_true(waiter.stamp != 0);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyQueryPool(w->device, waiter.pool, NULL);
 }
 
-static uint64_t device_time(struct fixture *f, uint64_t *host, uint64_t *deviation)
+static uint64_t device_time(struct device *f, uint64_t *host, uint64_t *deviation)
 {
     const VkCalibratedTimestampInfoEXT infos[2] = {
         {VK_TYPE(CALIBRATED_TIMESTAMP_INFO_EXT), .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
@@ -159,8 +159,8 @@ TEST(test_calibrated)
                    {"SHAPE=intel", 36},
                    {"SHAPE=q1 TIMESTAMP_BITS=40", 40}};
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-        struct fixture f;
-        fixture_open(&f, devices[i].environment);
+        struct device f;
+        world_open(&f, devices[i].environment, WORLD_ALL);
         uint32_t n = 0;
         assert_success(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(f.physical, &n, NULL));
         assert_int_equal(n, 3);
@@ -169,7 +169,7 @@ TEST(test_calibrated)
         double period = (double)properties.limits.timestampPeriod;
         uint64_t mask = devices[i].bits == 64 ? UINT64_MAX : (UINT64_C(1) << devices[i].bits) - 1;
         VkQueryPool pool = query_pool(&f, 1);
-        VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+        VkCommandBuffer commands = device_begin(&f, 0, 0);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 0);
         uint64_t host_before, host_after, deviation_before, deviation_after, stamp;
         uint64_t before = device_time(&f, &host_before, &deviation_before);
@@ -189,46 +189,46 @@ TEST(test_calibrated)
         /* The device's clock isn't the host's. */
         assert_int_not_equal(before, host_before & mask);
         vkDestroyQueryPool(f.device, pool, NULL);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
-FIXTURE_TEST(test_memory, NULL)
+DEVICE_TEST(test_memory, NULL, WORLD_ALL)
 {
     VkPhysicalDeviceMemoryProperties properties;
-    vkGetPhysicalDeviceMemoryProperties(f->physical, &properties);
+    vkGetPhysicalDeviceMemoryProperties(w->physical, &properties);
     assert_int_equal(properties.memoryTypeCount, 2);
     assert_true(properties.memoryTypes[0].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     assert_false(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     assert_true(properties.memoryTypes[1].propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
 
     const VkBufferDeviceAddressInfo address = {VK_TYPE(BUFFER_DEVICE_ADDRESS_INFO),
-                                               .buffer = f->buffer};
-    assert_true(vkGetBufferDeviceAddress(f->device, &address) != 0);
+                                               .buffer = w->buffer};
+    assert_true(vkGetBufferDeviceAddress(w->device, &address) != 0);
 
     VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 4096,
                                  .memoryTypeIndex = 1};
     VkDeviceMemory memory;
     void *data;
-    assert_success(vkAllocateMemory(f->device, &info, NULL, &memory));
-    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    assert_success(vkAllocateMemory(w->device, &info, NULL, &memory));
+    assert_success(vkMapMemory(w->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
     const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
                                        .size = VK_WHOLE_SIZE};
-    assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
-    assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
-    assert_int_equal(vulkan_counters(&f->icd).flushes, 1);
-    assert_int_equal(vulkan_counters(&f->icd).invalidates, 1);
-    vkFreeMemory(f->device, memory, NULL);
+    assert_success(vkFlushMappedMemoryRanges(w->device, 1, &range));
+    assert_success(vkInvalidateMappedMemoryRanges(w->device, 1, &range));
+    assert_int_equal(vulkan_counters(&w->icd).flushes, 1);
+    assert_int_equal(vulkan_counters(&w->icd).invalidates, 1);
+    vkFreeMemory(w->device, memory, NULL);
     VkPhysicalDeviceVulkan11Properties limits = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES)};
     VkPhysicalDeviceProperties2 query = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &limits};
-    vkGetPhysicalDeviceProperties2(f->physical, &query);
+    vkGetPhysicalDeviceProperties2(w->physical, &query);
     info.allocationSize = limits.maxMemoryAllocationSize + 1;
-    assert_int_equal(vkAllocateMemory(f->device, &info, NULL, &memory),
+    assert_int_equal(vkAllocateMemory(w->device, &info, NULL, &memory),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 
 /* Binds take effect in the queue's order, behind their waits, and can be undone. */
-FIXTURE_TEST(test_sparse, "SHAPE=q2")
+DEVICE_TEST(test_sparse, "SHAPE=q2", WORLD_ALL)
 {
     const VkBufferCreateInfo info = {
         VK_TYPE(BUFFER_CREATE_INFO),
@@ -236,15 +236,15 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
         .size = 2 * 65536,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkBuffer sparse;
-    assert_success(vkCreateBuffer(f->device, &info, NULL, &sparse));
+    assert_success(vkCreateBuffer(w->device, &info, NULL, &sparse));
     VkMemoryRequirements requirements;
-    vkGetBufferMemoryRequirements(f->device, sparse, &requirements);
+    vkGetBufferMemoryRequirements(w->device, sparse, &requirements);
     const VkMemoryAllocateInfo allocate = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                            .allocationSize = requirements.size};
     VkDeviceMemory memory;
-    assert_success(vkAllocateMemory(f->device, &allocate, NULL, &memory));
+    assert_success(vkAllocateMemory(w->device, &allocate, NULL, &memory));
     uint32_t *data;
-    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&data));
+    assert_success(vkMapMemory(w->device, memory, 0, VK_WHOLE_SIZE, 0, (void **)&data));
 
     /* The halves crossed over. */
     VkSparseMemoryBind binds[2] = {
@@ -252,7 +252,7 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
         {.resourceOffset = 65536, .size = 65536, .memory = memory, .memoryOffset = 0}};
     const VkSparseBufferMemoryBindInfo buffer_bind = {
         .buffer = sparse, .bindCount = 2, .pBinds = binds};
-    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0);
     const uint64_t one = 1, two = 2;
     const VkTimelineSemaphoreSubmitInfo values = {
         VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = 1,
@@ -262,28 +262,28 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
                              .waitSemaphoreCount = 1,   .pWaitSemaphores = &a,
                              .bufferBindCount = 1,      .pBufferBinds = &buffer_bind,
                              .signalSemaphoreCount = 1, .pSignalSemaphores = &a};
-    f->icd.pause();
+    w->icd.pause();
     assert_success(
-        vulkan_submit(f->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
-    assert_success(vkQueueBindSparse(f->queues[0][0], 1, &bind, VK_NULL_HANDLE));
-    f->icd.quiesce();
+        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_success(vkQueueBindSparse(w->queues[0][0], 1, &bind, VK_NULL_HANDLE));
+    w->icd.quiesce();
     struct belfry_icd_sparse_bind told[4];
-    assert_int_equal(f->icd.sparse_binds(told, 4), 0);
-    f->icd.resume();
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    assert_int_equal(w->icd.sparse_binds(told, 4), 0);
+    w->icd.resume();
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdFillBuffer(commands, sparse, 65536 - 8, 16, 9);
     vkCmdFillBuffer(commands, sparse, 0, 4, 1);
     vkCmdFillBuffer(commands, sparse, 65536 + 64, 4, 2);
-    run(f, commands);
+    run(w, commands);
     assert_int_equal(data[16384], 1);
     assert_int_equal(data[16], 2);
     assert_int_equal(data[2 * 16384 - 1], 9);
     assert_int_equal(data[2 * 16384 - 2], 9);
     assert_int_equal(data[0], 9);
     assert_int_equal(data[1], 9);
-    assert_int_equal(vulkan_value(f->device, a), 2);
+    assert_int_equal(vulkan_value(w->device, a), 2);
 
-    assert_int_equal(f->icd.sparse_binds(told, 4), 2);
+    assert_int_equal(w->icd.sparse_binds(told, 4), 2);
     assert_int_equal(told[1].resource, (uint64_t)(uintptr_t)sparse);
     assert_int_equal(told[1].offset, 65536);
     assert_int_equal(told[1].memory, (uint64_t)(uintptr_t)memory);
@@ -292,76 +292,78 @@ FIXTURE_TEST(test_sparse, "SHAPE=q2")
     binds[0].memory = VK_NULL_HANDLE;
     bind.pNext = NULL;
     bind.waitSemaphoreCount = bind.signalSemaphoreCount = 0;
-    VkFence fence = vulkan_fence(f->device, false);
-    assert_success(vkQueueBindSparse(f->queues[0][0], 1, &bind, fence));
-    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
-    f->words[0] = f->words[1] = 77;
-    commands = device_begin(&f->base, 0, 0);
+    VkFence fence = vulkan_fence(w->device, false);
+    assert_success(vkQueueBindSparse(w->queues[0][0], 1, &bind, fence));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    w->words[0] = w->words[1] = 77;
+    commands = device_begin(w, 0, 0);
     VkBufferCopy copies[2] = {{.srcOffset = 0, .dstOffset = 0, .size = 4},
                               {.srcOffset = 65536 + 64, .dstOffset = 4, .size = 4}};
-    vkCmdCopyBuffer(commands, sparse, f->buffer, 2, copies);
-    run(f, commands);
-    assert_int_equal(f->words[0], 0);
-    assert_int_equal(f->words[1], 2);
-    assert_int_equal(vulkan_counters(&f->icd).bind_sparse_calls, 2);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkDestroyFence(f->device, fence, NULL);
-    vkDestroySemaphore(f->device, a, NULL);
-    vkDestroyBuffer(f->device, sparse, NULL);
-    vkFreeMemory(f->device, memory, NULL);
+    vkCmdCopyBuffer(commands, sparse, w->buffer, 2, copies);
+    run(w, commands);
+    assert_int_equal(w->words[0], 0);
+    assert_int_equal(w->words[1], 2);
+    assert_int_equal(vulkan_counters(&w->icd).bind_sparse_calls, 2);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySemaphore(w->device, a, NULL);
+    vkDestroyBuffer(w->device, sparse, NULL);
+    vkFreeMemory(w->device, memory, NULL);
 }
 
-FIXTURE_TEST(test_private_data, NULL)
+DEVICE_TEST(test_private_data, NULL, WORLD_ALL)
 {
     const VkPrivateDataSlotCreateInfo info = {VK_TYPE(PRIVATE_DATA_SLOT_CREATE_INFO)};
     VkPrivateDataSlot slot;
     uint64_t data = 1;
-    assert_success(vkCreatePrivateDataSlot(f->device, &info, NULL, &slot));
-    uint64_t queue = (uint64_t)(uintptr_t)f->queues[0][0];
-    vkGetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_success(vkCreatePrivateDataSlot(w->device, &info, NULL, &slot));
+    uint64_t queue = (uint64_t)(uintptr_t)w->queues[0][0];
+    vkGetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
     assert_int_equal(data, 0);
-    assert_success(vkSetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, 99));
-    vkGetPrivateData(f->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
+    assert_success(vkSetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE, queue, slot, 99));
+    vkGetPrivateData(w->device, VK_OBJECT_TYPE_QUEUE, queue, slot, &data);
     assert_int_equal(data, 99);
-    vkDestroyPrivateDataSlot(f->device, slot, NULL);
+    vkDestroyPrivateDataSlot(w->device, slot, NULL);
 }
 
 /* Dispatches that take time ----------------------------------------------------------------- */
 
 /* A later batch runs beside them; their own batch has not signalled. */
-FIXTURE_TEST(test_a_batch_runs_beside_the_dispatches_before_it, "SHAPE=q1 DISPATCH_US=60000000")
+DEVICE_TEST(test_a_batch_runs_beside_the_dispatches_before_it, "SHAPE=q1 DISPATCH_US=60000000",
+            WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(f->device, 0);
-    VkCommandBuffer dispatch = device_begin(&f->base, 0, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0);
+    VkCommandBuffer dispatch = device_begin(w, 0, 0);
     vkCmdDispatch(dispatch, 1, 1, 1);
     assert_success(vkEndCommandBuffer(dispatch));
-    VkCommandBuffer store = device_begin(&f->base, 0, 0);
-    vkCmdFillBuffer(store, f->buffer, 0, 4, 42);
+    VkCommandBuffer store = device_begin(w, 0, 0);
+    vkCmdFillBuffer(store, w->buffer, 0, 4, 42);
     assert_success(vkEndCommandBuffer(store));
     assert_success(
-        vulkan_submit(f->queues[0][0],
+        vulkan_submit(w->queues[0][0],
                       (struct vulkan_batch){.commands = dispatch, .signal = a, .signal_value = 1}));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = store}));
-    while (__atomic_load_n(f->words, __ATOMIC_ACQUIRE) != 42)
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = store}));
+    while (__atomic_load_n(w->words, __ATOMIC_ACQUIRE) != 42)
         ;
-    assert_int_equal(vulkan_value(f->device, a), 0);
-    f->icd.lose();
-    assert_int_equal(vkQueueWaitIdle(f->queues[0][0]), VK_ERROR_DEVICE_LOST);
-    f->icd.quiesce(); /* the loss is told at once, while the driver is about to drop the work */
-    vkDestroySemaphore(f->device, a, NULL);
+    assert_int_equal(vulkan_value(w->device, a), 0);
+    w->icd.lose();
+    assert_int_equal(vkQueueWaitIdle(w->queues[0][0]), VK_ERROR_DEVICE_LOST);
+    w->icd.quiesce(); /* the loss is told at once, while the driver is about to drop the work */
+    vkDestroySemaphore(w->device, a, NULL);
 }
 
 /* Timestamps are of a dispatch's end and hold up nobody; a waiting copy does, and a barrier. */
-FIXTURE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 DISPATCH_US=20000")
+DEVICE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 DISPATCH_US=20000",
+            WORLD_ALL)
 {
-    VkQueryPool pool = query_pool(f, 3);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkQueryPool pool = query_pool(w, 3);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     for (uint32_t i = 0; i < 3; i++) {
         const VkMemoryBarrier barrier = {VK_TYPE(MEMORY_BARRIER)};
         vkCmdDispatch(commands, 1, 1, 1);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, i);
         if (i == 0)
-            vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f->buffer, 0, 8,
+            vkCmdCopyQueryPoolResults(commands, pool, 0, 1, w->buffer, 0, 8,
                                       VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
         else
             vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
@@ -369,11 +371,11 @@ FIXTURE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 
                                  NULL);
     }
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
-    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
     uint64_t ends[3];
-    assert_success(vkGetQueryPoolResults(f->device, pool, 0, 3, sizeof(ends), ends, 8,
+    assert_success(vkGetQueryPoolResults(w->device, pool, 0, 3, sizeof(ends), ends, 8,
                                          VK_QUERY_RESULT_64_BIT));
     assert_true(ends[1] - ends[0] >= 20000000 && ends[2] - ends[1] >= 20000000);
-    vkDestroyQueryPool(f->device, pool, NULL);
+    vkDestroyQueryPool(w->device, pool, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* More than one physical device: what tells them apart, and that they share nothing. */
-#include "fixture.h"
+#include "support/world.h"
 
 static VkPhysicalDeviceIDProperties identity(VkPhysicalDevice physical,
                                              VkPhysicalDeviceProperties *properties)
@@ -19,20 +19,20 @@ TEST(test_one_device_unless_more_are_asked_for)
         uint32_t n;
     } cases[] = {{NULL, 1}, {"DEVICES=2", 2}, {"DEVICES=4", 4}, {"DEVICES=5", 1}, {"DEVICES=0", 1}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fixture f;
-        fixture_open_instance(&f, cases[i].environment);
-        assert_int_equal(f.n_physicals, cases[i].n);
+        struct device f;
+        assert_success(world_instance(&f, cases[i].environment));
+        assert_int_equal(f.physical_count, cases[i].n);
         uint32_t n = 0;
         assert_success(vkEnumeratePhysicalDeviceGroups(f.instance, &n, NULL));
         assert_int_equal(n, cases[i].n);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 TEST(test_devices_have_an_identity_each)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "DEVICES=3 SHAPE=q2 SHAPE_2=nvidia");
+    struct device f;
+    assert_success(world_instance(&f, "DEVICES=3 SHAPE=q2 SHAPE_2=nvidia"));
     static const char *const names[] = {"Belfry test driver (q2)", "Belfry test driver 2 (nvidia)",
                                         "Belfry test driver 3 (q2)"};
     VkPhysicalDeviceProperties properties[3];
@@ -57,15 +57,16 @@ TEST(test_devices_have_an_identity_each)
             seen[k] |= groups[i].physicalDevices[0] == f.physicals[k];
     }
     assert_true(seen[0] && seen[1] && seen[2]);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* The second device is like the first one but for what is said of it. */
 TEST(test_each_device_has_its_own_switches)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "DEVICES=3 SHAPE=copy SHAPE_2=intel API_2=1.1 NO_SYNC2_2=1 "
-                              "HOST_MEMORY=0 HOST_MEMORY_2=1 TIMESTAMP_BITS_3=40 INT64_3=1");
+    struct device f;
+    assert_success(world_instance(&f,
+                                  "DEVICES=3 SHAPE=copy SHAPE_2=intel API_2=1.1 NO_SYNC2_2=1 "
+                                  "HOST_MEMORY=0 HOST_MEMORY_2=1 TIMESTAMP_BITS_3=40 INT64_3=1"));
     static const struct {
         uint32_t families, minor, bits;
         bool host_memory, sync2, int64;
@@ -91,10 +92,10 @@ TEST(test_each_device_has_its_own_switches)
             vulkan_has_device_extension(f.physicals[i], VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME),
             expected[i].sync2);
     }
-    fixture_close(&f);
+    world_close(&f);
 }
 
-static uint64_t device_time(struct fixture *f)
+static uint64_t device_time(struct device *f)
 {
     const VkCalibratedTimestampInfoEXT info = {VK_TYPE(CALIBRATED_TIMESTAMP_INFO_EXT),
                                                .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT};
@@ -105,17 +106,17 @@ static uint64_t device_time(struct fixture *f)
 
 TEST(test_devices_run_beside_each_other)
 {
-    struct fixture f, g;
-    fixture_open(&f, "DEVICES=2 SHAPE=q1 SHAPE_2=nvidia");
-    fixture_open_beside(&g, &f, 1);
+    struct device f, g;
+    world_open(&f, "DEVICES=2 SHAPE=q1 SHAPE_2=nvidia", WORLD_ALL);
+    world_open_beside(&g, &f, 1);
     assert_int_equal(f.family_count, 1);
     assert_int_equal(g.family_count, 5);
     struct belfry_icd_record records[2];
     f.icd.record_start(records, 2);
-    assert_success(vulkan_submit(
-        f.queues[0][0], (struct vulkan_batch){.commands = device_store(&f.base, 0, 0, 1)}));
-    assert_success(vulkan_submit(
-        g.queues[0][0], (struct vulkan_batch){.commands = device_store(&g.base, 0, 0, 2)}));
+    assert_success(vulkan_submit(f.queues[0][0],
+                                 (struct vulkan_batch){.commands = device_store(&f, 0, 0, 1)}));
+    assert_success(vulkan_submit(g.queues[0][0],
+                                 (struct vulkan_batch){.commands = device_store(&g, 0, 0, 2)}));
     assert_int_equal(f.icd.record_stop(), 2);
     assert_int_equal(records[0].device, 0);
     assert_int_equal(records[1].device, 1);
@@ -131,18 +132,18 @@ TEST(test_devices_run_beside_each_other)
     f.icd.lose_device(1);
     assert_int_equal(vkDeviceWaitIdle(g.device), VK_ERROR_DEVICE_LOST);
     assert_success(vkDeviceWaitIdle(f.device));
-    device_close(&g.base);
-    fixture_close(&f);
+    device_close(&g);
+    world_close(&f);
 }
 
 TEST(test_objects_stay_with_their_device)
 {
-    struct fixture f, g;
-    fixture_open(&f, "DEVICES=2 SHAPE=q1 QUIET=1");
-    fixture_open_beside(&g, &f, 1);
+    struct device f, g;
+    world_open(&f, "DEVICES=2 SHAPE=q1 QUIET=1", WORLD_ALL);
+    world_open_beside(&g, &f, 1);
     VkSemaphore a = vulkan_timeline(f.device, 0);
     VkFence fence = vulkan_fence(f.device, false);
-    VkCommandBuffer store = device_store(&f.base, 0, 0, 1);
+    VkCommandBuffer store = device_store(&f, 0, 0, 1);
     VkQueue queue = g.queues[0][0];
     assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
@@ -163,7 +164,7 @@ TEST(test_objects_stay_with_their_device)
     vulkan_wait(g.device, a, 2);
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 3);
 
-    VkCommandBuffer commands = device_begin(&g.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&g, 0, 0);
     const VkBufferCopy copy = {.size = 8};
     vkCmdCopyBuffer(commands, f.buffer, g.buffer, 1, &copy);
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
@@ -177,13 +178,13 @@ TEST(test_objects_stay_with_their_device)
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkDeviceWaitIdle(f.device));
     assert_success(vkDeviceWaitIdle(g.device));
-    device_close(&g.base);
+    device_close(&g);
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySemaphore(f.device, a, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
-static VkResult import_across(struct fixture *from, struct fixture *to)
+static VkResult import_across(struct device *from, struct device *to)
 {
     VkSemaphore theirs = vulkan_timeline(from->device, 5);
     VkSemaphore ours = vulkan_timeline(to->device, 0);
@@ -206,14 +207,14 @@ static VkResult import_across(struct fixture *from, struct fixture *to)
 
 TEST(test_semaphores_are_shared_within_a_physical_device_alone)
 {
-    struct fixture f, same, other;
-    fixture_open(&f, "DEVICES=2 SHAPE=q1");
-    fixture_open_beside(&same, &f, 0);
-    fixture_open_beside(&other, &f, 1);
+    struct device f, same, other;
+    world_open(&f, "DEVICES=2 SHAPE=q1", WORLD_ALL);
+    world_open_beside(&same, &f, 0);
+    world_open_beside(&other, &f, 1);
     assert_success(import_across(&f, &same));
     assert_int_equal(import_across(&f, &other), VK_ERROR_INVALID_EXTERNAL_HANDLE);
     assert_int_equal(import_across(&other, &f), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    device_close(&other.base);
-    device_close(&same.base);
-    fixture_close(&f);
+    device_close(&other);
+    device_close(&same);
+    world_close(&f);
 }

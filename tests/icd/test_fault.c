@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults: a device lost at the n-th submit, memory out at the n-th call. Whatever fails must fail
  * cleanly and hang nobody. */
-#include "fixture.h"
+#include "support/world.h"
 
 TEST(test_lose_at_submit)
 {
     for (uint32_t n = 1; n <= 3; n++) {
         char environment[64];
         snprintf(environment, sizeof(environment), "SHAPE=q2 LOSE_AT_SUBMIT=%u", n);
-        struct fixture f;
-        fixture_open(&f, environment);
+        struct device f;
+        world_open(&f, environment, WORLD_ALL);
         VkSemaphore a = vulkan_timeline(f.device, 0);
         VkFence fence = vulkan_fence(f.device, false);
         for (uint32_t i = 1; i <= 4; i++) {
@@ -34,12 +34,12 @@ TEST(test_lose_at_submit)
         f.icd.quiesce(); /* what had been accepted has been let go */
         vkDestroySemaphore(f.device, a, NULL);
         vkDestroyFence(f.device, fence, NULL);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 struct waiter {
-    struct fixture *f;
+    struct device *f;
     VkSemaphore semaphore;
     VkQueue queue;
     VkResult wait, idle;
@@ -57,68 +57,68 @@ static void *waiter_run(void *argument)
 }
 
 /* Who waits when the device is lost, thread or queue, is told. */
-FIXTURE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1")
+DEVICE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(f->device, 0);
-    VkSemaphore b = vulkan_timeline(f->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0);
+    VkSemaphore b = vulkan_timeline(w->device, 0);
     VkEvent event;
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
-    assert_success(vkCreateEvent(f->device, &info, NULL, &event));
-    VkCommandBuffer waits = device_begin(&f->base, 0, 0);
+    assert_success(vkCreateEvent(w->device, &info, NULL, &event));
+    VkCommandBuffer waits = device_begin(w, 0, 0);
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(waits));
     assert_success(vulkan_submit(
-        f->queues[0][0],
+        w->queues[0][0],
         (struct vulkan_batch){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
-    assert_success(vulkan_submit(f->queues[0][1], (struct vulkan_batch){.commands = waits}));
-    f->icd.quiesce();
-    f->icd.reset_counters();
-    struct waiter w = {.f = f, .semaphore = b, .queue = f->queues[0][0]};
+    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = waits}));
+    w->icd.quiesce();
+    w->icd.reset_counters();
+    struct waiter waiter = {.f = w, .semaphore = b, .queue = w->queues[0][0]};
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
-    while (!f->icd.sleepers())
+    assert_int_equal(pthread_create(&thread, NULL, waiter_run, &waiter), 0);
+    while (!w->icd.sleepers())
         sched_yield();
-    f->icd.lose();
+    w->icd.lose();
     pthread_join(thread, NULL);
-    assert_int_equal(w.wait, VK_ERROR_DEVICE_LOST);
-    assert_int_equal(w.idle, VK_ERROR_DEVICE_LOST);
-    f->icd.quiesce();
-    assert_int_equal(f->icd.queue_depth(0, 0), 0);
-    assert_int_equal(f->icd.queue_depth(0, 1), 0);
-    vkDestroySemaphore(f->device, a, NULL);
-    vkDestroySemaphore(f->device, b, NULL);
-    vkDestroyEvent(f->device, event, NULL);
+    assert_int_equal(waiter.wait, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(waiter.idle, VK_ERROR_DEVICE_LOST);
+    w->icd.quiesce();
+    assert_int_equal(w->icd.queue_depth(0, 0), 0);
+    assert_int_equal(w->icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(w->device, a, NULL);
+    vkDestroySemaphore(w->device, b, NULL);
+    vkDestroyEvent(w->device, event, NULL);
 }
 
-FIXTURE_TEST(test_lose_paused, "SHAPE=q1")
+DEVICE_TEST(test_lose_paused, "SHAPE=q1", WORLD_ALL)
 {
-    VkFence fence = vulkan_fence(f->device, false);
-    f->icd.pause();
-    assert_success(vkQueueSubmit(f->queues[0][0], 0, NULL, fence));
-    f->icd.lose();
-    assert_int_equal(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX),
+    VkFence fence = vulkan_fence(w->device, false);
+    w->icd.pause();
+    assert_success(vkQueueSubmit(w->queues[0][0], 0, NULL, fence));
+    w->icd.lose();
+    assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);
-    f->icd.quiesce();
-    assert_int_equal(f->icd.queue_depth(0, 0), 0);
-    f->icd.resume();
-    vkDestroyFence(f->device, fence, NULL);
+    w->icd.quiesce();
+    assert_int_equal(w->icd.queue_depth(0, 0), 0);
+    w->icd.resume();
+    vkDestroyFence(w->device, fence, NULL);
 }
 
-FIXTURE_TEST(test_oom_at_submit, "SHAPE=q1 OOM_AT_SUBMIT=2")
+DEVICE_TEST(test_oom_at_submit, "SHAPE=q1 OOM_AT_SUBMIT=2", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(f->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0);
     for (uint64_t i = 1; i <= 3; i++) {
         VkResult result =
-            vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = i});
+            vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = i});
         assert_int_equal(result, i == 2 ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS);
     }
-    vulkan_wait(f->device, a, 3);
-    vkDestroySemaphore(f->device, a, NULL);
+    vulkan_wait(w->device, a, 3);
+    vkDestroySemaphore(w->device, a, NULL);
 }
 
 /* A little of everything; the first failure ends it, and what had been made is unmade. */
-static VkResult tour(struct fixture *f)
+static VkResult tour(struct device *f)
 {
     VkSemaphore semaphore = VK_NULL_HANDLE;
     VkFence fence = VK_NULL_HANDLE;
@@ -126,7 +126,7 @@ static VkResult tour(struct fixture *f)
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;
-    VkResult result = fixture_open_device(f, NULL);
+    VkResult result = world_device(f, WORLD_ALL, NULL);
     if (result != VK_SUCCESS)
         return result;
 
@@ -183,7 +183,7 @@ end:
     vkFreeMemory(f->device, memory, NULL);
     vkDestroySemaphore(f->device, semaphore, NULL);
     vkDestroyFence(f->device, fence, NULL);
-    device_close(&f->base);
+    device_close(f);
     return result;
 }
 
@@ -191,18 +191,18 @@ end:
  * own calls to succeed: the first to fail is the one behind them. */
 TEST(test_oom_everywhere)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "SHAPE=q1");
+    struct device f;
+    assert_success(world_instance(&f, "SHAPE=q1"));
     uint32_t n = (uint32_t)vulkan_counters(&f.icd).oom_points;
-    fixture_close(&f);
+    world_close(&f);
 
     uint32_t failures = 0;
     for (VkResult result = VK_INCOMPLETE; result != VK_SUCCESS;) {
         char environment[64];
         snprintf(environment, sizeof(environment), "SHAPE=q1 OOM_AT=%u", ++n);
-        fixture_open_instance(&f, environment);
+        assert_success(world_instance(&f, environment));
         result = tour(&f);
-        fixture_close(&f);
+        world_close(&f);
         if (result != VK_SUCCESS) {
             assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
             failures++;
@@ -212,7 +212,7 @@ TEST(test_oom_everywhere)
     assert_in_range(failures, 18, 30);
 }
 
-static VkResult compute_create(struct fixture *f, const char *entry)
+static VkResult compute_create(struct device *f, const char *entry)
 {
     const VkComputePipelineCreateInfo info = {VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
                                               .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO),
@@ -226,7 +226,7 @@ static VkResult compute_create(struct fixture *f, const char *entry)
     return result;
 }
 
-static VkResult graphics_create(struct fixture *f, const char *vertex, const char *fragment)
+static VkResult graphics_create(struct device *f, const char *vertex, const char *fragment)
 {
     const VkPipelineShaderStageCreateInfo stages[] = {{.pName = vertex}, {.pName = fragment}};
     const VkGraphicsPipelineCreateInfo info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
@@ -241,52 +241,52 @@ static VkResult graphics_create(struct fixture *f, const char *vertex, const cha
 /* Crashes and hangs: tests/specialize/isolate/faults.c. */
 TEST(test_pipelines)
 {
-    struct fixture f;
-    fixture_open(&f, "PIPELINE=-2:a,-13:b,1000297000:c");
+    struct device f;
+    world_open(&f, "PIPELINE=-2:a,-13:b,1000297000:c", WORLD_ALL);
     assert_int_equal(compute_create(&f, "main"), VK_SUCCESS);
     assert_int_equal(compute_create(&f, "a"), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(compute_create(&f, "b"), VK_ERROR_UNKNOWN);
     assert_int_equal(compute_create(&f, "ab"), VK_SUCCESS);
     assert_int_equal(graphics_create(&f, "main", "main"), VK_SUCCESS);
     assert_int_equal(graphics_create(&f, "main", "c"), VK_PIPELINE_COMPILE_REQUIRED);
-    fixture_close(&f);
-    fixture_open(&f, "PIPELINE=-13");
+    world_close(&f);
+    world_open(&f, "PIPELINE=-13", WORLD_ALL);
     assert_int_equal(compute_create(&f, "main"), VK_ERROR_UNKNOWN);
-    fixture_close(&f);
+    world_close(&f);
     const char *const wrong[] = {"PIPELINE=", "PIPELINE=0", "PIPELINE=fail", "PIPELINE=-13:a,what"};
     for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        fixture_open(&f, wrong[i]);
+        world_open(&f, wrong[i], WORLD_ALL);
         assert_int_equal(compute_create(&f, "a"), VK_SUCCESS);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 /* Asked for by the program, for a command or for all. */
-FIXTURE_TEST(test_asked, NULL)
+DEVICE_TEST(test_asked, NULL, WORLD_ALL)
 {
-    const uint64_t live = f->icd.live(NULL), fences = f->icd.live("fence");
+    const uint64_t live = w->icd.live(NULL), fences = w->icd.live("fence");
     const VkFenceCreateInfo info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence;
-    f->icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
-    assert_int_equal(compute_create(f, "main"), VK_SUCCESS);
+    w->icd.set_fault("vkCreateFence", 2, VK_ERROR_FRAGMENTATION);
+    assert_int_equal(compute_create(w, "main"), VK_SUCCESS);
     for (uint32_t i = 1; i <= 3; i++) {
-        assert_int_equal(vkCreateFence(f->device, &info, NULL, &fence),
+        assert_int_equal(vkCreateFence(w->device, &info, NULL, &fence),
                          i == 2 ? VK_ERROR_FRAGMENTATION : VK_SUCCESS);
-        assert_int_equal(f->icd.fault_calls(), i);
-        assert_int_equal(f->icd.live("fence"), fences + (i != 2));
-        assert_int_equal(f->icd.live(NULL), live + (i != 2));
+        assert_int_equal(w->icd.fault_calls(), i);
+        assert_int_equal(w->icd.live("fence"), fences + (i != 2));
+        assert_int_equal(w->icd.live(NULL), live + (i != 2));
         if (i != 2)
-            vkDestroyFence(f->device, fence, NULL);
+            vkDestroyFence(w->device, fence, NULL);
     }
-    f->icd.set_fault(NULL, 3, VK_PIPELINE_COMPILE_REQUIRED);
-    assert_success(vkCreateFence(f->device, &info, NULL, &fence));
-    assert_int_equal(vkGetFenceStatus(f->device, fence), VK_NOT_READY);
-    assert_int_equal(compute_create(f, "main"), VK_PIPELINE_COMPILE_REQUIRED);
-    f->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(vkQueueSubmit(f->queues[0][0], 0, NULL, fence), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    f->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkQueueSubmit(f->queues[0][0], 0, NULL, fence), VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkDeviceWaitIdle(f->device), VK_ERROR_DEVICE_LOST);
-    f->icd.set_fault(NULL, 0, VK_SUCCESS);
-    vkDestroyFence(f->device, fence, NULL);
+    w->icd.set_fault(NULL, 3, VK_PIPELINE_COMPILE_REQUIRED);
+    assert_success(vkCreateFence(w->device, &info, NULL, &fence));
+    assert_int_equal(vkGetFenceStatus(w->device, fence), VK_NOT_READY);
+    assert_int_equal(compute_create(w, "main"), VK_PIPELINE_COMPILE_REQUIRED);
+    w->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(vkQueueSubmit(w->queues[0][0], 0, NULL, fence), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    w->icd.set_fault("vkQueueSubmit", 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueSubmit(w->queues[0][0], 0, NULL, fence), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
+    w->icd.set_fault(NULL, 0, VK_SUCCESS);
+    vkDestroyFence(w->device, fence, NULL);
 }

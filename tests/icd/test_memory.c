@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory: the program's own that is imported, and what kinds of it there are. */
-#include "fixture.h"
+#include "support/world.h"
 
 #include <sys/mman.h>
 
@@ -9,14 +9,14 @@
 static const VkExternalMemoryHandleTypeFlagBits host_allocation =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
 
-static void run(struct fixture *f, VkCommandBuffer commands)
+static void run(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
     assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
-static VkBuffer buffer_for(struct fixture *f, VkExternalMemoryHandleTypeFlags handle_types)
+static VkBuffer buffer_for(struct device *f, VkExternalMemoryHandleTypeFlags handle_types)
 {
     const VkExternalMemoryBufferCreateInfo external = {VK_TYPE(EXTERNAL_MEMORY_BUFFER_CREATE_INFO),
                                                        .handleTypes = handle_types};
@@ -52,8 +52,8 @@ TEST(test_host_memory_is_offered_unless_switched_off)
 {
     static const char *const environments[] = {"HOST_MEMORY=0", NULL, "SHAPE=nvidia API=1.1"};
     for (int i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open_instance(&f, environments[i]);
+        struct device f;
+        assert_success(world_instance(&f, environments[i]));
         bool on = i > 0;
         assert_int_equal(
             vulkan_has_device_extension(f.physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
@@ -74,77 +74,77 @@ TEST(test_host_memory_is_offered_unless_switched_off)
                          on ? VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0);
         assert_int_equal(external.externalMemoryProperties.compatibleHandleTypes,
                          on ? host_allocation : 0);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 /* The device reads and writes the program's own memory, and leaves it to the program. */
-FIXTURE_TEST(test_imported_memory_is_the_program_s_own, "SHAPE=q1")
+DEVICE_TEST(test_imported_memory_is_the_program_s_own, "SHAPE=q1", WORLD_ALL)
 {
     uint64_t *words = pages_new(2);
     VkMemoryHostPointerPropertiesEXT properties = {VK_TYPE(MEMORY_HOST_POINTER_PROPERTIES_EXT)};
     assert_success(
-        vkGetMemoryHostPointerPropertiesEXT(f->device, host_allocation, words, &properties));
+        vkGetMemoryHostPointerPropertiesEXT(w->device, host_allocation, words, &properties));
     assert_true(properties.memoryTypeBits & 1);
     VkDeviceMemory memories[2];
     VkBuffer buffers[2];
     for (int i = 0; i < 2; i++) { /* twice the same: both see one memory */
-        assert_success(import(f->device, words, 2 * PAGE, 0, &memories[i]));
-        buffers[i] = buffer_for(f, host_allocation);
-        assert_success(vkBindBufferMemory(f->device, buffers[i], memories[i], i ? PAGE : 0));
+        assert_success(import(w->device, words, 2 * PAGE, 0, &memories[i]));
+        buffers[i] = buffer_for(w, host_allocation);
+        assert_success(vkBindBufferMemory(w->device, buffers[i], memories[i], i ? PAGE : 0));
     }
     void *mapped;
-    assert_success(vkMapMemory(f->device, memories[0], PAGE, VK_WHOLE_SIZE, 0, &mapped));
+    assert_success(vkMapMemory(w->device, memories[0], PAGE, VK_WHOLE_SIZE, 0, &mapped));
     assert_ptr_equal(mapped, words + PAGE / 8);
 
     words[0] = UINT64_C(0x0102030405060708);
     const uint64_t update = UINT64_C(0x1112131415161718);
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdCopyBuffer(commands, buffers[0], buffers[1], 1, &copy);
     vkCmdUpdateBuffer(commands, buffers[0], 16, sizeof(update), &update);
-    run(f, commands);
+    run(w, commands);
     assert_int_equal(words[PAGE / 8 + 1], UINT64_C(0x0102030405060708));
     assert_int_equal(words[2], update);
     for (int i = 0; i < 2; i++) {
-        vkDestroyBuffer(f->device, buffers[i], NULL);
-        vkFreeMemory(f->device, memories[i], NULL);
+        vkDestroyBuffer(w->device, buffers[i], NULL);
+        vkFreeMemory(w->device, memories[i], NULL);
     }
     assert_int_equal(words[2], update);
     assert_int_equal(munmap(words, 2 * PAGE), 0);
 }
 
-FIXTURE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1")
+DEVICE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1", WORLD_ALL)
 {
     uint8_t *bytes = pages_new(2);
     VkDeviceMemory memory;
     VkMemoryHostPointerPropertiesEXT properties = {VK_TYPE(MEMORY_HOST_POINTER_PROPERTIES_EXT)};
     assert_int_equal(
-        vkGetMemoryHostPointerPropertiesEXT(f->device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+        vkGetMemoryHostPointerPropertiesEXT(w->device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
                                             bytes, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_int_equal(
-        vkGetMemoryHostPointerPropertiesEXT(f->device, host_allocation, bytes + 64, &properties),
+        vkGetMemoryHostPointerPropertiesEXT(w->device, host_allocation, bytes + 64, &properties),
         VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(import(f->device, bytes + 64, PAGE, 0, &memory),
+    assert_int_equal(import(w->device, bytes + 64, PAGE, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    assert_int_equal(import(f->device, bytes, PAGE + 64, 0, &memory),
+    assert_int_equal(import(w->device, bytes, PAGE + 64, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
     /* Host memory is coherent, type 1 isn't. */
-    assert_int_equal(import(f->device, bytes, PAGE, 1, &memory), VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 4);
+    assert_int_equal(import(w->device, bytes, PAGE, 1, &memory), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    vulkan_expect(&w->icd, BELFRY_ICD_MEMORY_MISMATCH, 4);
 
-    assert_success(import(f->device, bytes, PAGE, 0, &memory));
-    VkBuffer announced = buffer_for(f, host_allocation);
-    assert_success(vkBindBufferMemory(f->device, announced, memory, 0));
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    VkBuffer plain = buffer_for(f, 0);
-    assert_success(vkBindBufferMemory(f->device, plain, memory, 0));
-    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
-    vkDestroyBuffer(f->device, plain, NULL);
-    vkDestroyBuffer(f->device, announced, NULL);
-    vkFreeMemory(f->device, memory, NULL);
+    assert_success(import(w->device, bytes, PAGE, 0, &memory));
+    VkBuffer announced = buffer_for(w, host_allocation);
+    assert_success(vkBindBufferMemory(w->device, announced, memory, 0));
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    VkBuffer plain = buffer_for(w, 0);
+    assert_success(vkBindBufferMemory(w->device, plain, memory, 0));
+    vulkan_expect(&w->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vkDestroyBuffer(w->device, plain, NULL);
+    vkDestroyBuffer(w->device, announced, NULL);
+    vkFreeMemory(w->device, memory, NULL);
 
     const float priority = 1.0f;
     const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
@@ -152,10 +152,10 @@ FIXTURE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1")
     const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue};
     VkDevice plain_device;
-    assert_success(vkCreateDevice(f->physical, &info, NULL, &plain_device));
+    assert_success(vkCreateDevice(w->physical, &info, NULL, &plain_device));
     assert_int_equal(import(plain_device, bytes, PAGE, 0, &memory),
                      VK_ERROR_INVALID_EXTERNAL_HANDLE);
-    vulkan_expect(&f->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     vkDestroyDevice(plain_device, NULL);
     munmap(bytes, 2 * PAGE);
 }
@@ -198,9 +198,9 @@ static const struct {
 TEST(test_the_memory_there_is)
 {
     for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
-        struct fixture f;
-        fixture_open_instance(&f, memories[i].environment);
-        assert_success(fixture_open_device(&f, NULL));
+        struct device f;
+        assert_success(world_instance(&f, memories[i].environment));
+        assert_success(world_device(&f, WORLD_ALL, NULL));
         VkPhysicalDeviceMemoryProperties properties;
         vkGetPhysicalDeviceMemoryProperties(f.physical, &properties);
         assert_int_equal(properties.memoryTypeCount, memories[i].n);
@@ -238,11 +238,11 @@ TEST(test_the_memory_there_is)
         vkGetImageMemoryRequirements(f.device, image, &requirements);
         assert_int_equal(requirements.memoryTypeBits, memories[i].images);
         vkDestroyImage(f.device, image, NULL);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
-static VkDeviceMemory allocate(struct fixture *f, uint32_t type)
+static VkDeviceMemory allocate(struct device *f, uint32_t type)
 {
     const VkMemoryAllocateInfo info = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = PAGE,
                                        .memoryTypeIndex = type};
@@ -255,9 +255,9 @@ static VkDeviceMemory allocate(struct fixture *f, uint32_t type)
  * and after a flush and an invalidation of each. Atoms are of 64 bytes, 8 words. */
 static void coherence_tour(const char *environment, uint32_t type, bool coherent)
 {
-    struct fixture f;
-    fixture_open_instance(&f, environment);
-    assert_success(fixture_open_device(&f, NULL));
+    struct device f;
+    assert_success(world_instance(&f, environment));
+    assert_success(world_device(&f, WORLD_ALL, NULL));
     const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
     assert_success(vkCreateCommandPool(f.device, &pool, NULL, &f.pools[0]));
     VkBuffer buffer = buffer_for(&f, 0);
@@ -267,7 +267,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     assert_success(vkMapMemory(f.device, memory, 0, VK_WHOLE_SIZE, 0, (void **)(uintptr_t)&words));
     const uint64_t update = 3;
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 64, .size = 8};
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f, 0, 0);
     vkCmdCopyBuffer(commands, buffer, buffer, 1, &copy);
     vkCmdUpdateBuffer(commands, buffer, 128, 8, &update);
     assert_success(vkEndCommandBuffer(commands));
@@ -294,7 +294,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     assert_int_equal(words[8], 2);
     vkDestroyBuffer(f.device, buffer, NULL);
     vkFreeMemory(f.device, memory, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 TEST(test_what_is_not_coherent_needs_flush_and_invalidation)
@@ -309,9 +309,9 @@ TEST(test_what_is_not_coherent_needs_flush_and_invalidation)
 
 TEST(test_memory_is_used_for_what_takes_it)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "SHAPE=q1 MEMORY=split BUFFER_TYPES=3 QUIET=1");
-    assert_success(fixture_open_device(&f, NULL));
+    struct device f;
+    assert_success(world_instance(&f, "SHAPE=q1 MEMORY=split BUFFER_TYPES=3 QUIET=1"));
+    assert_success(world_device(&f, WORLD_ALL, NULL));
     VkBuffer buffer = buffer_for(&f, 0);
     VkDeviceMemory local = allocate(&f, 0);
     VkDeviceMemory cached = allocate(&f, 2);
@@ -350,10 +350,10 @@ TEST(test_memory_is_used_for_what_takes_it)
     vkDestroyBuffer(f.device, buffer, NULL);
     vkFreeMemory(f.device, local, NULL);
     vkFreeMemory(f.device, cached, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
-FIXTURE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1")
+DEVICE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1", WORLD_ALL)
 {
     static const struct {
         VkDeviceSize offset, size;
@@ -364,27 +364,27 @@ FIXTURE_TEST(test_mappings_are_checked, "SHAPE=q1 QUIET=1")
         {2048, 128, true},   {3072, 64, true},    {1032, 64, true},
         {1024, 72, true},
     };
-    VkDeviceMemory memory = allocate(f, 1);
+    VkDeviceMemory memory = allocate(w, 1);
     void *data;
-    assert_success(vkMapMemory(f->device, memory, 1024, 1024 + 64, 0, &data));
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vkMapMemory(w->device, memory, 1024, 1024 + 64, 0, &data));
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
                                            .offset = ranges[i].offset, .size = ranges[i].size};
-        assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
-        vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
-        assert_success(vkInvalidateMappedMemoryRanges(f->device, 1, &range));
-        vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        assert_success(vkFlushMappedMemoryRanges(w->device, 1, &range));
+        vulkan_expect(&w->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
+        assert_success(vkInvalidateMappedMemoryRanges(w->device, 1, &range));
+        vulkan_expect(&w->icd, BELFRY_ICD_MAPPING, ranges[i].wrong);
     }
-    assert_success(vkMapMemory(f->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
-    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
-    vkUnmapMemory(f->device, memory);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkUnmapMemory(f->device, memory);
-    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
+    assert_success(vkMapMemory(w->device, memory, 0, VK_WHOLE_SIZE, 0, &data));
+    vulkan_expect(&w->icd, BELFRY_ICD_MAPPING, 1);
+    vkUnmapMemory(w->device, memory);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkUnmapMemory(w->device, memory);
+    vulkan_expect(&w->icd, BELFRY_ICD_MAPPING, 1);
     const VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory,
                                        .size = VK_WHOLE_SIZE};
-    assert_success(vkFlushMappedMemoryRanges(f->device, 1, &range));
-    vulkan_expect(&f->icd, BELFRY_ICD_MAPPING, 1);
-    vkFreeMemory(f->device, memory, NULL);
+    assert_success(vkFlushMappedMemoryRanges(w->device, 1, &range));
+    vulkan_expect(&w->icd, BELFRY_ICD_MAPPING, 1);
+    vkFreeMemory(w->device, memory, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Headless presentation: acquiring, presenting in the queue's order, running out of images. */
-#include "fixture.h"
+#include "support/world.h"
 
-static VkSurfaceKHR surface_create(struct fixture *f)
+static VkSurfaceKHR surface_create(struct device *f)
 {
     const VkHeadlessSurfaceCreateInfoEXT info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
@@ -10,7 +10,7 @@ static VkSurfaceKHR surface_create(struct fixture *f)
     return surface;
 }
 
-static VkSwapchainKHR swapchain_create(struct fixture *f, VkSurfaceKHR surface, VkSwapchainKHR old)
+static VkSwapchainKHR swapchain_create(struct device *f, VkSurfaceKHR surface, VkSwapchainKHR old)
 {
     const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
                                            .surface = surface,
@@ -41,118 +41,118 @@ static VkResult present(VkQueue queue, VkSwapchainKHR swapchain, uint32_t image,
     return result;
 }
 
-FIXTURE_TEST(test_surface, "SHAPE=copy")
+DEVICE_TEST(test_surface, "SHAPE=copy", WORLD_ALL)
 {
-    VkSurfaceKHR surface = surface_create(f);
+    VkSurfaceKHR surface = surface_create(w);
     VkBool32 supported;
-    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f->physical, 0, surface, &supported));
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(w->physical, 0, surface, &supported));
     assert_true(supported);
-    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f->physical, 1, surface, &supported));
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(w->physical, 1, surface, &supported));
     assert_false(supported);
     VkSurfaceCapabilitiesKHR capabilities;
-    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f->physical, surface, &capabilities));
+    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(w->physical, surface, &capabilities));
     assert_true(capabilities.minImageCount <= 2);
     uint32_t n = 0;
-    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f->physical, surface, &n, NULL));
+    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(w->physical, surface, &n, NULL));
     assert_true(n > 0);
-    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f->physical, surface, &n, NULL));
+    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(w->physical, surface, &n, NULL));
     assert_true(n > 0);
-    vkDestroySurfaceKHR(f->instance, surface, NULL);
+    vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
 /* An image comes back when the queue has come to its present, and not before. */
-FIXTURE_TEST(test_order, "SHAPE=q2")
+DEVICE_TEST(test_order, "SHAPE=q2", WORLD_ALL)
 {
-    VkSurfaceKHR surface = surface_create(f);
-    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
+    VkSurfaceKHR surface = surface_create(w);
+    VkSwapchainKHR swapchain = swapchain_create(w, surface, VK_NULL_HANDLE);
     uint32_t n = 8;
     VkImage images[8];
-    assert_success(vkGetSwapchainImagesKHR(f->device, swapchain, &n, images));
+    assert_success(vkGetSwapchainImagesKHR(w->device, swapchain, &n, images));
     assert_int_equal(n, 2);
 
-    VkSemaphore acquired = vulkan_binary(f->device);
-    VkSemaphore rendered = vulkan_binary(f->device);
-    VkFence fence = vulkan_fence(f->device, false);
+    VkSemaphore acquired = vulkan_binary(w->device);
+    VkSemaphore rendered = vulkan_binary(w->device);
+    VkFence fence = vulkan_fence(w->device, false);
     uint32_t first, second, third;
     assert_success(
-        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, acquired, fence, &first));
-    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+        vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, acquired, fence, &first));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     const VkAcquireNextImageInfoKHR acquire = {
         VK_TYPE(ACQUIRE_NEXT_IMAGE_INFO_KHR), .swapchain = swapchain, .timeout = UINT64_MAX,
-        .semaphore = vulkan_binary(f->device), .deviceMask = 1};
-    assert_success(vkAcquireNextImage2KHR(f->device, &acquire, &second));
+        .semaphore = vulkan_binary(w->device), .deviceMask = 1};
+    assert_success(vkAcquireNextImage2KHR(w->device, &acquire, &second));
     assert_int_not_equal(first, second);
     assert_int_equal(
-        vkAcquireNextImageKHR(f->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(w->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
         VK_NOT_READY);
     assert_int_equal(
-        vkAcquireNextImageKHR(f->device, swapchain, 1000, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(w->device, swapchain, 1000, rendered, VK_NULL_HANDLE, &third),
         VK_TIMEOUT);
 
-    f->icd.pause();
-    assert_success(vulkan_submit1(f->queues[0][0],
+    w->icd.pause();
+    assert_success(vulkan_submit1(w->queues[0][0],
                                   (struct vulkan_batch){.wait = acquired, .signal = rendered}));
-    assert_success(present(f->queues[0][0], swapchain, first, rendered));
-    f->icd.quiesce();
+    assert_success(present(w->queues[0][0], swapchain, first, rendered));
+    w->icd.quiesce();
     assert_int_equal(
-        vkAcquireNextImageKHR(f->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(w->device, swapchain, 0, rendered, VK_NULL_HANDLE, &third),
         VK_NOT_READY);
-    f->icd.resume();
+    w->icd.resume();
     assert_success(
-        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
+        vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, rendered, VK_NULL_HANDLE, &third));
     assert_int_equal(third, first);
-    assert_int_equal(vulkan_counters(&f->icd).presents, 1);
+    assert_int_equal(vulkan_counters(&w->icd).presents, 1);
 
     /* A newer swapchain retires the old one. */
-    VkSwapchainKHR newer = swapchain_create(f, surface, swapchain);
+    VkSwapchainKHR newer = swapchain_create(w, surface, swapchain);
     assert_int_equal(
-        vkAcquireNextImageKHR(f->device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
+        vkAcquireNextImageKHR(w->device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
         VK_ERROR_OUT_OF_DATE_KHR);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkDestroySwapchainKHR(f->device, swapchain, NULL);
-    vkDestroySwapchainKHR(f->device, newer, NULL);
-    vkDestroySemaphore(f->device, acquire.semaphore, NULL);
-    vkDestroySemaphore(f->device, acquired, NULL);
-    vkDestroySemaphore(f->device, rendered, NULL);
-    vkDestroyFence(f->device, fence, NULL);
-    vkDestroySurfaceKHR(f->instance, surface, NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySwapchainKHR(w->device, swapchain, NULL);
+    vkDestroySwapchainKHR(w->device, newer, NULL);
+    vkDestroySemaphore(w->device, acquire.semaphore, NULL);
+    vkDestroySemaphore(w->device, acquired, NULL);
+    vkDestroySemaphore(w->device, rendered, NULL);
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
 /* A present that waits for what nobody has signalled yet is found, and blocks its queue alone. */
-FIXTURE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1")
+DEVICE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1", WORLD_ALL)
 {
-    VkSurfaceKHR surface = surface_create(f);
-    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
-    VkSemaphore rendered = vulkan_binary(f->device);
-    VkFence fence = vulkan_fence(f->device, false);
+    VkSurfaceKHR surface = surface_create(w);
+    VkSwapchainKHR swapchain = swapchain_create(w, surface, VK_NULL_HANDLE);
+    VkSemaphore rendered = vulkan_binary(w->device);
+    VkFence fence = vulkan_fence(w->device, false);
     uint32_t image;
     assert_success(
-        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
-    assert_success(present(f->queues[0][0], swapchain, image, rendered));
-    vulkan_expect(&f->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-    f->icd.quiesce();
-    assert_int_equal(f->icd.queue_depth(0, 0), 1);
-    assert_success(vulkan_submit1(f->queues[0][1], (struct vulkan_batch){.signal = rendered}));
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkDestroySwapchainKHR(f->device, swapchain, NULL);
-    vkDestroySemaphore(f->device, rendered, NULL);
-    vkDestroyFence(f->device, fence, NULL);
-    vkDestroySurfaceKHR(f->instance, surface, NULL);
+        vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    assert_success(present(w->queues[0][0], swapchain, image, rendered));
+    vulkan_expect(&w->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
+    w->icd.quiesce();
+    assert_int_equal(w->icd.queue_depth(0, 0), 1);
+    assert_success(vulkan_submit1(w->queues[0][1], (struct vulkan_batch){.signal = rendered}));
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySwapchainKHR(w->device, swapchain, NULL);
+    vkDestroySemaphore(w->device, rendered, NULL);
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
-FIXTURE_TEST(test_destroy_while_presenting, "SHAPE=q1")
+DEVICE_TEST(test_destroy_while_presenting, "SHAPE=q1", WORLD_ALL)
 {
-    VkSurfaceKHR surface = surface_create(f);
-    VkSwapchainKHR swapchain = swapchain_create(f, surface, VK_NULL_HANDLE);
-    VkFence fence = vulkan_fence(f->device, false);
+    VkSurfaceKHR surface = surface_create(w);
+    VkSwapchainKHR swapchain = swapchain_create(w, surface, VK_NULL_HANDLE);
+    VkFence fence = vulkan_fence(w->device, false);
     uint32_t image;
     assert_success(
-        vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
-    f->icd.pause();
-    assert_success(present(f->queues[0][0], swapchain, image, VK_NULL_HANDLE));
-    vkDestroySwapchainKHR(f->device, swapchain, NULL);
-    f->icd.resume();
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkDestroyFence(f->device, fence, NULL);
-    vkDestroySurfaceKHR(f->instance, surface, NULL);
+        vkAcquireNextImageKHR(w->device, swapchain, UINT64_MAX, VK_NULL_HANDLE, fence, &image));
+    w->icd.pause();
+    assert_success(present(w->queues[0][0], swapchain, image, VK_NULL_HANDLE));
+    vkDestroySwapchainKHR(w->device, swapchain, NULL);
+    w->icd.resume();
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySurfaceKHR(w->instance, surface, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timeline semaphores that two processes share (BELFRY_ICD_PROCESSES): this executable, run again,
  * is the other one, and does what it is told. */
-#include "fixture.h"
+#include "support/world.h"
 
 #include <signal.h>
 #include <spawn.h>
@@ -83,7 +83,7 @@ static const VkExportSemaphoreCreateInfo exportable = {
     VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
     .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
 
-static VkSemaphore make(struct fixture *f, uint64_t value)
+static VkSemaphore make(struct device *f, uint64_t value)
 {
     const VkSemaphoreTypeCreateInfo type = {
         VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exportable,
@@ -94,7 +94,7 @@ static VkSemaphore make(struct fixture *f, uint64_t value)
     return semaphore;
 }
 
-static int export_it(struct fixture *f, VkSemaphore semaphore)
+static int export_it(struct device *f, VkSemaphore semaphore)
 {
     const VkSemaphoreGetFdInfoKHR info = {
         VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
@@ -104,7 +104,7 @@ static int export_it(struct fixture *f, VkSemaphore semaphore)
     return fd;
 }
 
-static VkResult import_it(struct fixture *f, VkSemaphore semaphore, int fd)
+static VkResult import_it(struct device *f, VkSemaphore semaphore, int fd)
 {
     const VkImportSemaphoreFdInfoKHR info = {
         VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = semaphore,
@@ -116,14 +116,14 @@ static VkResult import_it(struct fixture *f, VkSemaphore semaphore, int fd)
 
 static int peer_main(void)
 {
-    struct fixture f;
+    struct device f;
     struct order order;
-    fixture_open(&f, ENVIRONMENT);
+    world_open(&f, ENVIRONMENT, WORLD_ALL);
     VkSemaphore semaphore = vulkan_timeline(f.device, 0);
     assert_success(import_it(&f, semaphore, SEMAPHORE));
     VkCommandBuffer stores[2];
     for (uint32_t i = 0; i < 2; i++)
-        stores[i] = device_store(&f.base, 0, i, i + 1);
+        stores[i] = device_store(&f, 0, i, i + 1);
     uint32_t stored = 0;
     do {
         if (recv(ORDERS, &order, sizeof(order), 0) != sizeof(order))
@@ -166,7 +166,7 @@ static int peer_main(void)
     vkQueueWaitIdle(f.queues[0][0]);
     vkQueueWaitIdle(f.queues[0][1]);
     vkDestroySemaphore(f.device, semaphore, NULL);
-    fixture_close(&f);
+    world_close(&f);
     return 0;
 }
 
@@ -174,9 +174,9 @@ static int peer_main(void)
 
 TEST(values_are_one_in_all_processes)
 {
-    struct fixture f;
+    struct device f;
     struct peer peer;
-    fixture_open(&f, ENVIRONMENT);
+    world_open(&f, ENVIRONMENT, WORLD_ALL);
     VkSemaphore semaphore = make(&f, 3);
     peer_start(&peer, export_it(&f, semaphore));
     assert_int_equal(peer_do(&peer, VALUE, 0), 3);
@@ -191,18 +191,18 @@ TEST(values_are_one_in_all_processes)
     peer_do(&peer, AWAIT, 13);
     peer_end(&peer, 0);
     vkDestroySemaphore(f.device, semaphore, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* The wait is in the one's queue before the signal is made by the other's; neither is a violation,
  * as long as it has been submitted. */
 TEST(queues_wait_for_each_other_without_the_hosts)
 {
-    struct fixture f;
+    struct device f;
     struct peer peer;
-    fixture_open(&f, ENVIRONMENT);
+    world_open(&f, ENVIRONMENT, WORLD_ALL);
     VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = device_store(&f.base, 0, 7, 77);
+    VkCommandBuffer store = device_store(&f, 0, 7, 77);
     peer_start(&peer, export_it(&f, semaphore));
     f.icd.pause();
     assert_success(vulkan_submit(
@@ -217,18 +217,18 @@ TEST(queues_wait_for_each_other_without_the_hosts)
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     peer_end(&peer, 0); /* it waits until its queues are idle */
     vkDestroySemaphore(f.device, semaphore, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* What one has promised and the other waits for may be signalled by the host once the one is
  * dead. */
 TEST(a_dead_process_leaves_the_semaphore_usable)
 {
-    struct fixture f;
+    struct device f;
     struct peer peer;
-    fixture_open(&f, ENVIRONMENT);
+    world_open(&f, ENVIRONMENT, WORLD_ALL);
     VkSemaphore semaphore = make(&f, 0);
-    VkCommandBuffer store = device_store(&f.base, 0, 1, 5);
+    VkCommandBuffer store = device_store(&f, 0, 1, 5);
     peer_start(&peer, export_it(&f, semaphore));
     peer_do(&peer, PAUSE, 0);
     peer_do(&peer, SUBMIT_SIGNAL, 1);
@@ -242,28 +242,28 @@ TEST(a_dead_process_leaves_the_semaphore_usable)
     assert_success(vkQueueWaitIdle(f.queues[0][1]));
     assert_int_equal(f.words[1], 5);
     vkDestroySemaphore(f.device, semaphore, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
-FIXTURE_TEST(a_lost_device_leaves_no_queue_asleep, ENVIRONMENT)
+DEVICE_TEST(a_lost_device_leaves_no_queue_asleep, ENVIRONMENT, WORLD_ALL)
 {
-    VkSemaphore semaphore = make(f, 0);
-    VkCommandBuffer store = device_store(&f->base, 0, 1, 5);
-    f->icd.pause();
-    assert_success(vulkan_submit(f->queues[0][0],
+    VkSemaphore semaphore = make(w, 0);
+    VkCommandBuffer store = device_store(w, 0, 1, 5);
+    w->icd.pause();
+    assert_success(vulkan_submit(w->queues[0][0],
                                  (struct vulkan_batch){.signal = semaphore, .signal_value = 1}));
     assert_success(vulkan_submit(
-        f->queues[0][1],
+        w->queues[0][1],
         (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
-    f->icd.quiesce();
-    f->icd.lose();
-    f->icd.resume();
-    f->icd.quiesce();
-    assert_int_equal(f->icd.queue_depth(0, 1), 0);
-    vkDestroySemaphore(f->device, semaphore, NULL);
+    w->icd.quiesce();
+    w->icd.lose();
+    w->icd.resume();
+    w->icd.quiesce();
+    assert_int_equal(w->icd.queue_depth(0, 1), 0);
+    vkDestroySemaphore(w->device, semaphore, NULL);
 }
 
-static uint32_t features(struct fixture *f, VkSemaphoreType type)
+static uint32_t features(struct device *f, VkSemaphoreType type)
 {
     const VkSemaphoreTypeCreateInfo chained = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
                                                .semaphoreType = type};
@@ -279,23 +279,23 @@ TEST(the_driver_says_what_it_has)
 {
     const VkExternalSemaphoreFeatureFlags both =
         VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
-    struct fixture f;
-    fixture_open(&f, ENVIRONMENT);
+    struct device f;
+    world_open(&f, ENVIRONMENT, WORLD_ALL);
     assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_TIMELINE), both);
     assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_BINARY), both);
-    fixture_close(&f);
-    fixture_open(&f, "SHAPE=q2");
+    world_close(&f);
+    world_open(&f, "SHAPE=q2", WORLD_ALL);
     assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_TIMELINE), 0);
     assert_int_equal(features(&f, VK_SEMAPHORE_TYPE_BINARY), both);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* In the process that made it, and of another adapter, which can't have it. */
 TEST(what_is_imported_at_home_is_the_same)
 {
-    struct fixture f, other;
-    fixture_open(&f, ENVIRONMENT " DEVICES=2");
-    fixture_open_beside(&other, &f, 1);
+    struct device f, other;
+    world_open(&f, ENVIRONMENT " DEVICES=2", WORLD_ALL);
+    world_open_beside(&other, &f, 1);
     VkSemaphore semaphore = make(&f, 4), again = vulkan_timeline(f.device, 0),
                 foreign = vulkan_timeline(other.device, 0);
     assert_success(import_it(&f, again, export_it(&f, semaphore)));
@@ -311,8 +311,8 @@ TEST(what_is_imported_at_home_is_the_same)
     vkDestroySemaphore(f.device, semaphore, NULL);
     vkDestroySemaphore(f.device, again, NULL);
     vkDestroySemaphore(other.device, foreign, NULL);
-    device_close(&other.base);
-    fixture_close(&f);
+    device_close(&other);
+    world_close(&f);
 }
 
 int main(int argc, char **argv)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Protected queues, batches and memory, and what the driver says of batches that mix them up. */
-#include "fixture.h"
+#include "support/world.h"
 
 /* A device with one protected queue of family 0 and one that isn't, and a pool for each. */
 struct rig {
-    struct fixture f;
+    struct device f;
     VkQueue plain, guarded;
     VkCommandPool plain_pool, guarded_pool;
 };
 
-static VkCommandPool make_pool(struct fixture *f, VkCommandPoolCreateFlags flags)
+static VkCommandPool make_pool(struct device *f, VkCommandPoolCreateFlags flags)
 {
     const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO), .flags = flags};
     VkCommandPool pool;
@@ -17,7 +17,7 @@ static VkCommandPool make_pool(struct fixture *f, VkCommandPoolCreateFlags flags
     return pool;
 }
 
-static VkResult open_device(struct fixture *f, VkDeviceQueueCreateFlags flags)
+static VkResult open_device(struct device *f, VkDeviceQueueCreateFlags flags)
 {
     static const float priority = 1;
     VkDeviceQueueCreateInfo queues[2] = {
@@ -38,7 +38,7 @@ static VkResult open_device(struct fixture *f, VkDeviceQueueCreateFlags flags)
 static void rig_open(struct rig *r)
 {
     memset(r, 0, sizeof(*r));
-    fixture_open_instance(&r->f, "SHAPE=q2 PROTECTED=1");
+    assert_success(world_instance(&r->f, "SHAPE=q2 PROTECTED=1"));
     assert_success(open_device(&r->f, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT));
     volkLoadDevice(r->f.device);
     const VkDeviceQueueInfo2 info = {VK_TYPE(DEVICE_QUEUE_INFO_2),
@@ -131,13 +131,13 @@ TEST(test_memory)
 
 TEST(test_refused)
 {
-    struct fixture f;
+    struct device f;
     memset(&f, 0, sizeof(f));
-    fixture_open_instance(&f, "SHAPE=q2 PROTECTED=0");
+    assert_success(world_instance(&f, "SHAPE=q2 PROTECTED=0"));
     assert_int_equal(open_device(&f, 0), VK_ERROR_FEATURE_NOT_PRESENT);
     vkDestroyInstance(f.instance, NULL);
     /* One queue for two. */
-    fixture_open_instance(&f, "SHAPE=q1 PROTECTED=1");
+    assert_success(world_instance(&f, "SHAPE=q1 PROTECTED=1"));
     assert_int_equal(open_device(&f, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT),
                      VK_ERROR_INITIALIZATION_FAILED);
     vkDestroyInstance(f.instance, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver finds wrong with recorded commands: families that can't run them, ranges, queries
  * without reset, and objects that are destroyed or reset under them. */
-#include "fixture.h"
+#include "support/world.h"
 
 /* nvidia's families: 0 universal, 1 copy, 2 compute, 3 decode, 4 encode; copy's 1 and radv's 3 have
  * no timestamps; radv's 2 has sparse binds alone. */
@@ -10,7 +10,7 @@
 #define QUIET_RADV   "SHAPE=radv QUIET=1"
 #define QUIET_Q1     "SHAPE=q1 QUIET=1"
 
-static VkCommandPool pool_of(struct fixture *f, uint32_t family)
+static VkCommandPool pool_of(struct device *f, uint32_t family)
 {
     const VkCommandPoolCreateInfo info = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
                                           .queueFamilyIndex = family};
@@ -19,7 +19,7 @@ static VkCommandPool pool_of(struct fixture *f, uint32_t family)
     return pool;
 }
 
-static VkCommandBuffer begin_in(struct fixture *f, VkCommandPool pool)
+static VkCommandBuffer begin_in(struct device *f, VkCommandPool pool)
 {
     const VkCommandBufferAllocateInfo info = {
         VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = pool,
@@ -31,7 +31,7 @@ static VkCommandBuffer begin_in(struct fixture *f, VkCommandPool pool)
     return commands;
 }
 
-static VkQueryPool queries_of(struct fixture *f, uint32_t count)
+static VkQueryPool queries_of(struct device *f, uint32_t count)
 {
     const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = count};
@@ -40,7 +40,7 @@ static VkQueryPool queries_of(struct fixture *f, uint32_t count)
     return pool;
 }
 
-static void submit(struct fixture *f, VkCommandBuffer commands)
+static void submit(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
     assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
@@ -60,103 +60,103 @@ static void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 stages)
 }
 
 /* All that a family with transfers alone can do, and what it can't. */
-FIXTURE_TEST(test_transfer_families_run_transfers_and_barriers_alone, QUIET_NVIDIA)
+DEVICE_TEST(test_transfer_families_run_transfers_and_barriers_alone, QUIET_NVIDIA, WORLD_ALL)
 {
-    VkCommandPool pool = pool_of(f, 1);
-    VkQueryPool queries = queries_of(f, 2);
-    VkCommandBuffer commands = begin_in(f, pool);
+    VkCommandPool pool = pool_of(w, 1);
+    VkQueryPool queries = queries_of(w, 2);
+    VkCommandBuffer commands = begin_in(w, pool);
     const uint64_t word = 1;
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    vkCmdFillBuffer(commands, f->buffer, 0, 4, 0);
-    vkCmdUpdateBuffer(commands, f->buffer, 0, 8, &word);
-    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+    vkCmdFillBuffer(commands, w->buffer, 0, 4, 0);
+    vkCmdUpdateBuffer(commands, w->buffer, 0, 8, &word);
+    vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
     barrier(commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT);
     barrier(commands, VK_PIPELINE_STAGE_2_COPY_BIT);
     barrier(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
 
     vkCmdResetQueryPool(commands, queries, 0, 2);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkCmdCopyQueryPoolResults(commands, queries, 0, 1, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vkCmdCopyQueryPoolResults(commands, queries, 0, 1, w->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDispatch(commands, 1, 1, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDispatchBase(commands, 0, 0, 0, 1, 1, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkCmdDispatchIndirect(commands, f->buffer, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vkCmdDispatchIndirect(commands, w->buffer, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDraw(commands, 3, 1, 0, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     barrier(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     barrier(commands, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                          0, 0, NULL, 0, NULL, 0, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkDestroyQueryPool(f->device, queries, NULL);
-    vkDestroyCommandPool(f->device, pool, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vkDestroyQueryPool(w->device, queries, NULL);
+    vkDestroyCommandPool(w->device, pool, NULL);
 }
 
-FIXTURE_TEST(test_compute_families_draw_nothing, QUIET_NVIDIA)
+DEVICE_TEST(test_compute_families_draw_nothing, QUIET_NVIDIA, WORLD_ALL)
 {
-    VkCommandPool pool = pool_of(f, 2);
-    VkQueryPool queries = queries_of(f, 2);
-    VkCommandBuffer commands = begin_in(f, pool);
+    VkCommandPool pool = pool_of(w, 2);
+    VkQueryPool queries = queries_of(w, 2);
+    VkCommandBuffer commands = begin_in(w, pool);
     vkCmdResetQueryPool(commands, queries, 0, 2);
-    vkCmdCopyQueryPoolResults(commands, queries, 0, 1, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, queries, 0, 1, w->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     vkCmdDispatch(commands, 1, 1, 1);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, VK_NULL_HANDLE);
     barrier(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, VK_NULL_HANDLE);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDraw(commands, 3, 1, 0, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkDestroyQueryPool(f->device, queries, NULL);
-    vkDestroyCommandPool(f->device, pool, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vkDestroyQueryPool(w->device, queries, NULL);
+    vkDestroyCommandPool(w->device, pool, NULL);
 }
 
-FIXTURE_TEST(test_sparse_families_record_nothing, QUIET_RADV)
+DEVICE_TEST(test_sparse_families_record_nothing, QUIET_RADV, WORLD_ALL)
 {
-    VkCommandPool pool = pool_of(f, 2);
-    VkCommandBuffer commands = begin_in(f, pool);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkCmdFillBuffer(commands, f->buffer, 0, 4, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    VkCommandPool pool = pool_of(w, 2);
+    VkCommandBuffer commands = begin_in(w, pool);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkCmdFillBuffer(commands, w->buffer, 0, 4, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 0, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkDestroyCommandPool(f->device, pool, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
+    vkDestroyCommandPool(w->device, pool, NULL);
 }
 
-FIXTURE_TEST(test_timestamps_need_valid_bits, QUIET_COPY)
+DEVICE_TEST(test_timestamps_need_valid_bits, QUIET_COPY, WORLD_ALL)
 {
-    VkCommandPool pool = pool_of(f, 1);
-    VkQueryPool queries = queries_of(f, 2);
-    VkCommandBuffer commands = begin_in(f, pool);
+    VkCommandPool pool = pool_of(w, 1);
+    VkQueryPool queries = queries_of(w, 2);
+    VkCommandBuffer commands = begin_in(w, pool);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
-    VkCommandBuffer universal = device_begin(&f->base, 0, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_TIMESTAMP_FAMILY, 1);
+    VkCommandBuffer universal = device_begin(w, 0, 0);
     vkCmdWriteTimestamp2(universal, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkDestroyQueryPool(f->device, queries, NULL);
-    vkDestroyCommandPool(f->device, pool, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkDestroyQueryPool(w->device, queries, NULL);
+    vkDestroyCommandPool(w->device, pool, NULL);
 }
 
 TEST(test_command_buffers_run_in_their_pool_s_family)
 {
     static const char *const environments[] = {QUIET_COPY, QUIET_COPY " FREE=1"};
     for (size_t i = 0; i < 2; i++) {
-        struct fixture f;
-        fixture_open(&f, environments[i]);
+        struct device f;
+        world_open(&f, environments[i], WORLD_ALL);
         VkCommandPool pool = pool_of(&f, 1);
         VkCommandBuffer commands = begin_in(&f, pool);
         assert_success(vkEndCommandBuffer(commands));
@@ -166,19 +166,19 @@ TEST(test_command_buffers_run_in_their_pool_s_family)
         assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
         assert_success(vkDeviceWaitIdle(f.device));
         vulkan_expect(&f.icd, BELFRY_ICD_POOL_FAMILY, 1);
-        VkCommandBuffer primary = device_begin(&f.base, 0, 0);
+        VkCommandBuffer primary = device_begin(&f, 0, 0);
         vkCmdExecuteCommands(primary, 1, &commands);
         vulkan_expect(&f.icd, BELFRY_ICD_POOL_FAMILY, 1);
         vkDestroyCommandPool(f.device, pool, NULL);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 /* Ranges ------------------------------------------------------------------------------------- */
 
-#define BYTES (FIXTURE_WORDS * sizeof(uint32_t))
+#define BYTES (WORLD_WORDS * sizeof(uint32_t))
 
-FIXTURE_TEST(test_transfers_stay_inside_their_buffers, QUIET_Q1)
+DEVICE_TEST(test_transfers_stay_inside_their_buffers, QUIET_Q1, WORLD_ALL)
 {
     static const struct {
         VkDeviceSize from, to, size;
@@ -196,43 +196,43 @@ FIXTURE_TEST(test_transfers_stay_inside_their_buffers, QUIET_Q1)
         {9, 0, 10, true},
         {0, 8, 8, false},
     };
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
         const VkBufferCopy copy = {copies[i].from, copies[i].to, copies[i].size};
         const VkBufferCopy2 copy2 = {VK_TYPE(BUFFER_COPY_2), .srcOffset = copies[i].from,
                                      .dstOffset = copies[i].to, .size = copies[i].size};
-        const VkCopyBufferInfo2 info = {VK_TYPE(COPY_BUFFER_INFO_2), .srcBuffer = f->buffer,
-                                        .dstBuffer = f->buffer, .regionCount = 1,
+        const VkCopyBufferInfo2 info = {VK_TYPE(COPY_BUFFER_INFO_2), .srcBuffer = w->buffer,
+                                        .dstBuffer = w->buffer, .regionCount = 1,
                                         .pRegions = &copy2};
-        vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
-        vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
+        vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
         vkCmdCopyBuffer2(commands, &info);
-        vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
     }
     static const uint32_t data[20000] = {0};
-    vkCmdUpdateBuffer(commands, f->buffer, BYTES - 8, 8, data);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkCmdUpdateBuffer(commands, f->buffer, BYTES - 4, 8, data);
-    vkCmdUpdateBuffer(commands, f->buffer, 2, 8, data);
-    vkCmdUpdateBuffer(commands, f->buffer, 0, 6, data);
-    vkCmdUpdateBuffer(commands, f->buffer, 0, 65540, data);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 4);
-    vkCmdFillBuffer(commands, f->buffer, BYTES - 8, VK_WHOLE_SIZE, 7);
-    vkCmdFillBuffer(commands, f->buffer, BYTES - 8, 8, 7);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkCmdFillBuffer(commands, f->buffer, BYTES - 4, 8, 7);
-    vkCmdFillBuffer(commands, f->buffer, BYTES, VK_WHOLE_SIZE, 7);
-    vkCmdFillBuffer(commands, f->buffer, BYTES + 4, VK_WHOLE_SIZE, 7);
-    vkCmdFillBuffer(commands, f->buffer, 1, 4, 7);
-    vkCmdFillBuffer(commands, f->buffer, 0, 3, 7);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 5);
+    vkCmdUpdateBuffer(commands, w->buffer, BYTES - 8, 8, data);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkCmdUpdateBuffer(commands, w->buffer, BYTES - 4, 8, data);
+    vkCmdUpdateBuffer(commands, w->buffer, 2, 8, data);
+    vkCmdUpdateBuffer(commands, w->buffer, 0, 6, data);
+    vkCmdUpdateBuffer(commands, w->buffer, 0, 65540, data);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 4);
+    vkCmdFillBuffer(commands, w->buffer, BYTES - 8, VK_WHOLE_SIZE, 7);
+    vkCmdFillBuffer(commands, w->buffer, BYTES - 8, 8, 7);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkCmdFillBuffer(commands, w->buffer, BYTES - 4, 8, 7);
+    vkCmdFillBuffer(commands, w->buffer, BYTES, VK_WHOLE_SIZE, 7);
+    vkCmdFillBuffer(commands, w->buffer, BYTES + 4, VK_WHOLE_SIZE, 7);
+    vkCmdFillBuffer(commands, w->buffer, 1, 4, 7);
+    vkCmdFillBuffer(commands, w->buffer, 0, 3, 7);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 5);
     /* What is wrong is left out, what is right runs. */
-    submit(f, commands);
-    assert_success(vkDeviceWaitIdle(f->device));
-    assert_int_equal(f->words[FIXTURE_WORDS - 1], 7);
+    submit(w, commands);
+    assert_success(vkDeviceWaitIdle(w->device));
+    assert_int_equal(w->words[WORLD_WORDS - 1], 7);
 }
 
-FIXTURE_TEST(test_query_copies_stay_inside_buffer_and_pool, QUIET_Q1)
+DEVICE_TEST(test_query_copies_stay_inside_buffer_and_pool, QUIET_Q1, WORLD_ALL)
 {
     static const struct {
         uint32_t first, count;
@@ -253,50 +253,50 @@ FIXTURE_TEST(test_query_copies_stay_inside_buffer_and_pool, QUIET_Q1)
         {4, 1, 0, 8, VK_QUERY_RESULT_64_BIT, true},
         {1, UINT32_MAX, 0, 0, VK_QUERY_RESULT_64_BIT, true},
     };
-    VkQueryPool queries = queries_of(f, 4);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkQueryPool queries = queries_of(w, 4);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
-        vkCmdCopyQueryPoolResults(commands, queries, copies[i].first, copies[i].count, f->buffer,
+        vkCmdCopyQueryPoolResults(commands, queries, copies[i].first, copies[i].count, w->buffer,
                                   copies[i].offset, copies[i].stride, copies[i].flags);
-        vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
+        vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, copies[i].wrong);
     }
     vkCmdResetQueryPool(commands, queries, 4, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queries, 4);
-    vkResetQueryPool(f->device, queries, 3, 2);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 3);
-    vkDestroyQueryPool(f->device, queries, NULL);
+    vkResetQueryPool(w->device, queries, 3, 2);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 3);
+    vkDestroyQueryPool(w->device, queries, NULL);
 }
 
 /* Memory that ends before the buffer does, or isn't there at all. */
-FIXTURE_TEST(test_transfers_stay_inside_the_buffer_s_memory, QUIET_Q1)
+DEVICE_TEST(test_transfers_stay_inside_the_buffer_s_memory, QUIET_Q1, WORLD_ALL)
 {
     const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     const VkMemoryAllocateInfo allocate = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 1024};
     VkBuffer buffer;
     VkDeviceMemory memory;
-    assert_success(vkCreateBuffer(f->device, &info, NULL, &buffer));
-    assert_success(vkAllocateMemory(f->device, &allocate, NULL, &memory));
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    assert_success(vkCreateBuffer(w->device, &info, NULL, &buffer));
+    assert_success(vkAllocateMemory(w->device, &allocate, NULL, &memory));
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdFillBuffer(commands, buffer, 0, 4, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
-    assert_success(vkBindBufferMemory(f->device, buffer, memory, 256));
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
+    assert_success(vkBindBufferMemory(w->device, buffer, memory, 256));
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
     vkCmdFillBuffer(commands, buffer, 768 - 4, 4, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdFillBuffer(commands, buffer, 768, 4, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 1);
     void *data;
-    assert_int_equal(vkMapMemory(f->device, memory, 1024, VK_WHOLE_SIZE, 0, &data),
+    assert_int_equal(vkMapMemory(w->device, memory, 1024, VK_WHOLE_SIZE, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
-    assert_int_equal(vkMapMemory(f->device, memory, 512, 513, 0, &data),
+    assert_int_equal(vkMapMemory(w->device, memory, 512, 513, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
-    vulkan_expect(&f->icd, BELFRY_ICD_OUT_OF_RANGE, 2);
-    vkDestroyBuffer(f->device, buffer, NULL);
-    vkFreeMemory(f->device, memory, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 2);
+    vkDestroyBuffer(w->device, buffer, NULL);
+    vkFreeMemory(w->device, memory, NULL);
 }
 
-FIXTURE_TEST(test_transfers_need_the_buffer_s_usage, QUIET_Q1)
+DEVICE_TEST(test_transfers_need_the_buffer_s_usage, QUIET_Q1, WORLD_ALL)
 {
     const VkBufferUsageFlags usages[2] = {VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
                                           VK_BUFFER_USAGE_TRANSFER_DST_BIT};
@@ -304,90 +304,90 @@ FIXTURE_TEST(test_transfers_need_the_buffer_s_usage, QUIET_Q1)
     for (int i = 0; i < 2; i++) {
         const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
                                          .usage = usages[i]};
-        assert_success(vkCreateBuffer(f->device, &info, NULL, &buffers[i]));
-        assert_success(vkBindBufferMemory(f->device, buffers[i], f->memory, 0));
+        assert_success(vkCreateBuffer(w->device, &info, NULL, &buffers[i]));
+        assert_success(vkBindBufferMemory(w->device, buffers[i], w->memory, 0));
     }
-    VkQueryPool queries = queries_of(f, 1);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkQueryPool queries = queries_of(w, 1);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     const VkBufferCopy copy = {0, 8, 8};
     const uint64_t word = 0;
     vkCmdCopyBuffer(commands, buffers[0], buffers[1], 1, &copy);
     vkCmdUpdateBuffer(commands, buffers[1], 0, 8, &word);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkCmdCopyBuffer(commands, buffers[1], buffers[0], 1, &copy);
-    vulkan_expect(&f->icd, BELFRY_ICD_BUFFER_USAGE, 2);
+    vulkan_expect(&w->icd, BELFRY_ICD_BUFFER_USAGE, 2);
     vkCmdUpdateBuffer(commands, buffers[0], 0, 8, &word);
     vkCmdFillBuffer(commands, buffers[0], 0, 8, 0);
     vkCmdCopyQueryPoolResults(commands, queries, 0, 1, buffers[0], 0, 8, VK_QUERY_RESULT_64_BIT);
-    vulkan_expect(&f->icd, BELFRY_ICD_BUFFER_USAGE, 3);
-    vkDestroyQueryPool(f->device, queries, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_BUFFER_USAGE, 3);
+    vkDestroyQueryPool(w->device, queries, NULL);
     for (int i = 0; i < 2; i++)
-        vkDestroyBuffer(f->device, buffers[i], NULL);
+        vkDestroyBuffer(w->device, buffers[i], NULL);
 }
 
 /* Queries ------------------------------------------------------------------------------------ */
 
-FIXTURE_TEST(test_queries_are_reset_between_writes, QUIET_Q1)
+DEVICE_TEST(test_queries_are_reset_between_writes, QUIET_Q1, WORLD_ALL)
 {
-    VkQueryPool queries = queries_of(f, 2);
+    VkQueryPool queries = queries_of(w, 2);
     uint64_t stamp;
 
     /* Never reset: neither read nor written. */
     assert_int_equal(
-        vkGetQueryPoolResults(f->device, queries, 0, 1, 8, &stamp, 8, VK_QUERY_RESULT_64_BIT),
+        vkGetQueryPoolResults(w->device, queries, 0, 1, 8, &stamp, 8, VK_QUERY_RESULT_64_BIT),
         VK_NOT_READY);
-    vulkan_expect(&f->icd, BELFRY_ICD_QUERY_UNRESET, 1);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
-    vkCmdCopyQueryPoolResults(commands, queries, 1, 1, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    vulkan_expect(&w->icd, BELFRY_ICD_QUERY_UNRESET, 1);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
+    vkCmdCopyQueryPoolResults(commands, queries, 1, 1, w->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0); /* it's the running that counts */
-    submit(f, commands);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vulkan_expect(&f->icd, BELFRY_ICD_QUERY_UNRESET, 2);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0); /* it's the running that counts */
+    submit(w, commands);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vulkan_expect(&w->icd, BELFRY_ICD_QUERY_UNRESET, 2);
 
     /* By the host, then written twice; by the device, in between. */
-    vkResetQueryPool(f->device, queries, 0, 2);
-    commands = device_begin(&f->base, 0, 0);
+    vkResetQueryPool(w->device, queries, 0, 2);
+    commands = device_begin(w, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdResetQueryPool(commands, queries, 0, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
-    submit(f, commands);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    commands = device_begin(&f->base, 0, 0);
+    submit(w, commands);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    commands = device_begin(w, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
-    submit(f, commands);
-    assert_success(vkDeviceWaitIdle(f->device));
-    vulkan_expect(&f->icd, BELFRY_ICD_QUERY_UNRESET, 1);
-    vkDestroyQueryPool(f->device, queries, NULL);
+    submit(w, commands);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vulkan_expect(&w->icd, BELFRY_ICD_QUERY_UNRESET, 1);
+    vkDestroyQueryPool(w->device, queries, NULL);
 }
 
-FIXTURE_TEST(test_the_host_resets_no_pending_query, QUIET_Q1)
+DEVICE_TEST(test_the_host_resets_no_pending_query, QUIET_Q1, WORLD_ALL)
 {
-    VkQueryPool queries = queries_of(f, 4);
-    vkResetQueryPool(f->device, queries, 0, 4);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkQueryPool queries = queries_of(w, 4);
+    vkResetQueryPool(w->device, queries, 0, 4);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 1);
-    vkCmdCopyQueryPoolResults(commands, queries, 2, 1, f->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
-    f->icd.pause();
-    submit(f, commands);
-    vkResetQueryPool(f->device, queries, 0, 1);
-    vkResetQueryPool(f->device, queries, 3, 1);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkResetQueryPool(f->device, queries, 0, 2);
-    vulkan_expect(&f->icd, BELFRY_ICD_QUERY_PENDING, 1);
-    vkResetQueryPool(f->device, queries, 2, 2);
-    vulkan_expect(&f->icd, BELFRY_ICD_QUERY_PENDING, 1);
-    f->icd.resume();
-    assert_success(vkDeviceWaitIdle(f->device));
-    vkResetQueryPool(f->device, queries, 0, 4);
-    vulkan_expect(&f->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkDestroyQueryPool(f->device, queries, NULL);
+    vkCmdCopyQueryPoolResults(commands, queries, 2, 1, w->buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
+    w->icd.pause();
+    submit(w, commands);
+    vkResetQueryPool(w->device, queries, 0, 1);
+    vkResetQueryPool(w->device, queries, 3, 1);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkResetQueryPool(w->device, queries, 0, 2);
+    vulkan_expect(&w->icd, BELFRY_ICD_QUERY_PENDING, 1);
+    vkResetQueryPool(w->device, queries, 2, 2);
+    vulkan_expect(&w->icd, BELFRY_ICD_QUERY_PENDING, 1);
+    w->icd.resume();
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkResetQueryPool(w->device, queries, 0, 4);
+    vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    vkDestroyQueryPool(w->device, queries, NULL);
 }
 
 /* Destroyed under their commands: told, and the commands still find them. */
-FIXTURE_TEST(test_what_pending_commands_use_is_not_destroyed, "SHAPE=q2 QUIET=1")
+DEVICE_TEST(test_what_pending_commands_use_is_not_destroyed, "SHAPE=q2 QUIET=1", WORLD_ALL)
 {
     const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 4096,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
@@ -396,29 +396,28 @@ FIXTURE_TEST(test_what_pending_commands_use_is_not_destroyed, "SHAPE=q2 QUIET=1"
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkEvent event;
-    assert_success(vkCreateBuffer(f->device, &info, NULL, &buffer));
-    assert_success(vkAllocateMemory(f->device, &allocate, NULL, &memory));
-    assert_success(vkBindBufferMemory(f->device, buffer, memory, 0));
-    assert_success(vkCreateEvent(f->device, &event_info, NULL, &event));
-    VkQueryPool queries = queries_of(f, 1);
-    VkCommandBuffer commands =
-        device_begin(&f->base, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    assert_success(vkCreateBuffer(w->device, &info, NULL, &buffer));
+    assert_success(vkAllocateMemory(w->device, &allocate, NULL, &memory));
+    assert_success(vkBindBufferMemory(w->device, buffer, memory, 0));
+    assert_success(vkCreateEvent(w->device, &event_info, NULL, &event));
+    VkQueryPool queries = queries_of(w, 1);
+    VkCommandBuffer commands = device_begin(w, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     vkCmdResetQueryPool(commands, queries, 0, 1);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, 0);
     vkCmdCopyQueryPoolResults(commands, queries, 0, 1, buffer, 0, 8, VK_QUERY_RESULT_64_BIT);
     vkCmdSetEvent(commands, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    f->icd.pause();
-    submit(f, commands);
-    assert_success(vulkan_submit(f->queues[0][1], (struct vulkan_batch){.commands = commands}));
-    vkFreeMemory(f->device, memory, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    vkDestroyBuffer(f->device, buffer, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    vkDestroyQueryPool(f->device, queries, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    vkDestroyEvent(f->device, event, NULL);
-    vulkan_expect(&f->icd, BELFRY_ICD_DESTROY_PENDING, 1);
-    f->icd.resume();
-    assert_success(vkDeviceWaitIdle(f->device));
-    f->icd.reset_counters(); /* two queues at one query */
+    w->icd.pause();
+    submit(w, commands);
+    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = commands}));
+    vkFreeMemory(w->device, memory, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    vkDestroyBuffer(w->device, buffer, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    vkDestroyQueryPool(w->device, queries, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    vkDestroyEvent(w->device, event, NULL);
+    vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
+    w->icd.resume();
+    assert_success(vkDeviceWaitIdle(w->device));
+    w->icd.reset_counters(); /* two queues at one query */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver says it is: shapes, versions, extensions, names of entry points. */
-#include "fixture.h"
+#include "support/world.h"
 
 #define G VK_QUEUE_GRAPHICS_BIT
 #define C VK_QUEUE_COMPUTE_BIT
@@ -44,8 +44,8 @@ TEST(test_families)
         char environment[64], name[64];
         snprintf(environment, sizeof(environment), "SHAPE=%s", shapes[i].name);
         snprintf(name, sizeof(name), "Belfry test driver (%s)", shapes[i].name);
-        struct fixture f;
-        fixture_open(&f, environment);
+        struct device f;
+        world_open(&f, environment, WORLD_ALL);
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(f.physical, &properties);
         assert_string_equal(properties.deviceName, name);
@@ -60,39 +60,41 @@ TEST(test_families)
             for (uint32_t q = 0; q < f.families[k].queueCount; q++)
                 assert_non_null(f.queues[k][q]);
         }
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
-FIXTURE_TEST(test_same_queue_twice, "SHAPE=q2")
+DEVICE_TEST(test_same_queue_twice, "SHAPE=q2", WORLD_ALL)
 {
     VkQueue again;
-    vkGetDeviceQueue(f->device, 0, 1, &again);
-    assert_ptr_equal(again, f->queues[0][1]);
-    assert_ptr_not_equal(f->queues[0][0], f->queues[0][1]);
+    vkGetDeviceQueue(w->device, 0, 1, &again);
+    assert_ptr_equal(again, w->queues[0][1]);
+    assert_ptr_not_equal(w->queues[0][0], w->queues[0][1]);
     const VkDeviceQueueInfo2 info = {VK_TYPE(DEVICE_QUEUE_INFO_2), .queueIndex = 1};
-    vkGetDeviceQueue2(f->device, &info, &again);
-    assert_ptr_equal(again, f->queues[0][1]);
+    vkGetDeviceQueue2(w->device, &info, &again);
+    assert_ptr_equal(again, w->queues[0][1]);
 }
 
 TEST(test_timestamp_bits)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "SHAPE=nvidia TIMESTAMP_BITS=0");
+    struct device f;
+    assert_success(world_instance(&f, "SHAPE=nvidia TIMESTAMP_BITS=0"));
     for (uint32_t i = 0; i < f.family_count; i++)
         assert_int_equal(f.families[i].timestampValidBits, 0);
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(f.physical, &properties);
     assert_false(properties.limits.timestampComputeAndGraphics);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 TEST(test_versions)
 {
     static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2", NULL};
+    /* older devices have little without it */
+    world_extension = VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME;
     for (uint32_t minor = 0; minor < 4; minor++) {
-        struct fixture f;
-        fixture_open_instance(&f, environments[minor]);
+        struct device f;
+        assert_success(world_instance(&f, environments[minor]));
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(f.physical, &properties);
         assert_int_equal(VK_API_VERSION_MINOR(properties.apiVersion), minor);
@@ -118,8 +120,9 @@ TEST(test_versions)
         assert_int_equal(vkGetDeviceProcAddr(f.device, "vkTrimCommandPool") != NULL, minor >= 1);
         assert_null(vkGetDeviceProcAddr(f.device, "vkQueuePresentKHR"));
         assert_null(vkGetDeviceProcAddr(f.device, "vkNoSuchCommand"));
-        fixture_close(&f);
+        world_close(&f);
     }
+    world_extension = NULL;
 }
 
 /* A device extension isn't there while one of the instance is missing that it depends on. */
@@ -158,8 +161,8 @@ TEST(test_old_device_of_a_plain_instance)
 
 TEST(test_nothing_new)
 {
-    struct fixture f;
-    fixture_open_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1");
+    struct device f;
+    assert_success(world_instance(&f, "API=1.1 NO_TIMELINE=1 NO_SYNC2=1"));
     assert_false(vulkan_has_device_extension(f.physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME));
     assert_false(vulkan_has_device_extension(f.physical, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME));
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
@@ -168,8 +171,8 @@ TEST(test_nothing_new)
     vkGetPhysicalDeviceFeatures2(f.physical, &features);
     assert_false(timeline.timelineSemaphore);
     timeline.timelineSemaphore = VK_TRUE;
-    assert_int_equal(fixture_open_device(&f, NULL), VK_ERROR_FEATURE_NOT_PRESENT);
-    fixture_close(&f);
+    assert_int_equal(world_device(&f, WORLD_ALL, NULL), VK_ERROR_FEATURE_NOT_PRESENT);
+    world_close(&f);
 }
 
 /* Who could store 64-bit words by a shader must see that none would run. */
@@ -177,8 +180,8 @@ TEST(test_int64_is_offered_on_demand_alone)
 {
     static const char *const environments[] = {NULL, "INT64=1"};
     for (uint32_t i = 0; i < 2; i++) {
-        struct fixture f;
-        fixture_open_instance(&f, environments[i]);
+        struct device f;
+        assert_success(world_instance(&f, environments[i]));
         VkPhysicalDeviceFeatures features;
         vkGetPhysicalDeviceFeatures(f.physical, &features);
         assert_int_equal(features.shaderInt64, i);
@@ -190,18 +193,18 @@ TEST(test_int64_is_offered_on_demand_alone)
                                          .pQueueCreateInfos = &queue, .pEnabledFeatures = &asked};
         assert_int_equal(vkCreateDevice(f.physical, &info, NULL, &f.device),
                          i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
-FIXTURE_TEST(test_null_queue, "SHAPE=nvidia NULL_QUEUE=2:3")
+DEVICE_TEST(test_null_queue, "SHAPE=nvidia NULL_QUEUE=2:3", WORLD_ALL)
 {
-    for (uint32_t i = 0; i < f->family_count; i++)
-        for (uint32_t k = 0; k < f->families[i].queueCount; k++)
-            assert_int_equal(f->queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
+    for (uint32_t i = 0; i < w->family_count; i++)
+        for (uint32_t k = 0; k < w->families[i].queueCount; k++)
+            assert_int_equal(w->queues[i][k] == VK_NULL_HANDLE, i == 2 && k == 3);
 }
 
-static VkResult realtime_device(struct fixture *f)
+static VkResult realtime_device(struct device *f)
 {
     const float priority = 1.0f;
     static const char *const names[] = {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME};
@@ -218,17 +221,17 @@ static VkResult realtime_device(struct fixture *f)
 
 TEST(test_global_priority)
 {
-    struct fixture f;
-    fixture_open_instance(&f, NULL);
+    struct device f;
+    assert_success(world_instance(&f, NULL));
     assert_int_equal(realtime_device(&f), VK_ERROR_NOT_PERMITTED_KHR);
-    fixture_close(&f);
-    fixture_open_instance(&f, "REALTIME=1");
+    world_close(&f);
+    assert_success(world_instance(&f, "REALTIME=1"));
     assert_success(realtime_device(&f));
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* Every core command is there to be called: what a loader or layer asks for it gets. */
-FIXTURE_TEST(test_core_commands, NULL)
+DEVICE_TEST(test_core_commands, NULL, WORLD_ALL)
 {
     static const char *const some[] = {
         "vkCmdDraw",          "vkCmdDispatch",        "vkCmdBeginRenderPass2",
@@ -239,7 +242,7 @@ FIXTURE_TEST(test_core_commands, NULL)
         "vkCmdNextSubpass2",  "vkCmdDispatchBase",    "vkUpdateDescriptorSetWithTemplate",
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-        if (!vkGetDeviceProcAddr(f->device, some[i]))
+        if (!vkGetDeviceProcAddr(w->device, some[i]))
             fail_msg("%s is missing", some[i]);
 }
 
@@ -251,15 +254,15 @@ TEST(test_builds)
     VkPhysicalDeviceDriverProperties driver[2];
     VkPhysicalDeviceProperties2 properties[2];
     for (int i = 0; i < 2; i++) {
-        struct fixture f;
-        fixture_open_instance(&f, environments[i]);
+        struct device f;
+        assert_success(world_instance(&f, environments[i]));
         id[i] = (VkPhysicalDeviceIDProperties){VK_TYPE(PHYSICAL_DEVICE_ID_PROPERTIES),
                                                .pNext = &driver[i]};
         driver[i] = (VkPhysicalDeviceDriverProperties){VK_TYPE(PHYSICAL_DEVICE_DRIVER_PROPERTIES)};
         properties[i] =
             (VkPhysicalDeviceProperties2){VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &id[i]};
         vkGetPhysicalDeviceProperties2(f.physical, &properties[i]);
-        fixture_close(&f);
+        world_close(&f);
     }
     assert_memory_equal(id[0].driverUUID, id[1].driverUUID, VK_UUID_SIZE);
     assert_memory_equal(properties[0].properties.pipelineCacheUUID,
@@ -276,13 +279,13 @@ TEST(test_generated_commands_on_demand_alone)
                                         "VK_NV_device_generated_commands_compute",
                                         "VK_EXT_device_generated_commands"};
     for (int on = 0; on < 2; on++) {
-        struct fixture f;
-        fixture_open(&f, on ? "GENERATED=1" : NULL);
+        struct device f;
+        world_open(&f, on ? "GENERATED=1" : NULL, WORLD_ALL);
         for (int i = 0; i < 3; i++)
             assert_int_equal(vulkan_has_device_extension(f.physical, names[i]), on);
         if (!on)
             assert_null(vkGetDeviceProcAddr(f.device, "vkCmdExecuteGeneratedCommandsEXT"));
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
@@ -293,34 +296,34 @@ static size_t cache_size(VkDevice device, VkPipelineCache cache)
     return size;
 }
 
-FIXTURE_TEST(test_caches_grow, "PIPELINE_SIZE=1000")
+DEVICE_TEST(test_caches_grow, "PIPELINE_SIZE=1000", WORLD_ALL)
 {
     const size_t header = sizeof(VkPipelineCacheHeaderVersionOne);
     const VkPipelineCacheCreateInfo info = {VK_TYPE(PIPELINE_CACHE_CREATE_INFO)};
     VkPipelineCache caches[2];
     for (int i = 0; i < 2; i++)
-        assert_success(vkCreatePipelineCache(f->device, &info, NULL, &caches[i]));
+        assert_success(vkCreatePipelineCache(w->device, &info, NULL, &caches[i]));
     const VkComputePipelineCreateInfo made = {
         VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
         .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO), .pName = "main"}};
     for (size_t i = 0; i < 3; i++) {
         VkPipeline pipeline;
-        assert_int_equal(cache_size(f->device, caches[0]), header + 1000 * i);
-        assert_success(vkCreateComputePipelines(f->device, caches[0], 1, &made, NULL, &pipeline));
-        vkDestroyPipeline(f->device, pipeline, NULL);
+        assert_int_equal(cache_size(w->device, caches[0]), header + 1000 * i);
+        assert_success(vkCreateComputePipelines(w->device, caches[0], 1, &made, NULL, &pipeline));
+        vkDestroyPipeline(w->device, pipeline, NULL);
     }
-    assert_success(vkMergePipelineCaches(f->device, caches[1], 1, &caches[0]));
-    assert_int_equal(cache_size(f->device, caches[1]), header + 3000);
+    assert_success(vkMergePipelineCaches(w->device, caches[1], 1, &caches[0]));
+    assert_int_equal(cache_size(w->device, caches[1]), header + 3000);
     unsigned char data[4000];
     size_t size = sizeof(data);
-    assert_success(vkGetPipelineCacheData(f->device, caches[1], &size, data));
+    assert_success(vkGetPipelineCacheData(w->device, caches[1], &size, data));
     assert_int_equal(size, header + 3000);
     size = 100;
-    assert_int_equal(vkGetPipelineCacheData(f->device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(vkGetPipelineCacheData(w->device, caches[1], &size, data), VK_INCOMPLETE);
     assert_int_equal(size, 100);
     size = header - 1;
-    assert_int_equal(vkGetPipelineCacheData(f->device, caches[1], &size, data), VK_INCOMPLETE);
+    assert_int_equal(vkGetPipelineCacheData(w->device, caches[1], &size, data), VK_INCOMPLETE);
     assert_int_equal(size, 0);
     for (int i = 0; i < 2; i++)
-        vkDestroyPipelineCache(f->device, caches[i], NULL);
+        vkDestroyPipelineCache(w->device, caches[i], NULL);
 }

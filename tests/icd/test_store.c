@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread of the program sees of words that command buffers write into mapped memory: each
  * whole, and in the order of the commands. */
-#include "fixture.h"
+#include "support/world.h"
 
 /* Writes that alternate between two words, and rounds of them: at least so many, and on until the
  * reader, who may rarely get to run, has seen the word change so often. Few are enough: where both
@@ -18,7 +18,7 @@ static uint64_t word_load(const void *at)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
 }
 
-static void run(struct fixture *f, VkCommandBuffer commands)
+static void run(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
@@ -58,7 +58,7 @@ static void *words_read(void *argument)
 }
 
 /* Runs the commands over and over beside the reader. */
-static void run_beside(struct fixture *f, VkCommandBuffer commands, struct reader *r)
+static void run_beside(struct device *f, VkCommandBuffer commands, struct reader *r)
 {
     pthread_t thread;
     assert_success(vkEndCommandBuffer(commands));
@@ -71,26 +71,26 @@ static void run_beside(struct fixture *f, VkCommandBuffer commands, struct reade
         fail_msg("a torn word was seen: %016llx", (unsigned long long)r->odd);
 }
 
-typedef void record_fn(struct fixture *f, VkCommandBuffer commands, int i);
+typedef void record_fn(struct device *f, VkCommandBuffer commands, int i);
 
 /* The word at 64 is written over and over; a reader never sees one half of each. */
 static void expect_whole(record_fn *record)
 {
-    struct fixture f;
-    fixture_open(&f, "SHAPE=q1");
+    struct device f;
+    world_open(&f, "SHAPE=q1", WORLD_ALL);
     struct reader r = {.word = (const uint64_t *)(const void *)(f.words + 16),
                        .allowed = {0, UINT64_MAX}};
     /* Sources at every alignment: a row of each kind of byte. */
     memset(f.words + 256, 0x00, 64);
     memset(f.words + 288, 0xff, 64);
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f, 0, 0);
     for (int i = 0; i < WRITES; i++)
         record(&f, commands, i);
     run_beside(&f, commands, &r);
-    fixture_close(&f);
+    world_close(&f);
 }
 
-static void copy_record(struct fixture *f, VkCommandBuffer commands, int i)
+static void copy_record(struct device *f, VkCommandBuffer commands, int i)
 {
     const VkBufferCopy copy = {
         .srcOffset = (i & 1 ? 1152 : 1024) + (VkDeviceSize)(i % 8), .dstOffset = 64, .size = 8};
@@ -102,7 +102,7 @@ TEST(test_copies_from_any_alignment_store_whole_words)
     expect_whole(copy_record);
 }
 
-static void wide_copy_record(struct fixture *f, VkCommandBuffer commands, int i)
+static void wide_copy_record(struct device *f, VkCommandBuffer commands, int i)
 {
     /* The word lies within a larger copy that begins and ends between words. */
     const VkBufferCopy copy = {
@@ -115,7 +115,7 @@ TEST(test_copies_to_any_alignment_store_whole_words)
     expect_whole(wide_copy_record);
 }
 
-static void update_record(struct fixture *f, VkCommandBuffer commands, int i)
+static void update_record(struct device *f, VkCommandBuffer commands, int i)
 {
     uint32_t words[4];
     memset(words, i & 1 ? 0xff : 0, sizeof(words));
@@ -131,7 +131,7 @@ TEST(test_updates_store_whole_words)
     expect_whole(update_record);
 }
 
-static void fill_record(struct fixture *f, VkCommandBuffer commands, int i)
+static void fill_record(struct device *f, VkCommandBuffer commands, int i)
 {
     /* The word is the first, in the middle of, or at the end of what is filled. */
     const VkDeviceSize from[] = {64, 60, 56, 4};
@@ -145,44 +145,44 @@ TEST(test_fills_store_whole_words)
 }
 
 /* A long fill from the middle of a word, whose pieces all lie askew. */
-FIXTURE_TEST(test_long_fills_store_whole_words, "SHAPE=q1")
+DEVICE_TEST(test_long_fills_store_whole_words, "SHAPE=q1", WORLD_ALL)
 {
-    struct reader r = {.word = (const uint64_t *)(const void *)(f->words + 64),
+    struct reader r = {.word = (const uint64_t *)(const void *)(w->words + 64),
                        .allowed = {0, UINT64_MAX}};
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     for (int i = 0; i < WRITES / 4; i++)
-        vkCmdFillBuffer(commands, f->buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
-    run_beside(f, commands, &r);
+        vkCmdFillBuffer(commands, w->buffer, 4, 1024, i & 1 ? UINT32_MAX : 0);
+    run_beside(w, commands, &r);
 }
 
 /* Two stamps, taken at different times, copied in turns. */
-FIXTURE_TEST(test_query_copies_store_whole_words, "SHAPE=q1")
+DEVICE_TEST(test_query_copies_store_whole_words, "SHAPE=q1", WORLD_ALL)
 {
-    struct reader r = {.word = (const uint64_t *)(const void *)(f->words + 16)};
+    struct reader r = {.word = (const uint64_t *)(const void *)(w->words + 16)};
     const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
     VkQueryPool pool;
-    assert_success(vkCreateQueryPool(f->device, &info, NULL, &pool));
-    vkResetQueryPool(f->device, pool, 0, 2);
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    assert_success(vkCreateQueryPool(w->device, &info, NULL, &pool));
+    vkResetQueryPool(w->device, pool, 0, 2);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
     for (int i = 0; i < WRITES / 8; i++)
-        vkCmdFillBuffer(commands, f->buffer, 1024, 1024, 0);
+        vkCmdFillBuffer(commands, w->buffer, 1024, 1024, 0);
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 1);
-    vkCmdCopyQueryPoolResults(commands, pool, 0, 1, f->buffer, 64, 8, VK_QUERY_RESULT_64_BIT);
+    vkCmdCopyQueryPoolResults(commands, pool, 0, 1, w->buffer, 64, 8, VK_QUERY_RESULT_64_BIT);
     assert_success(vkEndCommandBuffer(commands));
-    run(f, commands);
-    assert_success(vkGetQueryPoolResults(f->device, pool, 0, 2, sizeof(r.allowed), r.allowed, 8,
+    run(w, commands);
+    assert_success(vkGetQueryPoolResults(w->device, pool, 0, 2, sizeof(r.allowed), r.allowed, 8,
                                          VK_QUERY_RESULT_64_BIT));
     assert_int_equal(word_load(r.word), r.allowed[0]);
     assert_true(r.allowed[1] > r.allowed[0]);
 
-    commands = device_begin(&f->base, 0, 0);
+    commands = device_begin(w, 0, 0);
     for (uint32_t i = 0; i < WRITES; i++)
-        vkCmdCopyQueryPoolResults(commands, pool, i & 1, 1, f->buffer, 64, 8,
+        vkCmdCopyQueryPoolResults(commands, pool, i & 1, 1, w->buffer, 64, 8,
                                   VK_QUERY_RESULT_64_BIT);
-    run_beside(f, commands, &r);
-    vkDestroyQueryPool(f->device, pool, NULL);
+    run_beside(w, commands, &r);
+    vkDestroyQueryPool(w->device, pool, NULL);
 }
 
 /* Order -------------------------------------------------------------------------------------- */
@@ -212,46 +212,46 @@ static void *log_follow(void *argument)
     return NULL;
 }
 
-FIXTURE_TEST(test_a_later_write_is_never_seen_before_an_earlier_one, "SHAPE=q1")
+DEVICE_TEST(test_a_later_write_is_never_seen_before_an_earlier_one, "SHAPE=q1", WORLD_ALL)
 {
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         const VkDeviceSize at = (4 + i) * sizeof(uint32_t);
         uint64_t count = i + 1;
         if (i % 2) {
-            vkCmdFillBuffer(commands, f->buffer, at, 4, 0xe0000000u + i);
+            vkCmdFillBuffer(commands, w->buffer, at, 4, 0xe0000000u + i);
         } else {
             const uint32_t entry = 0xe0000000u + i;
-            vkCmdUpdateBuffer(commands, f->buffer, 2048, 4, &entry);
+            vkCmdUpdateBuffer(commands, w->buffer, 2048, 4, &entry);
             const VkBufferCopy copy = {.srcOffset = 2048, .dstOffset = at, .size = 4};
-            vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+            vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
         }
-        vkCmdUpdateBuffer(commands, f->buffer, 0, sizeof(count), &count);
+        vkCmdUpdateBuffer(commands, w->buffer, 0, sizeof(count), &count);
     }
     assert_success(vkEndCommandBuffer(commands));
-    struct follower follower = {.words = f->words};
+    struct follower follower = {.words = w->words};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, log_follow, &follower), 0);
-    run(f, commands);
+    run(w, commands);
     pthread_join(thread, NULL);
     if (follower.wrong)
         fail_msg("entry %u was counted before it was there", follower.wrong - 1);
 }
 
 /* The device reads what the host has released, too: a copy's source may be written at any time. */
-FIXTURE_TEST(test_commands_run_at_execution_time, "SHAPE=q1")
+DEVICE_TEST(test_commands_run_at_execution_time, "SHAPE=q1", WORLD_ALL)
 {
     const VkBufferCopy copy = {.srcOffset = 0, .dstOffset = 8, .size = 8};
-    VkCommandBuffer commands = device_begin(&f->base, 0, 0);
-    vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
+    VkCommandBuffer commands = device_begin(w, 0, 0);
+    vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
-    f->icd.pause();
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    w->icd.pause();
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
     uint64_t word = UINT64_C(0x1122334455667788);
-    memcpy(f->words, &word, sizeof(word));
-    f->icd.quiesce();
-    assert_int_equal(word_load(f->words + 2), 0);
-    f->icd.resume();
-    assert_success(vkQueueWaitIdle(f->queues[0][0]));
-    assert_int_equal(word_load(f->words + 2), word);
+    memcpy(w->words, &word, sizeof(word));
+    w->icd.quiesce();
+    assert_int_equal(word_load(w->words + 2), 0);
+    w->icd.resume();
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    assert_int_equal(word_load(w->words + 2), word);
 }

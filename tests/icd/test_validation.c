@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Under the Khronos validation layer, which queries all there is to query and must find nothing: a
  * tour of what programs do, on each shape and version. What it says is printed as it comes. */
-#include "fixture.h"
+#include "support/world.h"
 
 #include <dlfcn.h>
 
-static VkShaderModule shader(struct fixture *f)
+static VkShaderModule shader(struct device *f)
 {
     /* An empty compute shader: OpEntryPoint GLCompute "main", local size 1. */
     static const uint32_t code[] = {
@@ -31,8 +31,8 @@ static VkShaderModule shader(struct fixture *f)
 /* Pipelines, descriptors, images, render passes: made, used in a command buffer, destroyed. */
 TEST(test_inert_objects)
 {
-    struct fixture f;
-    fixture_open_validated(&f, "SHAPE=q2");
+    struct device f;
+    world_open_validated(&f, "SHAPE=q2");
 
     const VkDescriptorSetLayoutBinding binding = {.descriptorType =
                                                       VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -117,8 +117,7 @@ TEST(test_inert_objects)
     VkFramebuffer framebuffer;
     assert_success(vkCreateFramebuffer(f.device, &framebuffer_info, NULL, &framebuffer));
 
-    VkCommandBuffer commands =
-        device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    VkCommandBuffer commands = device_begin(&f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clear = {0};
     const VkRenderPassBeginInfo begin = {
         VK_TYPE(RENDER_PASS_BEGIN_INFO),  .renderPass = pass,   .framebuffer = framebuffer,
@@ -142,20 +141,20 @@ TEST(test_inert_objects)
     vkDestroyShaderModule(f.device, module, NULL);
     vkDestroyPipelineLayout(f.device, layout, NULL);
     vkDestroyDescriptorSetLayout(f.device, set_layout, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* What a scheduler does: every way of submitting and waiting, on every shape. */
 static void submission_tour(const char *environment)
 {
-    struct fixture f;
-    fixture_open_validated(&f, environment);
+    struct device f;
+    world_open_validated(&f, environment);
     VkSemaphore timeline = vulkan_timeline(f.device, 0);
     VkSemaphore binary = vulkan_binary(f.device);
     VkFence fence = vulkan_fence(f.device, false);
     VkQueue queue = f.queues[0][0];
 
-    VkCommandBuffer commands = device_begin(&f.base, 0, 0);
+    VkCommandBuffer commands = device_begin(&f, 0, 0);
     const VkMemoryBarrier barrier = {
         VK_TYPE(MEMORY_BARRIER), .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
         .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
@@ -188,7 +187,7 @@ static void submission_tour(const char *environment)
         uint64_t stamps[2];
         assert_success(vkCreateQueryPool(f.device, &info, NULL, &pool));
         vkResetQueryPool(f.device, pool, 0, 2);
-        VkCommandBuffer stamping = device_begin(&f.base, 0, 0);
+        VkCommandBuffer stamping = device_begin(&f, 0, 0);
         vkCmdWriteTimestamp2(stamping, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, pool, 0);
         vkCmdWriteTimestamp(stamping, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
         vkCmdCopyQueryPoolResults(stamping, pool, 0, 2, f.buffer, 512, 8, VK_QUERY_RESULT_64_BIT);
@@ -203,7 +202,7 @@ static void submission_tour(const char *environment)
     vkDestroySemaphore(f.device, timeline, NULL);
     vkDestroySemaphore(f.device, binary, NULL);
     vkDestroyFence(f.device, fence, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 TEST(test_submission)
@@ -218,8 +217,8 @@ TEST(test_submission)
 /* Presentation, as a program does it that has no window. */
 TEST(test_present)
 {
-    struct fixture f;
-    fixture_open_validated(&f, "SHAPE=q1");
+    struct device f;
+    world_open_validated(&f, "SHAPE=q1");
     const VkHeadlessSurfaceCreateInfoEXT surface_info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
     assert_success(vkCreateHeadlessSurfaceEXT(f.instance, &surface_info, NULL, &surface));
@@ -256,8 +255,7 @@ TEST(test_present)
         uint32_t index;
         assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &index));
-        VkCommandBuffer commands =
-            device_begin(&f.base, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        VkCommandBuffer commands = device_begin(&f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         const VkImageMemoryBarrier barrier = {
             VK_TYPE(IMAGE_MEMORY_BARRIER),
             .newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
@@ -285,7 +283,7 @@ TEST(test_present)
     vkDestroySemaphore(f.device, rendered, NULL);
     vkDestroyFence(f.device, fence, NULL);
     vkDestroySurfaceKHR(f.instance, surface, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 /* Older drivers are queried by other ways. */
@@ -294,8 +292,8 @@ TEST(test_versions)
     static const char *const environments[] = {"API=1.0", "API=1.1", "API=1.2",
                                                "API=1.0 NO_TIMELINE=1 NO_SYNC2=1"};
     for (size_t i = 0; i < 4; i++) {
-        struct fixture f;
-        fixture_open_validated_instance(&f, environments[i]);
+        struct device f;
+        world_validated_instance(&f, environments[i]);
         const float priority = 1.0f;
         const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
                                                .pQueuePriorities = &priority};
@@ -307,15 +305,15 @@ TEST(test_versions)
         assert_success(vkQueueSubmit(f.queues[0][0], 0, NULL, fence));
         assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
         vkDestroyFence(f.device, fence, NULL);
-        fixture_close(&f);
+        world_close(&f);
     }
 }
 
 /* That the messenger isn't deaf. */
 TEST(test_messenger_hears)
 {
-    struct fixture f;
-    fixture_open_validated(&f, "SHAPE=q1 QUIET=1");
+    struct device f;
+    world_open_validated(&f, "SHAPE=q1 QUIET=1");
     fputs("the next message is meant to be there\n", stderr);
     VkSemaphore a = vulkan_timeline(f.device, 5);
     vulkan_signal(f.device, a, 4);
@@ -323,7 +321,7 @@ TEST(test_messenger_hears)
     f.messages = 0;
     f.icd.reset_counters();
     vkDestroySemaphore(f.device, a, NULL);
-    fixture_close(&f);
+    world_close(&f);
 }
 
 int main(void)

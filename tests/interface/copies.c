@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that is linked with libbelfry 9.9.9, under a layer that brings the one beside it: each
  * keeps to its own, and bfGetDevice says why it finds nothing. */
-#include "layer/world.h"
+#include "support/world.h"
 
 #include "belfry/belfry.h"
 #include "support/lines.h"

@@ -2,7 +2,7 @@
 /* What a call means when it returns (scheduler/acceptance.h), on a driver whose calls block: what
  * is promised has been accepted by then, nobody waits for more than that, and a lost device is told
  * at once. */
-#include "world.h"
+#include "support/world.h"
 #include "support/asleep.h"
 
 static const uint32_t three[] = {3, WORLD_END};

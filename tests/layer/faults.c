@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Drivers that fail: the device is lost, or there is no memory, at every place in turn. Nothing
  * hangs, nothing leaks, and no error is one that Vulkan doesn't allow there. */
-#include "world.h"
+#include "support/world.h"
 
 /* A little program on three queues, with a second thread, that keeps going whatever fails. */
 struct program {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting and asking while work is held: fences, idle waits, queries, and who releases what when.
  */
-#include "world.h"
+#include "support/world.h"
 
 static const uint32_t two[] = {2, WORLD_END};
 

@@ -5,7 +5,7 @@
  * What reaches the driver is written as a line: "+a" begins the label a, "-a" ends it, "!a" is
  * inserted, "s" is a submission (or a sparse bind), "p" a present; in brackets the labels that are
  * open around the two, outermost first. */
-#include "world.h"
+#include "support/world.h"
 
 #include "belfry/belfry.h"
 #include "support/lines.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer beside a libbelfry that it can't use (LI-1): programs run as they would without it, and
  * one line says why. */
-#include "world.h"
+#include "support/world.h"
 
 #include "belfry/belfry.h"
 #include "support/lines.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Through the Vulkan loader: what programs of every version see and get, on every shape of GPU,
  * again and again, several at a time, and after the layer was unloaded. */
-#include "world.h"
+#include "support/world.h"
 
 #include "support/lines.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs hang on queues: private data, names, tags, labels. The test driver aborts when a
  * handle of ours reaches it. */
-#include "world.h"
+#include "support/world.h"
 
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
 

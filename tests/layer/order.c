@@ -5,7 +5,7 @@
  *
  * Runs on whatever driver there is: every test makes its instances anew, with its own list of
  * layers. */
-#include "world.h"
+#include "support/world.h"
 
 #include "bystander.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
  * queue of the program is on, and that is in nobody's way. */
-#include "world.h"
+#include "support/world.h"
 
 #include "scheduler/scheduler.h"
 #include "support/lines.h"

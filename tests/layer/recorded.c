@@ -2,7 +2,7 @@
 /* A program with the setting 'specialize' on, whose command buffers use one pipeline with many
  * values, on a real driver: its results are those that it would have without, and validation above
  * or below has nothing to say. (What the hooks do command by command: recording.c.) */
-#include "world.h"
+#include "support/world.h"
 
 #include "shaders/recorded.comp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timelines that are destroyed on a driver which looks at them late (gpu/driver_bug.h): the test
  * driver does so as long as it can, and says when one was destroyed too early. */
-#include "world.h"
+#include "support/world.h"
 
 #define BUG "SHAPE=q1 BUG=late_wait_points"
 

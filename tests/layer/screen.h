@@ -4,7 +4,7 @@
 #ifndef BELFRY_TEST_LAYER_SCREEN_H
 #define BELFRY_TEST_LAYER_SCREEN_H
 
-#include "world.h"
+#include "support/world.h"
 
 struct screen {
     VkSurfaceKHR surface;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The traps of submission: what a program passes is copied whole, held in order, and handed over
  * once, whatever its size and whichever form it comes in. */
-#include "world.h"
+#include "support/world.h"
 
 #include "support/lines.h"
 

@@ -8,7 +8,7 @@
  * Calls are made in children, with the program's objects, zeroed structs, and zeros.
  *
  * Usage: belfry-layer-sweep layer/registry/commands.csv */
-#include "world.h"
+#include "support/world.h"
 
 #include <signal.h>
 #include <sys/time.h>

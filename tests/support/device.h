@@ -9,11 +9,14 @@
 
 #include "support/vulkan.h"
 
-#define DEVICE_FAMILIES 10
-#define DEVICE_QUEUES   16 /* of each family, at most */
+#define DEVICE_PHYSICALS 4
+#define DEVICE_FAMILIES  10
+#define DEVICE_QUEUES    16 /* of each family, at most */
 
 #define DEVICE_MEMBERS                                                                             \
     VkInstance instance;                                                                           \
+    VkPhysicalDevice physicals[DEVICE_PHYSICALS]; /* the test driver's by deviceID */              \
+    uint32_t physical_count;                                                                       \
     VkPhysicalDevice physical;                                                                     \
     VkDevice device;                                                                               \
     struct belfry_icd_control icd; /* zeroed on other drivers */                                   \

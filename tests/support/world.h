@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that knows nothing of Belfry, through the Vulkan loader: what the tests stand on that
- * run under the layer. On the test driver it counts what arrives below; on another driver the same
- * program runs without looking.
+ * run under the layer, and those of the test driver itself. On the test driver it counts what
+ * arrives below; on another driver the same program runs without looking.
  *
  * Functions fail the test when something is amiss, unless they return a VkResult. */
-#ifndef BELFRY_TEST_LAYER_WORLD_H
-#define BELFRY_TEST_LAYER_WORLD_H
+#ifndef BELFRY_TESTS_SUPPORT_WORLD_H
+#define BELFRY_TESTS_SUPPORT_WORLD_H
 
 #include "support/device.h"
 
 #define WORLD_WORDS 1024
 #define WORLD_END   UINT32_MAX
+#define WORLD_ALL   NULL /* every queue of every family, and all features that the device has */
 
 /* Layers that instances name themselves, separated by colons: the first is the nearest to the
  * program. (Of those that VK_INSTANCE_LAYERS names Debian 12's loader takes the order in which it
  * found their manifests.) NULL for none. */
 extern const char *world_layers;
 
-/* Instances do without VK_EXT_debug_utils. */
+/* Instances do without VK_EXT_debug_utils; one more extension of theirs, or NULL. */
 extern bool world_without_debug_utils;
+extern const char *world_extension;
 
 /* Is there a layer of other people's to be judged by? Not under the thread sanitizer, for which
  * they are not built and which then sees races in them that are none. */
@@ -31,7 +33,15 @@ VkResult world_instance(struct device *w, const char *environment);
 VkResult world_device(struct device *w, const uint32_t *counts, const void *next);
 /* Both, with pools and buffer. */
 void world_open(struct device *w, const char *environment, const uint32_t *counts);
-/* Everything; fails when the test driver has seen a violation, or the validation layer spoke. */
+/* Both with WORLD_ALL, or the instance alone, under the Khronos validation layer with
+ * synchronisation validation. Skips the test where that layer isn't installed. */
+void world_open_validated(struct device *w, const char *environment);
+void world_validated_instance(struct device *w, const char *environment);
+/* A device of its own on another physical device of the same instance, or on the same one, with all
+ * that it has; to be closed with device_close before the first is closed. */
+void world_open_beside(struct device *w, const struct device *first, uint32_t ordinal);
+/* Everything; fails when the test driver has seen a violation since the start, or since
+ * vulkan_expect was last called, or the validation layer spoke. */
 void world_close(struct device *w);
 
 /* Calls on VkQueues that the driver has accepted since the device was made. */
