@@ -12,6 +12,7 @@
 #include "layer/commands.h"
 #include "gpu/dispatch.h"
 #include "device/placement.h"
+#include "device/tell.h"
 #include "trace/session.h"
 #include "base/message.h"
 #include "layer/specialize/interface.h"
@@ -372,8 +373,8 @@ static bool is_robust(const VkDeviceCreateInfo *info)
 static VkResult device_create_runtime(struct layer_device *d, struct request *r,
                                       PFN_vkSetDeviceLoaderData set_loader_data)
 {
-    d->trace = bf_trace_session_open(&d->instance->settings, d->physical->name,
-                                     d->physical->driver_version);
+    d->trace =
+        bf_trace_session_open(&d->instance->settings, d->physical->name, d->physical->driver_text);
     if (!get_engines(d, &r->placement, set_loader_data))
         return VK_ERROR_INITIALIZATION_FAILED;
     const struct bf_device_info info = {
@@ -576,6 +577,16 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
     }
     if (scheduled)
         layer_specialize_create(d, &r.info);
+    bf_trace_session_met();
+    if (scheduled)
+        bf_device_tell(&(struct bf_device_tell){
+            .call = "vkCreateDevice",
+            .device = p->name,
+            .driver = p->driver_text,
+            .engine_count = r.placement.engine_count,
+            .map = &p->map,
+            .settings = &p->instance->settings,
+        });
     device_list_add(d);
     request_finish(&r);
     *device = d->handle;

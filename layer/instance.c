@@ -10,6 +10,7 @@
 #include "layer/chain.h"
 #include "layer/commands.h"
 #include "base/message.h"
+#include "trace/session.h"
 
 #define GPDP2 VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME
 
@@ -107,6 +108,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
         goto fail_add;
     }
+    bf_trace_session_expect(&i->settings);
     return VK_SUCCESS;
 
 fail_add:
@@ -275,20 +277,19 @@ static VkResult find_capabilities(struct layer_physical *p)
     return VK_SUCCESS;
 }
 
-/* 0: not known. */
-static VkDriverId find_driver(const struct layer_physical *p)
+static void find_driver(struct layer_physical *p, const VkPhysicalDeviceProperties *properties)
 {
-    if (!p->driver_properties)
-        return (VkDriverId)0;
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
     };
-    VkPhysicalDeviceProperties2 properties = {
+    VkPhysicalDeviceProperties2 properties2 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
         .pNext = &driver,
     };
-    p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties);
-    return driver.driverID;
+    if (p->driver_properties)
+        p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties2);
+    p->driver = driver.driverID;
+    bf_driver_describe(properties, &driver, p->driver_text);
 }
 
 static struct layer_physical *make_physical(struct layer_instance *i, VkPhysicalDevice handle)
@@ -314,7 +315,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
         free_physical(p, NULL);
         return NULL;
     }
-    p->driver = find_driver(p);
+    find_driver(p, &properties);
     /* llvmpipe, the driver also called lavapipe, compares every access with the bound range. */
     p->checks_bounds = p->driver == VK_DRIVER_ID_MESA_LLVMPIPE;
     i->vk->vkGetPhysicalDeviceQueueFamilyProperties(handle, &p->family_count, p->families);

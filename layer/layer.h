@@ -17,6 +17,7 @@
 
 #include "device/device.h"
 #include "device/family.h"
+#include "gpu/driver_name.h"
 #include "queue/vkqueue.h"
 #include "base/map.h"
 #include "settings/settings.h"
@@ -70,7 +71,8 @@ struct layer_physical {
     const struct layer_instance_calls *vk; /* the instance's calls for that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
-    VkDriverId driver;      /* 0: not known */
+    VkDriverId driver; /* 0: not known */
+    char driver_text[BF_DRIVER_NAME_SIZE];
     bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
     bool checks_bounds;     /* shaders never access memory beyond a bound range */
     float timestamp_period;

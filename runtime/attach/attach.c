@@ -9,6 +9,8 @@
 #include "base/message.h"
 #include "base/structure.h"
 #include "device/device.h"
+#include "device/tell.h"
+#include "gpu/driver_name.h"
 #include "gpu/registry.h"
 #include "settings/settings.h"
 #include "trace/session.h"
@@ -20,7 +22,7 @@ struct attachment {
     struct bf_queue_info *queues;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
-    VkDriverId driver; /* 0: not known */
+    VkPhysicalDeviceDriverProperties driver; /* zero: not known */
     struct bf_sharing sharing;
 };
 
@@ -46,12 +48,10 @@ static VkResult attachment_ask_instance(const BfAttachInfo *info, struct attachm
     get_memory(info->physicalDevice, &a->memory);
     get_properties(info->physicalDevice, &a->properties);
     if (get_properties2 && a->properties.apiVersion >= VK_API_VERSION_1_2) {
-        VkPhysicalDeviceDriverProperties driver = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+        a->driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
         VkPhysicalDeviceProperties2 properties = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &a->driver};
         get_properties2(info->physicalDevice, &properties);
-        a->driver = driver.driverID;
     }
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
@@ -162,8 +162,19 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
     struct bf_access *check = NULL;
     if (result == VK_SUCCESS) {
         bf_message_set_level(settings.messages);
-        trace =
-            bf_trace_session_open(&settings, a.properties.deviceName, a.properties.driverVersion);
+        char driver[BF_DRIVER_NAME_SIZE];
+        bf_driver_describe(&a.properties, &a.driver, driver);
+        struct bf_family_map families;
+        bf_family_map_init(a.families, a.family_count, BF_QUEUES_NATIVE, 0, &families);
+        bf_device_tell(&(struct bf_device_tell){
+            .call = "bfAttachDevice",
+            .device = a.properties.deviceName,
+            .driver = driver,
+            .engine_count = info->queueCount,
+            .map = &families,
+            .settings = &settings,
+        });
+        trace = bf_trace_session_open(&settings, a.properties.deviceName, driver);
         check = attachment_create_access_check(&settings);
         const struct bf_device_info device_info = {
             .scheduler =
@@ -173,7 +184,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                             .handle = info->device,
                             .get_proc_addr = info->pfnGetDeviceProcAddr,
                             .trace = trace,
-                            .driver = a.driver,
+                            .driver = a.driver.driverID,
                             .driver_version = a.properties.driverVersion,
                             .timestamp_period_ns = a.properties.limits.timestampPeriod,
                             .host_query_reset = info->hostQueryReset,

@@ -16,7 +16,8 @@
 #include <vulkan/vulkan.h>
 
 #include "belfry/belfry.h"
-#include "device/family.h"
+#include "device/tell.h"
+#include "gpu/driver_name.h"
 #include "settings/settings.h"
 
 /* The functions of the loader that are needed. */
@@ -29,6 +30,7 @@ struct vulkan {
     PFN_vkGetPhysicalDeviceProperties GetPhysicalDeviceProperties;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
     PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
+    PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
 };
 
 /* Keeps the layer out of this process, so that the driver's own families are listed. */
@@ -144,6 +146,11 @@ static int vulkan_open(struct vulkan *vulkan)
     LOAD(GetPhysicalDeviceProperties);
     LOAD(GetPhysicalDeviceQueueFamilyProperties);
     LOAD(EnumerateDeviceExtensionProperties);
+    LOAD(GetPhysicalDeviceProperties2);
+    if (!vulkan->GetPhysicalDeviceProperties2 && info.enabledExtensionCount) {
+        vulkan->GetPhysicalDeviceProperties2 = (PFN_vkGetPhysicalDeviceProperties2)vulkan_function(
+            vulkan, "vkGetPhysicalDeviceProperties2KHR");
+    }
 #undef LOAD
     return CLI_DONE;
 
@@ -184,32 +191,6 @@ static const char *device_lacks(const struct vulkan *vulkan, VkPhysicalDevice de
     return NULL;
 }
 
-static const char *flags_text(VkQueueFlags flags, char *buffer, size_t size)
-{
-    static const struct {
-        VkQueueFlags bit;
-        const char *name;
-    } names[] = {
-        {VK_QUEUE_GRAPHICS_BIT, "graphics"},   {VK_QUEUE_COMPUTE_BIT, "compute"},
-        {VK_QUEUE_TRANSFER_BIT, "transfer"},   {VK_QUEUE_SPARSE_BINDING_BIT, "sparse"},
-        {VK_QUEUE_PROTECTED_BIT, "protected"}, {0x00000020, "video-decode"},
-        {0x00000040, "video-encode"},          {0x00000100, "optical-flow"},
-    };
-    size_t length = 0;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (flags & names[i].bit && length < size) {
-            length += (size_t)snprintf(buffer + length, size - length, "%s%s", length ? " " : "",
-                                       names[i].name);
-            flags &= ~names[i].bit;
-        }
-    }
-    if (flags && length < size) {
-        snprintf(buffer + length, size - length, "%s+0x%x", length ? " " : "", flags);
-    }
-    return buffer;
-}
-
 static const char *list_plural(uint32_t count)
 {
     return count == 1 ? "" : "s";
@@ -226,7 +207,7 @@ static void real_print(const VkQueueFamilyProperties *families, uint32_t count)
             snprintf(timestamps, sizeof(timestamps), "%u-bit timestamps", f->timestampValidBits);
         }
         printf("    %2u  %-34s %2u queue%-1s  %s, copies in steps of %ux%ux%u\n", i,
-               flags_text(f->queueFlags, flags, sizeof(flags)), f->queueCount,
+               bf_family_flags_text(f->queueFlags, flags, sizeof(flags)), f->queueCount,
                list_plural(f->queueCount), timestamps, f->minImageTransferGranularity.width,
                f->minImageTransferGranularity.height, f->minImageTransferGranularity.depth);
     }
@@ -249,7 +230,7 @@ static void shown_print(const struct bf_family_map *map)
                      real == 1 ? "it" : "them");
         }
         printf("    %2u  %-34s %2u queue%-1s  %s\n", i,
-               flags_text(family->flags, flags, sizeof(flags)), family->count,
+               bf_family_flags_text(family->flags, flags, sizeof(flags)), family->count,
                list_plural(family->count), how);
         queues += family->count;
         engines += family->appended ? 0 : real;
@@ -263,6 +244,22 @@ static void shown_print(const struct bf_family_map *map)
     }
 }
 
+static const char *driver_text(const struct vulkan *vulkan, VkPhysicalDevice device,
+                               const VkPhysicalDeviceProperties *properties, char *text)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties2 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+    if (vulkan->GetPhysicalDeviceProperties2 &&
+        (properties->apiVersion >= VK_API_VERSION_1_2 ||
+         device_has_extension(vulkan, device, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME))) {
+        vulkan->GetPhysicalDeviceProperties2(device, &properties2);
+    }
+    bf_driver_describe(properties, &driver, text);
+    return text;
+}
+
 static void device_print(const struct vulkan *vulkan, uint32_t number, VkPhysicalDevice device,
                          const struct bf_settings *settings)
 {
@@ -271,10 +268,11 @@ static void device_print(const struct vulkan *vulkan, uint32_t number, VkPhysica
     vulkan->GetPhysicalDeviceProperties(device, &properties);
     uint32_t version = properties.apiVersion;
     uint32_t type = properties.deviceType;
-    printf("GPU %u: %s (%s), Vulkan %u.%u.%u\n", number, properties.deviceName,
+    char driver[BF_DRIVER_NAME_SIZE];
+    printf("GPU %u: %s (%s), Vulkan %u.%u.%u, %s\n", number, properties.deviceName,
            type < sizeof(types) / sizeof(types[0]) ? types[type] : "other",
            VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
-           VK_API_VERSION_PATCH(version));
+           VK_API_VERSION_PATCH(version), driver_text(vulkan, device, &properties, driver));
 
     uint32_t count = 0;
     vulkan->GetPhysicalDeviceQueueFamilyProperties(device, &count, NULL);

@@ -465,6 +465,8 @@ const struct cli_command cli_run = {
         "                   calls and Belfry's queues. Both may be repeated, not mixed\n\n"
         "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
         "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
+        "A program that ends without having created a device says so in one line if it was to be\n"
+        "traced or reported on; one that never uses Vulkan says nothing.\n\n"
         "Exits with what the program exits with; with 127 if there is no such program, 126 if\n"
         "it can't be run, 2 if an option is wrong (FILE is something else than a trace, for\n"
         "instance), 1 if the layer isn't where it belongs.\n",

@@ -9,12 +9,14 @@
 #include "device/device.h"
 #include "device/family.h"
 #include "device/placement.h"
+#include "device/tell.h"
 
 /* clang-format off: it takes these for expressions */
 #define BF_DEVICE_INTERFACE(F)                                                                     \
     F(VkResult, bf_device_create, (const struct bf_device_info *info, struct bf_device **device),  \
       (info, device))                                                                              \
     F(void, bf_device_destroy, (struct bf_device * device), (device))                              \
+    F(void, bf_device_tell, (const struct bf_device_tell *tell), (tell))                           \
     F(void, bf_family_map_init,                                                                    \
       (const VkQueueFamilyProperties *real, uint32_t count, enum bf_queues_mode mode,              \
        uint32_t queues_per_family, struct bf_family_map *map),                                     \

@@ -9,6 +9,7 @@
 #include "gpu/command_buffer.h"
 #include "gpu/commands.h"
 #include "gpu/dispatch.h"
+#include "gpu/driver_name.h"
 #include "gpu/memory.h"
 #include "gpu/sharing.h"
 #include "gpu/upper_layers.h"
@@ -34,6 +35,10 @@
     F(void, bf_dispatch_load,                                                                      \
       (struct VolkDeviceTable * table, VkDevice device, PFN_vkGetDeviceProcAddr get_proc_addr),    \
       (table, device, get_proc_addr))                                                              \
+    F(void, bf_driver_describe,                                                                    \
+      (const VkPhysicalDeviceProperties *properties,                                               \
+       const VkPhysicalDeviceDriverProperties *driver, char *text),                                \
+      (properties, driver, text))                                                                  \
     F(VkResult, bf_buffer_create,                                                                  \
       (struct bf_gpu * gpu, VkDeviceSize size, enum bf_buffer_place place,                         \
        struct bf_buffer * buffer),                                                                 \

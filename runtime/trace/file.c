@@ -37,6 +37,7 @@ static int file_take(struct bf_trace_file *file, int fd)
     file->fd = fd;
     file->device = status.st_dev;
     file->node = status.st_ino;
+    file->regular = S_ISREG(status.st_mode);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     fcntl(fd, F_SETLK, &whole); /* a file system without locks: nobody can be told, then */
     return 0;
@@ -89,7 +90,7 @@ bool bf_trace_file_is_there(const struct bf_trace_file *file)
     struct stat status;
     return stat(file->path, &status) == 0 && status.st_dev == file->device &&
            status.st_ino == file->node &&
-           (S_ISCHR(status.st_mode) || (uint64_t)status.st_size == file->bytes);
+           (!file->regular || (uint64_t)status.st_size == file->bytes);
 }
 
 int bf_trace_file_reopen(struct bf_trace_file *file)

@@ -21,6 +21,7 @@ struct bf_trace_file {
     char *path;     /* the path that was used; owned by the caller from a successful open on */
     uint64_t bytes; /* written */
     uint64_t device, node; /* which file it is */
+    bool regular;          /* no device */
 };
 
 /* Returns 0 or an errno. */

@@ -12,8 +12,10 @@
 #define BF_TRACE_INTERFACE(F)                                                                      \
     F(void, bf_trace_session_close, (struct bf_trace * trace, bool summary), (trace, summary))     \
     F(struct bf_trace *, bf_trace_session_open,                                                    \
-      (const struct bf_settings *settings, const char *device_name, uint32_t driver_version),      \
-      (settings, device_name, driver_version))                                                     \
+      (const struct bf_settings *settings, const char *device_name, const char *driver),           \
+      (settings, device_name, driver))                                                             \
+    F(void, bf_trace_session_expect, (const struct bf_settings *settings), (settings))             \
+    F(void, bf_trace_session_met, (void), ())                                                      \
     F(void, bf_trace_command_buffer_begun, (struct bf_trace * trace, VkCommandBuffer buffer),      \
       (trace, buffer))                                                                             \
     F(void, bf_trace_command_buffer_label,                                                         \

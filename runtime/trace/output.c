@@ -350,7 +350,8 @@ __attribute__((destructor)) static void outputs_end(void)
     for (struct bf_output *o = outputs; o; o = o->next) {
         bf_output_drain(o);
         char word[512];
-        if (o->process == getpid() && !o->error && bf_trace_file_is_there(&o->file))
+        if (o->process == getpid() && !o->error && o->file.regular &&
+            bf_trace_file_is_there(&o->file))
             bf_message_at_exit(BF_MESSAGE_WARNING,
                                "the trace is in %s (%" PRIu64
                                " KiB): type 'belfry trace %s', or drop it into ui.perfetto.dev",

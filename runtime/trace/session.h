@@ -14,7 +14,13 @@
 /* NULL: the settings ask for none, or it can't be created (one line says why): the device then goes
  * without one. */
 struct bf_trace *bf_trace_session_open(const struct bf_settings *settings, const char *device_name,
-                                       uint32_t driver_version);
+                                       const char *driver);
+
+/* A program has the layer in an instance, with these settings: where they ask for something about
+ * devices, and the process ends and has never created one, a line says so. */
+void bf_trace_session_expect(const struct bf_settings *settings);
+/* The process has created a device. */
+void bf_trace_session_met(void);
 
 /* After the bf_device is destroyed, or where it could not be created. 'summary': a summary of the
  * trace is printed to stderr. NULL is allowed. */

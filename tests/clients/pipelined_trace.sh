@@ -37,4 +37,12 @@ says run.err 'held'
 run append quiet "$pipelined" --size 64x48 --particles 100 --frames 2 --headless
 exits 0 quiet
 [[ ! -s quiet.err ]] || fail_with 'it talks unasked:' quiet.err
+# A report is asked for, and there is nothing to report on: the program finds no GPU that it likes.
+for option in --summary '--trace never.pftrace' --report '--set check=access' ''; do
+    # shellcheck disable=SC2086 # an option and its value
+    "$bin/belfry" run $option -- "$bin/pipelined" --headless --gpu 'no such GPU' >nothing.out 2>nothing.err
+    [[ $(grep -c '^belfry: pipelined has created no Vulkan device' nothing.err) == $((${#option} > 0)) ]] ||
+        fail_with "with '$option':" nothing.err
+done
+[[ ! -e never.pftrace ]] || fail 'there is a trace of no device'
 conclude

@@ -18,6 +18,11 @@ void lines_begin(void)
 
 uint32_t lines_end(char *last, size_t size)
 {
+    return lines_end_with("", last, size);
+}
+
+uint32_t lines_end_with(const char *text, char *last, size_t size)
+{
     fflush(stderr);
     dup2(real_stderr, STDERR_FILENO);
     close(real_stderr);
@@ -34,6 +39,8 @@ uint32_t lines_end(char *last, size_t size)
             fputs(line, stderr);
             continue;
         }
+        if (!strstr(line, text))
+            continue;
         n++;
         if (last)
             snprintf(last, size, "%s", line);

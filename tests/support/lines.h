@@ -10,5 +10,7 @@
  * copies the last of them ("" for none) to 'last' (may be NULL), and passes the others on. */
 void lines_begin(void);
 uint32_t lines_end(char *last, size_t size);
+/* The same, of lines with 'text' in them alone. */
+uint32_t lines_end_with(const char *text, char *last, size_t size);
 
 #endif
