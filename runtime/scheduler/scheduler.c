@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A device's scheduler: created, lost, waited for, destroyed. */
+/* A device's scheduler: created, waited for, destroyed. */
 #include "scheduler/scheduler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/handle.h"
 #include "base/message.h"
 #include "gpu/registry.h"
 #include "scheduler/command_queue.h"
@@ -21,10 +20,6 @@
 
 /* The interval at which a query is asked for while held work may still produce its result. */
 #define QUERY_SLICE_NS UINT64_C(500000)
-
-/* How long the loss of a device may be kept from the program while a call of the driver's may still
- * return (L-3). */
-#define STUCK_NS UINT64_C(200000000)
 
 static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
                                       const struct bf_scheduler_info *info, uint32_t number)
@@ -225,33 +220,10 @@ static void engine_finish(struct bf_engine *engine)
     free(engine->queues);
 }
 
-void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
-                       bool own_callbacks)
-{
-    struct bf_kept *kept = own_callbacks ? NULL : malloc(sizeof(*kept));
-    if (!kept)
-        return;
-    bf_lock_acquire(&scheduler->kept_lock);
-    *kept = (struct bf_kept){scheduler->kept, semaphore, fence};
-    scheduler->kept = kept;
-    bf_lock_release(&scheduler->kept_lock);
-}
-
-static void scheduler_destroy_kept(struct bf_scheduler *scheduler)
-{
-    while (scheduler->kept) {
-        struct bf_kept *kept = scheduler->kept;
-        scheduler->kept = kept->next;
-        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, kept->semaphore, NULL);
-        scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, kept->fence, NULL);
-        free(kept);
-    }
-}
-
 void bf_scheduler_finish(struct bf_scheduler *scheduler)
 {
     bf_retired_finish(scheduler); /* engines' epochs are the driver's to look at late, too */
-    scheduler_destroy_kept(scheduler);
+    bf_scheduler_destroy_kept(scheduler);
     bf_command_queues_finish(scheduler);
     bf_pending_finish(&scheduler->pending);
     for (uint32_t i = 0; i < scheduler->queue_count; i++)
@@ -310,54 +282,6 @@ void bf_scheduler_observe_executes(struct bf_scheduler *scheduler,
                                    const struct bf_execute_observer *observer)
 {
     scheduler->execute_observer = observer;
-}
-
-VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where)
-{
-    if (!atomic_exchange(&scheduler->lost, true)) {
-        bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
-                   BF_LABEL(scheduler), where);
-        for (uint32_t i = 0; i < scheduler->engine_count; i++)
-            atomic_store(&scheduler->engines[i].dirty, 1);
-        bf_pending_lose(&scheduler->pending);
-        bf_observe_stop(scheduler->observer, "the device is lost");
-        atomic_store(&scheduler->loss_told, true);
-        bf_signpost_announce(&scheduler->progress);
-    }
-    return VK_ERROR_DEVICE_LOST;
-}
-
-VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
-{
-    bf_scheduler_lose(scheduler, where);
-    return bf_scheduler_settle(scheduler);
-}
-
-VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
-{
-    bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
-    /* What is in a call of the driver's is dropped by who made the call, and announced. */
-    const uint64_t deadline = bf_now_ns() + STUCK_NS;
-    const struct timespec until = bf_timespec(deadline);
-    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
-    bool timed_out = false;
-    for (;;) {
-        for (uint32_t i = 0; i < scheduler->engine_count; i++)
-            bf_engine_drop_held(&scheduler->engines[i]);
-        if (atomic_load(&scheduler->loss_told) && !bf_scheduler_has_backlog(scheduler))
-            break;
-        if (bf_remaining_ns(deadline) == 0 && !atomic_exchange(&scheduler->stuck, true))
-            bf_message(
-                BF_MESSAGE_WARNING,
-                "device%s lost: a call of the driver has not returned for %u ms; what it was "
-                "given stays until the device is destroyed",
-                BF_LABEL(scheduler), (unsigned)(STUCK_NS / 1000000));
-        if (atomic_load(&scheduler->loss_told) && atomic_load(&scheduler->stuck))
-            break;
-        ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
-    }
-    bf_signpost_leave(&scheduler->progress);
-    return VK_ERROR_DEVICE_LOST;
 }
 
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler)

@@ -8,7 +8,7 @@
  *       every submission of a program).
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
  *       tests/scheduler (loss_midway.c).
- *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (scheduler.c) at most. What is
+ *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is
  *       held is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
  *       semaphores and fences that the program destroys stay until the device's end. Proven by
  *       tests/layer (acceptance.c).
@@ -175,6 +175,7 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
 void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
                        bool own_callbacks);
+void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler);
 
 /* The engines with packets appended since their last pump, as a mask. */
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The loss of a device: declared once, told when nothing is held and nobody waits any more, and what
+ * a call that is stuck in the driver keeps beyond it. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/handle.h"
+#include "base/message.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/observer.h"
+#include "scheduler/scheduler.h"
+
+/* How long the loss of a device may be kept from the program while a call of the driver's may still
+ * return (L-3). */
+#define STUCK_NS UINT64_C(200000000)
+
+VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where)
+{
+    if (!atomic_exchange(&scheduler->lost, true)) {
+        bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
+                   BF_LABEL(scheduler), where);
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            atomic_store(&scheduler->engines[i].dirty, 1);
+        bf_pending_lose(&scheduler->pending);
+        bf_observe_stop(scheduler->observer, "the device is lost");
+        atomic_store(&scheduler->loss_told, true);
+        bf_signpost_announce(&scheduler->progress);
+    }
+    return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
+{
+    bf_scheduler_lose(scheduler, where);
+    return bf_scheduler_settle(scheduler);
+}
+
+VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
+{
+    bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
+    /* What is in a call of the driver's is dropped by who made the call, and announced. */
+    const uint64_t deadline = bf_now_ns() + STUCK_NS;
+    const struct timespec until = bf_timespec(deadline);
+    uint32_t ticket = bf_signpost_enter(&scheduler->progress);
+    bool timed_out = false;
+    for (;;) {
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            bf_engine_drop_held(&scheduler->engines[i]);
+        if (atomic_load(&scheduler->loss_told) && !bf_scheduler_has_backlog(scheduler))
+            break;
+        if (bf_remaining_ns(deadline) == 0 && !atomic_exchange(&scheduler->stuck, true))
+            bf_message(
+                BF_MESSAGE_WARNING,
+                "device%s lost: a call of the driver has not returned for %u ms; what it was "
+                "given stays until the device is destroyed",
+                BF_LABEL(scheduler), (unsigned)(STUCK_NS / 1000000));
+        if (atomic_load(&scheduler->loss_told) && atomic_load(&scheduler->stuck))
+            break;
+        ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
+    }
+    bf_signpost_leave(&scheduler->progress);
+    return VK_ERROR_DEVICE_LOST;
+}
+
+void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                       bool own_callbacks)
+{
+    struct bf_kept *kept = own_callbacks ? NULL : malloc(sizeof(*kept));
+    if (!kept)
+        return;
+    bf_lock_acquire(&scheduler->kept_lock);
+    *kept = (struct bf_kept){scheduler->kept, semaphore, fence};
+    scheduler->kept = kept;
+    bf_lock_release(&scheduler->kept_lock);
+}
+
+void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler)
+{
+    while (scheduler->kept) {
+        struct bf_kept *kept = scheduler->kept;
+        scheduler->kept = kept->next;
+        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, kept->semaphore, NULL);
+        scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, kept->fence, NULL);
+        free(kept);
+    }
+}
