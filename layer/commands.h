@@ -41,6 +41,7 @@ enum layer_added {
     LAYER_ADDED_CALIBRATED = 8,
     LAYER_ADDED_HOST_MEMORY = 16,
     LAYER_ADDED_SEMAPHORE_FD = 32,
+    LAYER_ADDED_DEVICE_FAULT = 64,
 };
 
 struct layer_command {

@@ -27,10 +27,11 @@ struct request {
     VkPhysicalDeviceSynchronization2Features sync2;
     VkPhysicalDeviceHostQueryResetFeatures reset;
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
+    VkPhysicalDeviceFaultFeaturesEXT fault;
     VkPhysicalDeviceFeatures features;
     bool host_query_reset, calibrated;
     bool shares_memory; /* the program has an extension for sharing memory with others */
-    bool buffer_addresses, shader_int64, host_memory;
+    bool buffer_addresses, shader_int64, host_memory, device_fault;
     unsigned added;      /* enum layer_added */
     bool names_priority; /* the last extension was added for the VkQueue of priority REALTIME */
 };
@@ -203,7 +204,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 7) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + 8) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)
@@ -259,13 +260,20 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return result;
         r->shader_int64 = result == VK_SUCCESS;
     }
+    const struct feature fault = {
+        .own = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
+        .own_offset = offsetof(VkPhysicalDeviceFaultFeaturesEXT, deviceFault),
+    };
+    r->device_fault = p->device_fault;
     const struct feature *wanted[] = {&timeline, &sync2, reset_wanted ? &reset : NULL,
-                                      r->buffer_addresses ? &addresses : NULL};
+                                      r->buffer_addresses ? &addresses : NULL,
+                                      r->device_fault ? &fault : NULL};
     VkBaseOutStructure *own[] = {(VkBaseOutStructure *)&r->timeline,
                                  (VkBaseOutStructure *)&r->sync2, (VkBaseOutStructure *)&r->reset,
-                                 (VkBaseOutStructure *)&r->addresses};
+                                 (VkBaseOutStructure *)&r->addresses,
+                                 (VkBaseOutStructure *)&r->fault};
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             VkBool32 *value;
             if (!wanted[i] ||
                 (feature_struct(r->info.pNext, wanted[i], &value) != NULL) != (pass == 0))
@@ -275,9 +283,12 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                 return result;
             reset_wanted = reset_wanted && (i != 2 || result == VK_SUCCESS);
             r->buffer_addresses = r->buffer_addresses && (i != 3 || result == VK_SUCCESS);
+            r->device_fault = r->device_fault && (i != 4 || result == VK_SUCCESS);
         }
     }
     r->host_query_reset = reset_wanted;
+    if (r->device_fault)
+        add_extension(r, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     if (reset_wanted && p->host_reset_by_extension)
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
     r->shares_memory = has_extension(r, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) ||
@@ -400,6 +411,9 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
                             r->host_memory ? d->physical->host_pointer_alignment : 0,
                         .fence_log = d->instance->settings.fence_log,
                         .sharing = d->physical->sharing,
+                        .device_fault = r->device_fault,
+                        .checkpoints =
+                            has_extension(r, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME),
                     },
                 .engine_count = r->placement.engine_count,
                 .queue_count = r->placement.queue_count,

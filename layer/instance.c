@@ -223,6 +223,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         find_realtime(p, list, count);
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
                        has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    bool device_fault = p->api_version >= VK_API_VERSION_1_1 &&
+                        has_extension(list, count, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     p->driver_properties =
         p->vk->vkGetPhysicalDeviceProperties2 &&
         (p->api_version >= VK_API_VERSION_1_1 || i->properties2) &&
@@ -250,11 +252,16 @@ static VkResult find_capabilities(struct layer_physical *p)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
         .pNext = may_reset ? (void *)&reset : (void *)&sync2,
     };
-    VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+    VkPhysicalDeviceFaultFeaturesEXT fault = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
         .pNext = core12 ? &addresses : addresses.pNext,
     };
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = device_fault ? &fault : fault.pNext,
+    };
     p->vk->vkGetPhysicalDeviceFeatures2(p->handle, &features);
+    p->device_fault = device_fault && fault.deviceFault;
     if (i->settings.native_fences) {
         p->buffer_addresses = core12 && addresses.bufferDeviceAddress;
         p->shader_int64 = features.features.shaderInt64;

@@ -84,6 +84,7 @@ struct layer_physical {
     /* Features for native fences; false if the setting is off. */
     bool buffer_addresses, shader_int64;
     VkDeviceSize host_pointer_alignment; /* 0: without VK_EXT_external_memory_host */
+    bool device_fault;                   /* VK_EXT_device_fault, with its feature */
     struct bf_sharing sharing;           /* with VK_KHR_external_semaphore_fd */
     VkPhysicalDeviceMemoryProperties memory;
     const char *calibrated_extension; /* NULL: none */

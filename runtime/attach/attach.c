@@ -196,6 +196,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                             .host_pointer_alignment = info->hostPointerAlignment,
                             .fence_log = settings.fence_log,
                             .sharing = a.sharing,
+                            .device_fault = info->deviceFault,
+                            .checkpoints = info->diagnosticCheckpoints,
                         },
                     .engine_count = info->queueCount,
                     .queue_count = info->queueCount,

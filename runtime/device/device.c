@@ -94,3 +94,24 @@ VkResult bfGetDeviceCounters(BfDevice handle, BfDeviceCounters *out)
     };
     return VK_SUCCESS;
 }
+
+VkResult bfGetDeviceRemovedReason(BfDevice handle, BfDeviceRemovedReason *out)
+{
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    VkResult result = bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
+    if (out)
+        *out = result == VK_SUCCESS ? BF_DEVICE_REMOVED_REASON_NONE : scheduler->removed_reason;
+    return result;
+}
+
+VkResult bfRemoveDevice(BfDevice handle)
+{
+    struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
+    if (!scheduler)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_REMOVED, __func__);
+    bf_scheduler_settle(scheduler);
+    return VK_SUCCESS;
+}

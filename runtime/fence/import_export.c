@@ -80,8 +80,10 @@ void bf_export_signal(struct bf_fence *fence)
         engines = bf_semaphore_host_signalled(scheduler, exported, wanted);
     bf_lock_release(&fence->exported_lock);
     bf_engines_pump(scheduler, engines);
-    if (result != VK_SUCCESS) /* nothing else would ever signal it */
-        bf_scheduler_lost(scheduler, "signalling an exported semaphore");
+    if (result != VK_SUCCESS) { /* nothing else would ever signal it */
+        bf_scheduler_lose_by(scheduler, result, "signalling an exported semaphore");
+        bf_scheduler_settle(scheduler);
+    }
     bf_lock_acquire(&pending->lock);
     bf_fence_release(fence);
     bf_lock_release(&pending->lock);

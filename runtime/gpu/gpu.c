@@ -37,6 +37,8 @@ VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info)
     gpu->sharing = info->sharing;
     if (!gpu->vk.vkGetSemaphoreFdKHR || !gpu->vk.vkImportSemaphoreFdKHR)
         gpu->sharing.timelines = false;
+    gpu->device_fault = info->device_fault && gpu->vk.vkGetDeviceFaultInfoEXT;
+    gpu->checkpoints = info->checkpoints && gpu->vk.vkGetQueueCheckpointDataNV;
     if (info->calibrated_timestamps)
         gpu->get_calibrated_timestamps = gpu->vk.vkGetCalibratedTimestampsEXT;
     return VK_SUCCESS;

@@ -55,7 +55,8 @@ struct bf_gpu {
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host; 0: not enabled */
     enum bf_fence_log_mode fence_log;
     struct bf_sharing sharing;
-    uint32_t family_count; /* real families of which the device has VkQueues */
+    bool device_fault, checkpoints; /* gpu/fault.h */
+    uint32_t family_count;          /* real families of which the device has VkQueues */
     uint32_t families[BF_MAX_ENGINES];
 
     struct bf_trace *trace;           /* NULL: off; not owned */
@@ -87,6 +88,8 @@ struct bf_gpu_info {
     VkDeviceSize host_pointer_alignment; /* VK_EXT_external_memory_host is enabled; else 0 */
     enum bf_fence_log_mode fence_log;
     struct bf_sharing sharing;
+    bool device_fault; /* VK_EXT_device_fault and its feature deviceFault are enabled */
+    bool checkpoints;  /* VK_NV_device_diagnostic_checkpoints is */
 };
 
 /* The struct is zeroed. Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is

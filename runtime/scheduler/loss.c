@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "gpu/fault.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/observer.h"
 #include "scheduler/scheduler.h"
@@ -14,25 +15,72 @@
  * return (L-3). */
 #define STUCK_NS UINT64_C(200000000)
 
+static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
+                           const char *where)
+{
+    if (atomic_exchange(&scheduler->lost, true))
+        return;
+    bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
+               BF_LABEL(scheduler), where);
+    scheduler->removed_reason = reason;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        atomic_store(&scheduler->engines[i].dirty, 1);
+    bf_pending_lose(&scheduler->pending);
+    bf_observe_stop(scheduler->observer, "the device is lost");
+    atomic_store(&scheduler->loss_told, true);
+    bf_signpost_announce(&scheduler->progress);
+}
+
 VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where)
 {
-    if (!atomic_exchange(&scheduler->lost, true)) {
-        bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
-                   BF_LABEL(scheduler), where);
-        for (uint32_t i = 0; i < scheduler->engine_count; i++)
-            atomic_store(&scheduler->engines[i].dirty, 1);
-        bf_pending_lose(&scheduler->pending);
-        bf_observe_stop(scheduler->observer, "the device is lost");
-        atomic_store(&scheduler->loss_told, true);
-        bf_signpost_announce(&scheduler->progress);
-    }
+    atomic_store(&scheduler->lost_below, true);
+    scheduler_lose(scheduler, BF_DEVICE_REMOVED_REASON_REMOVED, where);
     return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
+                               const char *where)
+{
+    scheduler_lose(scheduler, reason, where);
+    return VK_ERROR_DEVICE_LOST;
+}
+
+VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where)
+{
+    if (result == VK_ERROR_DEVICE_LOST)
+        return bf_scheduler_lose(scheduler, where);
+    bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return bf_scheduler_lose_for(scheduler,
+                                 memory ? BF_DEVICE_REMOVED_REASON_OUT_OF_MEMORY
+                                        : BF_DEVICE_REMOVED_REASON_DRIVER_INTERNAL_ERROR,
+                                 where);
 }
 
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
 {
     bf_scheduler_lose(scheduler, where);
     return bf_scheduler_settle(scheduler);
+}
+
+/* L-4. The driver may be asked of a loss only if it knows of it. */
+static void scheduler_report_loss(struct bf_scheduler *scheduler)
+{
+    struct bf_gpu *gpu = &scheduler->gpu;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
+        uint64_t seen = atomic_load(&engine->base.seen_epoch);
+        if (accepted > seen)
+            bf_message(BF_MESSAGE_INFO,
+                       "device%s: engine %u:%u: of %llu submissions %llu were seen complete",
+                       BF_LABEL(scheduler), engine->base.family, engine->base.index,
+                       (unsigned long long)accepted, (unsigned long long)seen);
+        if (atomic_load(&scheduler->lost_below))
+            bf_gpu_engine_tell_checkpoints(&engine->base);
+    }
+    if (atomic_load(&scheduler->lost_below))
+        bf_gpu_fault_tell(gpu);
+    bf_trace_flush(gpu->trace);
 }
 
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
@@ -59,6 +107,8 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
         ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
     }
     bf_signpost_leave(&scheduler->progress);
+    if (!atomic_exchange(&scheduler->reported, true))
+        scheduler_report_loss(scheduler);
     return VK_ERROR_DEVICE_LOST;
 }
 

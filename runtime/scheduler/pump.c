@@ -470,7 +470,7 @@ static uint64_t engine_submit_batch(struct bf_engine *engine)
         if (result == VK_SUCCESS)
             engines |= batch_finish_part(engine, i, 1, true);
         else
-            bf_scheduler_lose(engine->scheduler, "handing over a held packet");
+            bf_scheduler_lose_by(engine->scheduler, result, "handing over a held packet");
     }
     return engines;
 }

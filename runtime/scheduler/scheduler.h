@@ -12,6 +12,9 @@
  *       held is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
  *       semaphores and fences that the program destroys stay until the device's end. Proven by
  *       tests/layer (acceptance.c).
+ *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
+ *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes to
+ *       its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -68,7 +71,10 @@ struct bf_scheduler {
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
     _Atomic bool lost;
-    _Atomic bool loss_told; /* the fences and their waiters have been told */
+    BfDeviceRemovedReason removed_reason; /* set before loss_told */
+    _Atomic bool lost_below;              /* the driver has said so */
+    _Atomic bool reported;                /* L-4 */
+    _Atomic bool loss_told;               /* the fences and their waiters have been told */
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
     struct bf_lock kept_lock; /* leaf lock: the list */
     struct bf_kept *kept;     /* what that call has and the program has destroyed */
@@ -165,6 +171,11 @@ VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool 
  * drops what is held, and wakes every waiter. Returns VK_ERROR_DEVICE_LOST. Callers that hold no
  * engine's lock use bf_scheduler_lost, which pumps as well. */
 VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where);
+/* By Belfry's decision: the driver may know nothing of it. */
+VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
+                               const char *where);
+/* The driver's result of a call that may not fail: for memory, by decision, or by the driver. */
+VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 
 /* For every place that tells the program of the loss: returns VK_ERROR_DEVICE_LOST once L-1 and L-2

@@ -133,7 +133,8 @@ static void *sleeper_thread_run(void *argument)
             struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
             bf_futex_wait(&thread->turn, turn, &until);
         } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-            bf_scheduler_lost(scheduler, "waiting for the GPU");
+            bf_scheduler_lose_by(scheduler, result, "waiting for the GPU");
+            bf_scheduler_settle(scheduler);
         }
     }
 }

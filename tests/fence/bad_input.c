@@ -185,6 +185,8 @@ REFUSAL_TEST(wrong_devices_are_refused)
         assert_bad(bfCreateFence(device, &fence_info, &made));
         assert_bad(bfImportFence(device, semaphore, &made));
         assert_bad(bfGetDeviceCounters(device, &counters));
+        assert_bad(bfGetDeviceRemovedReason(device, NULL));
+        assert_bad(bfRemoveDevice(device));
         assert_bad(bfVkQueueSubmit(device, f->queues[0][0], 0, NULL, VK_NULL_HANDLE));
         assert_bad(bfLockVkQueue(device, f->queues[0][0]));
         assert_bad(bfUnlockVkQueue(device, f->queues[0][0]));

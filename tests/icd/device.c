@@ -242,6 +242,43 @@ static VkResult icd_GetCalibratedTimestampsEXT(VkDevice device_, uint32_t timest
     return VK_SUCCESS;
 }
 
+/* What a lost device tells ------------------------------------------------------------------- */
+
+/* Vulkan lets nobody ask before. */
+static void lost_check(const struct icd_device *device, const char *call)
+{
+    if (device->lost)
+        return;
+    fprintf(stderr, "belfry test driver: %s: the device isn't lost\n", call);
+    abort();
+}
+
+static VkResult icd_GetDeviceFaultInfoEXT(VkDevice device, VkDeviceFaultCountsEXT *pCounts,
+                                          VkDeviceFaultInfoEXT *pInfo)
+{
+    lost_check(ICD_DEV(device), "vkGetDeviceFaultInfoEXT");
+    pCounts->addressInfoCount = pCounts->vendorInfoCount = 1;
+    pCounts->vendorBinarySize = 0;
+    if (!pInfo)
+        return VK_SUCCESS;
+    snprintf(pInfo->description, sizeof(pInfo->description), "lost on demand");
+    pInfo->pAddressInfos[0] = (VkDeviceFaultAddressInfoEXT){
+        VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_EXT, 0xbad000, 4096};
+    pInfo->pVendorInfos[0] = (VkDeviceFaultVendorInfoEXT){"no vendor", 7, 8};
+    return VK_SUCCESS;
+}
+
+static void icd_GetQueueCheckpointDataNV(VkQueue queue, uint32_t *pCount, VkCheckpointDataNV *pData)
+{
+    lost_check(ICD_FROM(icd_queue, ICD_KIND_QUEUE, queue)->object.device,
+               "vkGetQueueCheckpointDataNV");
+    *pCount = 1;
+    if (pData) {
+        pData->stage = VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
+        pData->pCheckpointMarker = (void *)(uintptr_t)0xc0;
+    }
+}
+
 /* Device groups of one ---------------------------------------------------------------------- */
 
 static void icd_GetDeviceGroupPeerMemoryFeatures(VkDevice device, uint32_t heapIndex,
@@ -261,4 +298,7 @@ const struct icd_entry icd_device_entries[] = {
     ICD_BOTH(ICD_DEVICE, 1, ICD_KHR_DEVICE_GROUP, GetDeviceGroupPeerMemoryFeatures),
     ICD_EXTRA(ICD_DEVICE, ICD_EXT_CALIBRATED_TIMESTAMPS, GetCalibratedTimestampsEXT,
               GetCalibratedTimestampsEXT),
+    ICD_EXTRA(ICD_DEVICE, ICD_EXT_DEVICE_FAULT, GetDeviceFaultInfoEXT, GetDeviceFaultInfoEXT),
+    ICD_EXTRA(ICD_DEVICE, ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS, GetQueueCheckpointDataNV,
+              GetQueueCheckpointDataNV),
     ICD_END};

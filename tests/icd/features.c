@@ -69,6 +69,7 @@ static const struct feature_struct structs[] = {
     STRUCT(DYNAMIC_RENDERING, DynamicRendering, dynamicRendering),
     STRUCT(SHADER_INTEGER_DOT_PRODUCT, ShaderIntegerDotProduct, shaderIntegerDotProduct),
     STRUCT(MAINTENANCE_4, Maintenance4, maintenance4),
+    STRUCT_VENDOR(FAULT, Fault, EXT, deviceFaultVendorBinary),
     STRUCT_VENDOR(GLOBAL_PRIORITY_QUERY, GlobalPriorityQuery, KHR, globalPriorityQuery),
 };
 
@@ -165,6 +166,9 @@ static void struct_fill(const struct icd_config *config, VkBaseOutStructure *s)
         f->maintenance4 = VK_TRUE;
         break;
     }
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
+        ((VkPhysicalDeviceFaultFeaturesEXT *)s)->deviceFault = config->reports;
+        break;
 #define FEATURE(type_, name_, field_, value_)                                                      \
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type_##_FEATURES:                                     \
         ((VkPhysicalDevice##name_##Features *)s)->field_ = value_;                                 \

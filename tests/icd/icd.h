@@ -78,6 +78,8 @@ enum icd_extension {
     ICD_NV_DEVICE_GENERATED_COMMANDS,
     ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE,
     ICD_EXT_DEVICE_GENERATED_COMMANDS,
+    ICD_EXT_DEVICE_FAULT,
+    ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS,
     ICD_EXTENSION_COUNT,
 };
 
@@ -190,6 +192,7 @@ struct icd_config {
     uint32_t host_memory;  /* 2: anonymous memory alone */
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
     bool generated;        /* extensions of device-generated commands are there */
+    bool reports;          /* extensions that tell of a loss are there */
     bool protected_memory; /* the feature, families and a memory type for it */
     bool late_wait_points; /* BELFRY_ICD_BUG */
     bool processes;        /* timeline semaphores can be exported to others */

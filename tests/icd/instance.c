@@ -56,6 +56,8 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE] =
         EXTENSION("VK_NV_device_generated_commands_compute", 2),
     [ICD_EXT_DEVICE_GENERATED_COMMANDS] = EXTENSION("VK_EXT_device_generated_commands", 1),
+    [ICD_EXT_DEVICE_FAULT] = EXTENSION("VK_EXT_device_fault", 2),
+    [ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS] = EXTENSION("VK_NV_device_diagnostic_checkpoints", 2),
 };
 
 static const struct icd_entry *const tables[] = {

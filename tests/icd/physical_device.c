@@ -32,6 +32,9 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
     case ICD_NV_DEVICE_GENERATED_COMMANDS_COMPUTE:
     case ICD_EXT_DEVICE_GENERATED_COMMANDS:
         return config->generated;
+    case ICD_EXT_DEVICE_FAULT:
+    case ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS:
+        return config->reports;
     default:
         return true;
     }

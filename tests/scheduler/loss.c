@@ -183,6 +183,22 @@ SCENE_TEST(held_work_is_dropped)
     assert_lost(s);
 }
 
+/* Belfry's own decision: the driver hears nothing of it, isn't asked for what it knows, and is waited
+ * for by nobody. */
+SCENE_TEST(the_program_removes_the_device)
+{
+    struct fixture *f = &s->f;
+    BfDeviceRemovedReason reason = BF_DEVICE_REMOVED_REASON_HUNG;
+    assert_success(bfGetDeviceRemovedReason(f->bf, &reason));
+    assert_int_equal(reason, BF_DEVICE_REMOVED_REASON_NONE);
+    assert_success(bfRemoveDevice(f->bf));
+    assert_success(bfRemoveDevice(f->bf));
+    assert_int_equal(bfGetDeviceRemovedReason(f->bf, &reason), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(reason, BF_DEVICE_REMOVED_REASON_REMOVED);
+    assert_lost(s);
+    lose(s); /* the stall ends */
+}
+
 /* Destroying is legal, in any order, and blocks nobody. */
 SCENE_TEST(objects_are_destroyed_on_a_lost_device)
 {
@@ -258,4 +274,62 @@ TEST(a_device_lost_at_any_submission_hangs_nobody)
         n++;
     assert_true(n > 1);
     print_message("lost at each of %u submissions\n", n - 1);
+}
+
+/* --------------------------------------------------------------------- What is known of a loss -- */
+
+struct told {
+    char lines[16][160];
+    uint32_t count;
+};
+
+static void hear(BfMessageSeverity severity, const char *message, void *user)
+{
+    (void)severity;
+    struct told *told = user;
+    if (told->count < 16)
+        snprintf(told->lines[told->count++], sizeof(told->lines[0]), "%s", message);
+}
+
+static void assert_told(const struct told *told, const char *text, uint32_t times)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < told->count; i++)
+        n += strstr(told->lines[i], text) != NULL;
+    if (n != times)
+        fail_msg("'%s' was told %u times, and expected %u times", text, n, times);
+}
+
+/* Once, by whoever is told first; and only a driver that says so itself is asked. */
+TEST(what_the_driver_knows_of_a_loss_is_told)
+{
+    static const char *const extensions[] = {VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
+                                             VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME,
+                                             NULL};
+    for (int by_driver = 0; by_driver < 2; by_driver++) {
+        const struct fixture_options options = {
+            .environment = "REPORTS=1", .family = UINT32_MAX, .extensions = extensions};
+        struct fixture f;
+        struct told told = {0};
+        fixture_open(&f, &options);
+        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        assert_success(bfSetMessageCallback(hear, &told));
+        f.lost = true;
+        if (!by_driver)
+            assert_success(bfRemoveDevice(f.bf));
+        f.icd.lose();
+        for (int i = 0; i < 2; i++) {
+            VkCommandBuffer commands = write_word(&f, queue, 0, 1);
+            assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
+        }
+        assert_told(&told, "device fault: lost on demand", by_driver);
+        assert_told(&told, "invalid write to address 0xbad000", by_driver);
+        assert_told(&told, "no vendor (code 0x7, data 0x8)", by_driver);
+        bool asked = false;
+        for (uint32_t i = 0; i < told.count; i++)
+            asked = asked || strstr(told.lines[i], "checkpoint 0xc0 was reached by stage 0x1");
+        assert_int_equal(asked, by_driver);
+        assert_success(bfSetMessageCallback(NULL, NULL));
+        fixture_close(&f);
+    }
 }

@@ -161,9 +161,12 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
     for (const char *const *name = options->extensions; name && *name; name++) {
         assert_true(name_count < sizeof(names) / sizeof(names[0]));
         names[name_count++] = *name;
+        f->reports = f->reports || !strcmp(*name, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     }
+    VkPhysicalDeviceFaultFeaturesEXT fault = {VK_TYPE(PHYSICAL_DEVICE_FAULT_FEATURES_EXT),
+                                              .pNext = &v12, .deviceFault = VK_TRUE};
     const VkDeviceCreateInfo info = {
-        VK_TYPE(DEVICE_CREATE_INFO),     .pNext = &v12,
+        VK_TYPE(DEVICE_CREATE_INFO),     .pNext = f->reports && !f->layered ? (void *)&fault : &v12,
         .queueCreateInfoCount = n,       .pQueueCreateInfos = queues,
         .pEnabledFeatures = &v10,        .enabledExtensionCount = name_count,
         .ppEnabledExtensionNames = names};
@@ -209,7 +212,9 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .shaderInt64 = f->int64,
                           .hostPointerAlignment = f->host_alignment,
                           .nativeFences = !f->no_native_fences,
-                          .externalSemaphoreFd = f->semaphore_fd};
+                          .externalSemaphoreFd = f->semaphore_fd,
+                          .deviceFault = f->reports,
+                          .diagnosticCheckpoints = f->reports};
 }
 
 VkResult fixture_attach(struct fixture *f)

@@ -38,6 +38,7 @@ struct fixture {
     bool int64, addresses;       /* shaderInt64 and bufferDeviceAddress are, by the program */
     VkDeviceSize host_alignment; /* for host pointers, if their import is; else 0 */
     bool no_native_fences;       /* attach without asking for them */
+    bool reports;                /* VK_EXT_device_fault and checkpoints are, by the options */
     bool semaphore_fd;           /* VK_KHR_external_semaphore_fd is, by the program */
     uint64_t violations[BELFRY_ICD_VIOLATION_COUNT]; /* expected ones, for fixture_close */
     bool lost;                                       /* the test has lost the device on purpose */

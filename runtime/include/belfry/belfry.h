@@ -199,6 +199,10 @@ typedef struct BfAttachInfo {
     /* It has VK_KHR_external_semaphore_fd enabled, and is of Vulkan 1.1 or newer: for
      * BF_SHARE_TRUSTED_BIT. */
     VkBool32 externalSemaphoreFd;
+    /* It has VK_EXT_device_fault enabled, with deviceFault; VK_NV_device_diagnostic_checkpoints:
+     * for reports of its loss. */
+    VkBool32 deviceFault;
+    VkBool32 diagnosticCheckpoints;
     /* What the program itself would set, for this device; read during the call. */
     uint32_t settingCount;
     const BfSetting *pSettings;
@@ -284,6 +288,44 @@ typedef struct BfDeviceCounters {
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; each number is exact, they are not
  * taken at one instant. */
 BF_API VkResult bfGetDeviceCounters(BfDevice device, BfDeviceCounters *pCounters);
+
+/* Why a device is lost (GetDeviceRemovedReason). */
+typedef enum BfDeviceRemovedReason {
+    BF_DEVICE_REMOVED_REASON_NONE = 0, /* S_OK: it isn't */
+    /* DXGI_ERROR_DEVICE_REMOVED: the driver has returned VK_ERROR_DEVICE_LOST, or the program has
+     * called bfRemoveDevice. */
+    BF_DEVICE_REMOVED_REASON_REMOVED = 1,
+    /* DXGI_ERROR_DEVICE_HUNG: an engine didn't get on (the settings tdr_level and tdr_delay). */
+    BF_DEVICE_REMOVED_REASON_HUNG = 2,
+    /* E_OUTOFMEMORY: none was left, twice in succession, for handing work over that a call had
+     * accepted, or for the signal of an exported semaphore. */
+    BF_DEVICE_REMOVED_REASON_OUT_OF_MEMORY = 3,
+    /* DXGI_ERROR_DRIVER_INTERNAL_ERROR: a call of the driver's has returned an error that Vulkan
+     * doesn't allow there. */
+    BF_DEVICE_REMOVED_REASON_DRIVER_INTERNAL_ERROR = 4,
+} BfDeviceRemovedReason;
+
+/*
+ * Is the device lost, and why? Asks the driver nothing: it tells of a loss that Belfry knows of, or
+ * that it has declared. The first who is told of it also finds on stderr what the driver has to say
+ * about it, where VK_EXT_device_fault or VK_NV_device_diagnostic_checkpoints is enabled.
+ *
+ * What is left to do is to destroy everything that was made of the device, in the usual order,
+ * which waits for nothing any more, and to make a new one.
+ *
+ * Returns VK_SUCCESS (*pReason is NONE), or VK_ERROR_DEVICE_LOST with the reason; pReason may be
+ * NULL. Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfGetDeviceRemovedReason(BfDevice device, BfDeviceRemovedReason *pReason);
+
+/*
+ * Declares the device lost (ID3D12Device5::RemoveDevice), by which a program can try what it does
+ * then: the driver isn't told, and goes on with what it has. Does nothing on a device that is lost.
+ *
+ * Returns VK_SUCCESS once everybody else would be told of the loss. Errors:
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfRemoveDevice(BfDevice device);
 
 /* ------------------------------------------------------------------------------------ Queues -- */
 
