@@ -43,7 +43,11 @@ struct bf_peer_extension;
 struct bf_device_watch;
 struct bf_watcher;
 
-/* A semaphore or fence that outlives its destruction by the program (L-3). */
+/* A semaphore or fence that outlives its destruction by the program (L-3): a call that is stuck in
+ * the driver on a lost device may have been given it. It goes with the device, since no drain of the
+ * engine can end before that call has. A list of its own beside retired timelines
+ * (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and go when
+ * their engines have been drained; of fences and binary semaphores there is nothing to link. */
 struct bf_kept {
     struct bf_kept *next;
     VkSemaphore semaphore; /* or */
