@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """guarantees.py ROOT BUILD: each test and each file that docs/guarantees.md names is there, and so is
 each path below tests/ that any document names. '*' stands for the rest of a name. No number stands for
-two guarantees."""
+two guarantees. In docs/conformance a file is there, and has what is named behind it: in parentheses, or
+as the number of a guarantee."""
 import fnmatch
 import glob
 import os
@@ -48,6 +49,19 @@ for path in glob.glob(os.path.join(root, "docs/**/*.md"), recursive=True):
                 # NAME stands for any name, as does PRESET.
                 if not there(re.sub(r"\b[A-Z]+\b", "*", name)):
                     wrong.append(f"{os.path.relpath(path, root)}:{number}: there is no {name}")
+
+sources = [path for top in ("runtime", "layer", "samples", "tests")
+           for path in glob.glob(os.path.join(root, top, "**", "*.*"), recursive=True)]
+for path in glob.glob(os.path.join(root, "docs/conformance/*.md")):
+    with open(path) as document:
+        for number, line in enumerate(document, 1):
+            for file, inside, guarantee in re.findall(
+                    r"`([\w/]+\.(?:c|h|sh))`(?: \(([^)]*)\)| ([A-Z]+-\d+))?", line):
+                texts = [open(source).read() for source in sources if source.endswith("/" + file)]
+                names = re.findall(r"`([a-z_]\w{3,}?)…?`", inside) + ([guarantee] if guarantee else [])
+                for name in names if texts else [file]:
+                    if not any(re.search(rf"\b{name}", text) for text in texts):
+                        wrong.append(f"{os.path.relpath(path, root)}:{number}: {file} has no {name}")
 
 print("\n".join(wrong))
 sys.exit(1 if wrong else 0)
