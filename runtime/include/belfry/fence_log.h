@@ -121,7 +121,8 @@ typedef struct BfFenceLogEntry {
     uint64_t reserved0;     /* BfFenceLogFlagBits */
     /* Of a wait: when the queue came to it and stalled, which is when its previous packet had ended
      * or when the wait was handed to it, whichever was later. 0 if it never stalled: the value had
-     * been reached by then. Of a signal: 0. */
+     * been reached by then; without calibrated clocks also if only the CPU knows that time. Of a
+     * signal: 0. */
     uint64_t fenceObservedGpuTimestamp;
     uint64_t reserved1;
     /* When the signal was executed, or the wait was over and the queue went on. */
