@@ -71,7 +71,7 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
       accepted released unflushed joined exported_once traced_copies reported
-      present_first presenting idle_in_driver stuck unshared spare)
+      present_first presenting idle_in_driver stuck unshared spare unawaited)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

@@ -28,12 +28,14 @@ struct outsider {
     struct VolkDeviceTable vk;
 };
 
-/* What presents go to; zeroed where there are none. */
+enum { PRESENT_IMAGES = 3 };
+
+/* What presents of one thread go to; zeroed where there are none. */
 struct presenter {
     VkSurfaceKHR surface;
     VkSwapchainKHR swapchain;
     VkFence fence;
-    pthread_mutex_t lock; /* of the swapchain and the fence */
+    VkSemaphore drawn[PRESENT_IMAGES]; /* for which the image's present waits, if it does */
 };
 
 struct bench {
@@ -46,7 +48,7 @@ struct bench {
 
     struct outsider outsider;
     bool presents; /* the device has swapchains */
-    struct presenter presenter;
+    struct presenter presenters[PLAN_THREADS];
     struct bf_api bf;
     bool attach;    /* by bfAttachDevice, not by the layer */
     bool bf_wanted; /* programs use Belfry's API, where it is there */

@@ -357,6 +357,7 @@ void check_driver(struct run *run)
                 void_infos++;
         }
     }
+    bare_infos += atomic_load(&run->presents_that_wait) - run->presents_that_waited;
     for (int v = 0; v < BELFRY_ICD_VIOLATION_COUNT; v++) {
         uint64_t allowed = 0;
         if (v == BELFRY_ICD_WAIT_BEFORE_SIGNAL && (!run->layer || outside))

@@ -282,7 +282,7 @@ int main(int argc, char **argv)
         printf("%" PRIu64 " programs from seed %" PRIu64 " on %s%s%s: %" PRIu64 " batches, %" PRIu64
                " calls, %" PRIu64 " waits submitted before their signal, %" PRIu64
                " batches seen to stand still, %" PRIu64 " log entries read, %" PRIu64
-               " lost, %" PRIu64 " presents, %" PRIu64
+               " lost, %" PRIu64 " presents, %" PRIu64 " of them wait, %" PRIu64
                " signals from outside; %.1f s, %.0f programs a minute\n",
                options.count, options.seed, bench->name, icd ? " (checked below)" : "",
                run->layer       ? " under Belfry"
@@ -290,7 +290,8 @@ int main(int argc, char **argv)
                                 : "",
                tally.batches, tally.ops, tally.early_waits, tally.unfinished,
                atomic_load(&run->logged), atomic_load(&run->lost), atomic_load(&run->presents),
-               atomic_load(&run->signals_outside), took, (double)options.count / took * 60);
+               atomic_load(&run->presents_that_wait), atomic_load(&run->signals_outside), took,
+               (double)options.count / took * 60);
 
     belfry_icd_control_unload(&run->icd);
 out_run:

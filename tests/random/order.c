@@ -502,6 +502,7 @@ static void batches_issue(struct order *o, int queue)
              rng_percent(o->rng, o->group_percent) &&
              event_ready(o, q->events[o->queue_next[queue]]));
     o->submits++;
+    op->closed = queue_finishes(o, queue);
     queue_touch(o, op, queue);
     if (with_fence)
         fence_attach(o, op, queue);

@@ -24,6 +24,13 @@
  * either its call comes before the signal's (an EVENT_ARM), or that of every signal that would undo
  * it comes after the wait's (gates).
  *
+ * A present behind a submit may wait for all that this submit's queue has been given, by a binary
+ * semaphore. Vulkan wants whatever that depends on to have been submitted by then: it is so where
+ * the submit is 'closed', by calls that come before it in I, perhaps still on their way in other
+ * threads. So a present may have to wait for these calls, and for nothing that comes later; nor for the
+ * GPU, but where the host signals a semaphore once the GPU has given a value (one that follows a fence,
+ * or that others may share).
+ *
  * After that a plan is constant; any thread may read it. */
 #ifndef BELFRY_RANDOM_PLAN_H
 #define BELFRY_RANDOM_PLAN_H
@@ -215,6 +222,8 @@ struct plan_op {
     bool bf;   /* through Belfry's API, where there are two */
     bool take; /* OP_WAIT_BELLS: the event is reset by it, or right after it */
     bool high; /* OP_PRIORITY */
+    bool
+        closed; /* OP_SUBMIT: all that its queue's last batch needs to finish comes before it in I */
     int16_t batch_count;
     int16_t batches[PLAN_GROUP];
     enum plan_timeout timeout;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Presents, behind submits of a program and on their VkQueues: no part of a plan, since nothing
- * waits for them and they wait for nothing; but like a window's they may find the driver blocking.
- * All are of one swapchain, on the test driver. */
+/* Presents, behind submits of a program and on their VkQueues, on the test driver: no part of a plan,
+ * since nothing waits for them; but like a window's they may find the driver blocking. Some wait for
+ * all that was submitted to their queue (plan.h), by a batch of their own that signals a binary
+ * semaphore; the driver says if such a wait comes before its signal. Each thread has a swapchain:
+ * two would have to take turns, and one may be waiting for what the other is to submit. */
 #include "run.h"
 #include "../support/type.h"
 
@@ -20,13 +22,13 @@ VkResult present_create_instance(VkInstanceCreateInfo *info, struct bench *bench
     return vkCreateInstance(info, NULL, &bench->instance);
 }
 
-VkResult present_create(struct bench *bench)
+static VkResult presenter_create(struct bench *bench, struct presenter *p)
 {
-    struct presenter *p = &bench->presenter;
     const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     const VkFenceCreateInfo fence = {VK_TYPE(FENCE_CREATE_INFO)};
+    const VkSemaphoreCreateInfo semaphore = {VK_TYPE(SEMAPHORE_CREATE_INFO)};
     VkSwapchainCreateInfoKHR swapchain = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
-                                          .minImageCount = 3,
+                                          .minImageCount = PRESENT_IMAGES,
                                           .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
                                           .imageColorSpace = VK_COLOR_SPACE_SRGB_NONLINEAR_KHR,
                                           .imageExtent = {16, 16},
@@ -35,47 +37,66 @@ VkResult present_create(struct bench *bench)
                                           .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
                                           .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
                                           .presentMode = VK_PRESENT_MODE_FIFO_KHR};
-    pthread_mutex_init(&p->lock, NULL);
     VkResult result = vkCreateHeadlessSurfaceEXT(bench->instance, &surface, NULL, &p->surface);
     swapchain.surface = p->surface;
     if (result == VK_SUCCESS)
         result = bench->vk.vkCreateSwapchainKHR(bench->device, &swapchain, NULL, &p->swapchain);
     if (result == VK_SUCCESS)
         result = bench->vk.vkCreateFence(bench->device, &fence, NULL, &p->fence);
+    for (int i = 0; i < PRESENT_IMAGES && result == VK_SUCCESS; i++)
+        result = bench->vk.vkCreateSemaphore(bench->device, &semaphore, NULL, &p->drawn[i]);
+    return result;
+}
+
+VkResult present_create(struct bench *bench)
+{
+    VkResult result = VK_SUCCESS;
+    for (int t = 0; t < PLAN_THREADS && result == VK_SUCCESS; t++)
+        result = presenter_create(bench, &bench->presenters[t]);
     return result;
 }
 
 void present_destroy(struct bench *bench)
 {
-    struct presenter *p = &bench->presenter;
-    bench->vk.vkDestroyFence(bench->device, p->fence, NULL);
-    if (p->swapchain)
-        bench->vk.vkDestroySwapchainKHR(bench->device, p->swapchain, NULL);
-    if (p->surface)
-        vkDestroySurfaceKHR(bench->instance, p->surface, NULL);
-    *p = (struct presenter){0};
+    for (int t = 0; t < PLAN_THREADS; t++) {
+        struct presenter *p = &bench->presenters[t];
+        for (int i = 0; i < PRESENT_IMAGES; i++)
+            bench->vk.vkDestroySemaphore(bench->device, p->drawn[i], NULL);
+        bench->vk.vkDestroyFence(bench->device, p->fence, NULL);
+        if (p->swapchain)
+            bench->vk.vkDestroySwapchainKHR(bench->device, p->swapchain, NULL);
+        if (p->surface)
+            vkDestroySurfaceKHR(bench->instance, p->surface, NULL);
+        *p = (struct presenter){0};
+    }
 }
 
 /* An image and its present; an image there may be none, since earlier ones stand behind work that
- * waits. */
-static VkResult present_one(struct run *run, VkQueue queue)
+ * waits. That it comes again means that its last present is over, and what that waited for consumed. */
+static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue, bool waits)
 {
     struct bench *bench = run->bench;
-    struct presenter *p = &bench->presenter;
     uint32_t image;
     VkResult result = bench->vk.vkAcquireNextImageKHR(bench->device, p->swapchain, 0,
                                                       VK_NULL_HANDLE, p->fence, &image);
     if (result == VK_NOT_READY)
         return VK_SUCCESS;
     atomic_fetch_add(&run->presents, 1);
+    atomic_fetch_add(&run->presents_that_wait, waits);
     if (result == VK_SUCCESS)
         result = bench->vk.vkWaitForFences(bench->device, 1, &p->fence, VK_TRUE, UINT64_MAX);
     if (result == VK_SUCCESS)
         result = bench->vk.vkResetFences(bench->device, 1, &p->fence);
-    const VkPresentInfoKHR info = {VK_TYPE(PRESENT_INFO_KHR), .swapchainCount = 1,
-                                   .pSwapchains = &p->swapchain, .pImageIndices = &image};
+    const VkSubmitInfo drawn = {VK_TYPE(SUBMIT_INFO), .signalSemaphoreCount = 1,
+                                .pSignalSemaphores = &p->drawn[image]};
+    const VkPresentInfoKHR info = {VK_TYPE(PRESENT_INFO_KHR),           .waitSemaphoreCount = waits,
+                                   .pWaitSemaphores = &p->drawn[image], .swapchainCount = 1,
+                                   .pSwapchains = &p->swapchain,        .pImageIndices = &image};
+    /* On an attached device both are calls past Belfry. */
     if (result == VK_SUCCESS && bench->attach)
         result = bench->bf.LockVkQueue(bench->bf_device, queue);
+    if (result == VK_SUCCESS && waits)
+        result = bench->vk.vkQueueSubmit(queue, 1, &drawn, VK_NULL_HANDLE);
     if (result == VK_SUCCESS)
         result = bench->vk.vkQueuePresentKHR(queue, &info);
     if (result == VK_SUCCESS && bench->attach)
@@ -89,18 +110,18 @@ void present_after(struct run *run, int op)
     struct bench *bench = run->bench;
     struct rng rng = {plan->seed ^ ((uint64_t)op << 32)};
     const struct plan_queue *queue = &plan->queues[plan->ops[op].queue];
-    if (!bench->presenter.swapchain || queue->bf || !rng_percent(&rng, plan->present_percent))
+    struct presenter *presenter = &bench->presenters[plan->ops[op].thread];
+    if (!presenter->swapchain || queue->bf || !rng_percent(&rng, plan->present_percent))
         return;
     const struct machine_queue *m = &bench->machine.queues[queue->machine_queue];
     VkBool32 supported = VK_FALSE;
     run_must(run, op,
-             vkGetPhysicalDeviceSurfaceSupportKHR(bench->physical, m->family,
-                                                  bench->presenter.surface, &supported),
+             vkGetPhysicalDeviceSurfaceSupportKHR(bench->physical, m->family, presenter->surface,
+                                                  &supported),
              "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (!supported)
         return;
-    pthread_mutex_lock(&bench->presenter.lock);
-    VkResult result = present_one(run, bench->queues[queue->machine_queue]);
-    pthread_mutex_unlock(&bench->presenter.lock);
+    bool waits = plan->ops[op].closed && rng_percent(&rng, 70);
+    VkResult result = present_one(run, presenter, bench->queues[queue->machine_queue], waits);
     run_must(run, op, result, "a present behind it");
 }

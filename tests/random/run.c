@@ -530,9 +530,20 @@ static void driver_block(struct run *run, const struct plan_block *block)
                                                       .late = block->late});
 }
 
-static bool op_may_block(const struct plan_op *op)
+/* A present may wait for what the host is to signal once the GPU has got somewhere. */
+static bool plan_has_followers(const struct plan *plan)
+{
+    for (int s = 0; s < plan->semaphore_count; s++)
+        if (plan->semaphores[s].exportable || plan->semaphores[s].face == FACE_EXPORTED)
+            return true;
+    return false;
+}
+
+static bool op_may_block(const struct plan *plan, const struct plan_op *op)
 {
     switch (op->kind) {
+    case OP_SUBMIT:
+        return op->closed && plan->present_percent && plan_has_followers(plan);
     case OP_WAIT_SEMAPHORES:
     case OP_WAIT_FENCES:
     case OP_WAIT_BELLS:
@@ -629,7 +640,7 @@ static void thread_run_plan(struct run_thread *thread)
         gate_pass(thread, &plan->ops[index]);
         atomic_store_explicit(&thread->where, "is in", memory_order_relaxed);
         check_not_started(run, index);
-        if (op_may_block(&plan->ops[index]))
+        if (op_may_block(plan, &plan->ops[index]))
             driver_resume(run);
         logs_before(run, index);
         op_execute(thread, index);
@@ -793,6 +804,7 @@ bool run_plan(struct run *run, struct plan *plan)
     run->tag = (uint32_t)((run->plan_number & 0x7ffff) + 1) << 12;
     if (run->icd.library)
         run->icd.reset_counters();
+    run->presents_that_waited = atomic_load(&run->presents_that_wait);
     objects_create(run);
     bf_objects_create(run);
     logs_begin(run);

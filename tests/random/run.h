@@ -44,7 +44,8 @@ struct run {
     BfFence executed[PLAN_QUEUES]; /* progress fences */
     struct run_log *logs;          /* one for each queue of a plan */
     _Atomic uint64_t logged, lost; /* entries that were read, and not */
-    _Atomic uint64_t presents, signals_outside;
+    _Atomic uint64_t presents, presents_that_wait, signals_outside;
+    uint64_t presents_that_waited; /* in programs before this one */
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;
