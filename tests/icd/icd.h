@@ -80,6 +80,11 @@ enum icd_extension {
     ICD_EXT_DEVICE_GENERATED_COMMANDS,
     ICD_EXT_DEVICE_FAULT,
     ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS,
+    ICD_NV_LOW_LATENCY_2,
+    ICD_NV_LOW_LATENCY,
+    ICD_QCOM_QUEUE_PERF_HINT,
+    ICD_NV_EXTERNAL_COMPUTE_QUEUE,
+    ICD_KHR_PRESENT_ID,
     ICD_EXTENSION_COUNT,
 };
 
@@ -134,6 +139,7 @@ extern const struct icd_entry icd_query_entries[];
 extern const struct icd_entry icd_surface_entries[];
 extern const struct icd_entry icd_debug_entries[];
 extern const struct icd_entry icd_generated_entries[];
+extern const struct icd_entry icd_latency_entries[];
 
 /* instance.c: the names and revisions by enum icd_extension. */
 extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT];
@@ -193,6 +199,7 @@ struct icd_config {
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
     bool generated;        /* extensions of device-generated commands are there */
     bool reports;          /* extensions that tell of a loss are there */
+    bool latency;          /* what tells a driver of frames and of VkQueues is there */
     bool protected_memory; /* the feature, families and a memory type for it */
     bool late_wait_points; /* BELFRY_ICD_BUG */
     bool processes;        /* timeline semaphores can be exported to others */
@@ -259,6 +266,7 @@ enum icd_kind {
     ICD_KIND_FRAMEBUFFER,
     ICD_KIND_PRIVATE_DATA_SLOT,
     ICD_KIND_EXECUTION_SET,
+    ICD_KIND_EXTERNAL_QUEUE,
     ICD_KIND_END,
 };
 #define ICD_KIND_FIRST_COUNTED ICD_KIND_SEMAPHORE
@@ -392,6 +400,8 @@ enum icd_counter {
     ICD_COUNTER_COUNT,
 };
 void icd_count(enum icd_counter counter, uint64_t n);
+/* The id of a submission or present, by what is chained to it; 0: it has none. */
+uint64_t icd_id(const void *chain);
 /* Locked: numbers the call and hands it to recorder and callback. */
 void icd_record(struct belfry_icd_record *record);
 /* Not locked, free mode: the same, at no cost while nobody listens. */
@@ -481,6 +491,8 @@ void icd_payload_submitted(struct icd_payload *payload, uint64_t value);
 void icd_outside_wake(struct icd_outside *outside);
 /* Locked: a binary signal that happens here and now (acquiring an image). */
 void icd_payload_signal_now(struct icd_payload *payload, const char *who);
+/* Signals a timeline semaphore from the host; latency.c does, too. */
+VkResult icd_SignalSemaphore(VkDevice device, const VkSemaphoreSignalInfo *pSignalInfo);
 /* Locked: drops what is exported once no instance is left. */
 void icd_payload_forget_exported(void);
 void icd_fence_unref(struct icd_fence *fence);

@@ -112,6 +112,7 @@ enum belfry_icd_call {
     BELFRY_ICD_CALL_LABEL_BEGIN,
     BELFRY_ICD_CALL_LABEL_END,
     BELFRY_ICD_CALL_LABEL_INSERT,
+    BELFRY_ICD_CALL_TOLD, /* a command that says something of the VkQueue: its name is the label */
 };
 
 /* One accepted call on a queue. */
@@ -127,6 +128,7 @@ struct belfry_icd_record {
     uint32_t command_buffers; /* summed over the infos */
     uint64_t fence;           /* the driver's handle, 0 for none */
     uint64_t thread;          /* gettid() of the caller */
+    uint64_t id; /* of the last submission or the present that has one; what the command said */
     /* The debug labels that are open on the queue, outermost first: "frame/shadows"; "" for none.
      * Of a label call: after it, and the name of the label itself. Both stay as long as the
      * library; names beyond a few hundred, and beyond 63 letters, are cut off. */

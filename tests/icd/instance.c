@@ -58,6 +58,11 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_EXT_DEVICE_GENERATED_COMMANDS] = EXTENSION("VK_EXT_device_generated_commands", 1),
     [ICD_EXT_DEVICE_FAULT] = EXTENSION("VK_EXT_device_fault", 2),
     [ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS] = EXTENSION("VK_NV_device_diagnostic_checkpoints", 2),
+    [ICD_NV_LOW_LATENCY_2] = EXTENSION("VK_NV_low_latency2", 2),
+    [ICD_NV_LOW_LATENCY] = EXTENSION("VK_NV_low_latency", 1),
+    [ICD_QCOM_QUEUE_PERF_HINT] = EXTENSION("VK_QCOM_queue_perf_hint", 1),
+    [ICD_NV_EXTERNAL_COMPUTE_QUEUE] = EXTENSION("VK_NV_external_compute_queue", 1),
+    [ICD_KHR_PRESENT_ID] = EXTENSION("VK_KHR_present_id", 1),
 };
 
 static const struct icd_entry *const tables[] = {
@@ -65,6 +70,7 @@ static const struct icd_entry *const tables[] = {
     icd_queue_entries,    icd_fence_entries,    icd_semaphore_entries, icd_command_entries,
     icd_inert_entries,    icd_memory_entries,   icd_resource_entries,  icd_pipeline_entries,
     icd_query_entries,    icd_surface_entries,  icd_debug_entries,     icd_generated_entries,
+    icd_latency_entries,
 };
 
 VkResult icd_enumerate(uint32_t *count, void *out, size_t size, const void *from, uint32_t n)
@@ -93,15 +99,32 @@ bool icd_oom(struct icd_instance *instance)
 /* Objects ----------------------------------------------------------------------------------- */
 
 static const char *const kind_names[ICD_KIND_COUNTED] = {
-    "semaphore",          "fence",          "event",
-    "command pool",       "device memory",  "buffer",
-    "buffer view",        "image",          "image view",
-    "query pool",         "swapchain",      "sampler",
-    "sampler conversion", "shader module",  "descriptor set layout",
-    "descriptor pool",    "descriptor set", "descriptor update template",
-    "pipeline layout",    "pipeline cache", "pipeline",
-    "render pass",        "framebuffer",    "private data slot",
+    "semaphore",
+    "fence",
+    "event",
+    "command pool",
+    "device memory",
+    "buffer",
+    "buffer view",
+    "image",
+    "image view",
+    "query pool",
+    "swapchain",
+    "sampler",
+    "sampler conversion",
+    "shader module",
+    "descriptor set layout",
+    "descriptor pool",
+    "descriptor set",
+    "descriptor update template",
+    "pipeline layout",
+    "pipeline cache",
+    "pipeline",
+    "render pass",
+    "framebuffer",
+    "private data slot",
     "execution set",
+    "external compute queue",
 };
 
 const char *icd_kind_name(enum icd_kind kind)

@@ -35,6 +35,12 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
     case ICD_EXT_DEVICE_FAULT:
     case ICD_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS:
         return config->reports;
+    case ICD_NV_LOW_LATENCY_2:
+    case ICD_NV_LOW_LATENCY:
+    case ICD_QCOM_QUEUE_PERF_HINT:
+    case ICD_NV_EXTERNAL_COMPUTE_QUEUE:
+    case ICD_KHR_PRESENT_ID:
+        return config->latency;
     default:
         return true;
     }

@@ -235,7 +235,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
     return VK_SUCCESS;
 }
 
-static VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSignalInfo)
+VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSignalInfo)
 {
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);

@@ -180,6 +180,8 @@ static void batch_count(const struct batch *batch, struct icd_queue *queue, bool
         record->waits += shape.n_waits;
         record->signals += shape.n_signals;
         record->command_buffers += shape.n_recordings;
+        uint64_t id = icd_id(batch->v2 ? batch->v2[i].pNext : batch->v1[i].pNext);
+        record->id = id ? id : record->id;
         if (shape.n_recordings)
             continue;
         icd_bump(&queue->counts.infos_without_command_buffer, 1);
@@ -537,7 +539,8 @@ static VkResult present(struct icd_queue *queue, const VkPresentInfoKHR *info)
                                        .index = queue->index,
                                        .labels = queue->labels,
                                        .infos = info->swapchainCount,
-                                       .waits = info->waitSemaphoreCount};
+                                       .waits = info->waitSemaphoreCount,
+                                       .id = icd_id(info->pNext)};
     VkResult result = packets_hand_over(packet, queue, "vkQueuePresentKHR", &record);
     if (result == VK_SUCCESS)
         for (uint32_t i = 0; i < info->waitSemaphoreCount; i++)

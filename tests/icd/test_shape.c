@@ -273,18 +273,18 @@ TEST(test_builds)
 }
 
 /* They are there where they are asked for, and no commands of theirs where they aren't enabled. */
-TEST(test_generated_commands_on_demand_alone)
+TEST(test_extensions_on_demand_alone)
 {
-    static const char *const names[] = {"VK_NV_device_generated_commands",
-                                        "VK_NV_device_generated_commands_compute",
-                                        "VK_EXT_device_generated_commands"};
+    static const char *const names[] = {
+        "VK_NV_device_generated_commands", "VK_NV_device_generated_commands_compute",
+        "VK_EXT_device_generated_commands", "VK_NV_low_latency2", "VK_NV_external_compute_queue"};
     for (int on = 0; on < 2; on++) {
         struct device f;
-        world_open(&f, on ? "GENERATED=1" : NULL, WORLD_ALL);
-        for (int i = 0; i < 3; i++)
+        world_open(&f, on ? "GENERATED=1 LATENCY=1" : NULL, WORLD_ALL);
+        for (int i = 0; i < 5; i++)
             assert_int_equal(vulkan_has_device_extension(f.physical, names[i]), on);
-        if (!on)
-            assert_null(vkGetDeviceProcAddr(f.device, "vkCmdExecuteGeneratedCommandsEXT"));
+        assert_null(vkGetDeviceProcAddr(f.device, "vkCmdExecuteGeneratedCommandsEXT"));
+        assert_int_equal(vkGetDeviceProcAddr(f.device, "vkQueueNotifyOutOfBandNV") != NULL, on);
         world_close(&f);
     }
 }

@@ -113,6 +113,121 @@ DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
     screen_close(w, &s);
 }
 
+/* What drivers are told of VkQueues and frames ------------------------------------------------- */
+
+#define OF_DEVICE(result_, name_, ...)                                                             \
+    ((result_(VKAPI_PTR *)(__VA_ARGS__))vkGetDeviceProcAddr(w.device, name_))
+
+/* Commands that speak of a whole VkQueue arrive with the driver's own handle, but for those that other
+ * queues of the program's would be meant by too; ids of submissions and presents always do, also held ones. */
+TEST(test_drivers_are_told)
+{
+    static const uint32_t counts[][2] = {{2, WORLD_END}, {4, WORLD_END}};
+    static const char *const labels[] = {"vkQueueNotifyOutOfBandNV",
+                                         "vkQueueNotifyOutOfBandLegacyNV",
+                                         "vkQueueSetPerfHintQCOM",
+                                         "vkCreateExternalComputeQueueNV",
+                                         NULL,
+                                         NULL,
+                                         NULL};
+    enum { SHARED_FROM = 3, TOLD = 7 }; /* what arrives on a shared VkQueue, and on any other */
+    for (uint32_t shared = 0; shared < 2; shared++) {
+        struct device w;
+        struct screen s;
+        struct belfry_icd_record records[TOLD];
+        uint32_t image;
+        world_open(&w, "SHAPE=q2 LATENCY=1", counts[shared]);
+        screen_open(&w, &s, NULL, 0);
+        VkQueue queue = w.queues[0][1];
+        VkSemaphore t = vulkan_timeline(w.device, 0), acquired = vulkan_binary(w.device);
+        assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, acquired,
+                                             VK_NULL_HANDLE, &image));
+        w.icd.record_start(records, TOLD);
+        const struct {
+            VkStructureType type;
+            const void *next;
+            uint32_t words[2];
+        } band = {(VkStructureType)1000505006, NULL, {1, 0}},
+          hint = {(VkStructureType)1000302000, NULL, {3, 50}};
+        OF_DEVICE(void, labels[0], VkQueue, const void *)(queue, &band);
+        OF_DEVICE(void, labels[1], VkQueue, uint32_t)(queue, 2);
+        assert_success(OF_DEVICE(VkResult, labels[2], VkQueue, const void *)(queue, &hint));
+        const struct {
+            VkStructureType type;
+            const void *next;
+            VkQueue preferred;
+        } beside = {(VkStructureType)1000556000, NULL, queue};
+        void *external = NULL;
+        assert_success(OF_DEVICE(VkResult, labels[3], VkDevice, const void *, const void *,
+                                 void **)(w.device, &beside, NULL, &external));
+
+        /* A submission with an id at once, one that is held, and the present. */
+        struct {
+            VkStructureType type;
+            const void *next;
+            uint64_t id;
+        } submitted = {(VkStructureType)1000505005, NULL, 4};
+        const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t,
+                                            .value = 1,
+                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .pNext = &submitted,
+                              .pWaitSemaphoreInfos = &wait};
+        VkCommandBuffer store = device_store(&w, 0, 0, 1);
+        const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                    .commandBuffer = store};
+        info.commandBufferInfoCount = 1;
+        info.pCommandBufferInfos = &commands;
+        assert_success(vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE));
+        assert_success(vkQueueWaitIdle(queue));
+        submitted.id = UINT64_C(5) << 33;
+        info.waitSemaphoreInfoCount = 1;
+        assert_success(vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE));
+        submitted.id = 0;
+        vulkan_signal(w.device, t, 1);
+        const uint64_t id = 6;
+        const VkPresentIdKHR ids = {VK_TYPE(PRESENT_ID_KHR), .swapchainCount = 1,
+                                    .pPresentIds = &id};
+        const VkPresentInfoKHR shown = {VK_TYPE(PRESENT_INFO_KHR), .pNext = &ids,
+                                        .waitSemaphoreCount = 1,   .pWaitSemaphores = &acquired,
+                                        .swapchainCount = 1,       .pSwapchains = &s.swapchain,
+                                        .pImageIndices = &image};
+        assert_success(vkQueuePresentKHR(queue, &shown));
+
+        static const uint64_t said[TOLD] = {1, 2, 3, 0, 4, UINT64_C(5) << 33, 6};
+        const uint32_t from = shared ? SHARED_FROM : 0;
+        assert_int_equal(w.icd.record_stop(), TOLD - from);
+        for (uint32_t i = from; i < TOLD; i++) {
+            const struct belfry_icd_record *r = &records[i - from];
+            assert_true(r->id == said[i]);
+            assert_int_equal(r->index, 1);
+            if (labels[i])
+                assert_string_equal(r->label, labels[i]);
+        }
+
+        /* The driver signals what vkLatencySleepNV names: a wait for it, held here, comes to its end. */
+        const struct {
+            VkStructureType type;
+            const void *next;
+            VkSemaphore semaphore;
+            uint64_t value;
+        } sleep = {(VkStructureType)1000505001, NULL, t, 3};
+        assert_success(vkQueueWaitIdle(queue));
+        if (shared)
+            assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = 2}));
+        assert_success(OF_DEVICE(VkResult, "vkLatencySleepNV", VkDevice, VkSwapchainKHR,
+                                 const void *)(w.device, s.swapchain, &sleep));
+        if (!shared)
+            assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = 3}));
+        assert_success(vkDeviceWaitIdle(w.device));
+        OF_DEVICE(void, "vkDestroyExternalComputeQueueNV", VkDevice, void *, const void *)
+        (w.device, external, NULL);
+        vkDestroySemaphore(w.device, t, NULL);
+        vkDestroySemaphore(w.device, acquired, NULL);
+        screen_close(&w, &s);
+        world_close(&w);
+    }
+}
+
 /* Frames as programs make them, on one queue and on two, with a family of its own to present. */
 TEST(test_frames)
 {

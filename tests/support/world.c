@@ -94,12 +94,15 @@ VkResult world_device(struct device *w, const uint32_t *counts, const void *next
 
     static const char *const wanted[] = {
         VK_KHR_SWAPCHAIN_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
+        /* BELFRY_ICD_LATENCY */
+        "VK_NV_low_latency2", "VK_NV_low_latency", "VK_KHR_present_id", "VK_QCOM_queue_perf_hint",
+        "VK_NV_external_compute_queue",
         /* with WORLD_ALL */
         VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
-    const char *names[4];
+    const char *names[9];
     uint32_t names_count;
     VkResult result =
-        vulkan_device_extensions(w->physical, wanted, counts ? 2 : 4, names, &names_count);
+        vulkan_device_extensions(w->physical, wanted, counts ? 7 : 9, names, &names_count);
     if (result < 0)
         return result;
     const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
