@@ -70,7 +70,8 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 # of themselves.
 if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
-      accepted released unflushed joined exported_once traced_copies reported
+      accepted released unflushed joined exported_once traced_copies
+      overnight reported
       present_first presenting idle_in_driver stuck unshared spare unawaited)
     belfry_copy(${name} ${name})
   endforeach()

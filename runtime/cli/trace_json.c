@@ -91,8 +91,9 @@ static void waits_json(const struct trace_model *m, FILE *out)
         member_text("released_by", trace_cause_name(m, rows[i]->cause), out);
         fprintf(out,
                 ", \"count\": %" PRIu64 ", \"lost_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64
-                ", \"longest_packet\": %" PRIu64 "}",
-                rows[i]->count, rows[i]->lost_ns, rows[i]->longest_ns, rows[i]->longest_id);
+                ", \"longest_packet\": %" PRIu64 ", \"at_most\": %s}",
+                rows[i]->count, rows[i]->lost_ns, rows[i]->longest_ns, rows[i]->longest_id,
+                rows[i]->at_most ? "true" : "false");
     }
     fprintf(out, "\n  ],\n");
     free(rows);

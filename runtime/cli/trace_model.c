@@ -200,7 +200,7 @@ static void packet_tell(struct trace_model *m, struct trace_packet *p,
 /* --- Arrows -----------------------------------------------------------------------------------*/
 
 static void flows_out(struct trace_model *m, const struct trace_item *item, uint64_t serial,
-                      uint32_t queue, bool given, struct trace_fence fence)
+                      uint32_t queue, bool given, bool late, struct trace_fence fence)
 {
     for (uint32_t i = 0; i < item->flow_count; i++) {
         uint64_t id = item->flows[i];
@@ -209,7 +209,7 @@ static void flows_out(struct trace_model *m, const struct trace_item *item, uint
         struct trace_flow *flow = &m->flows[id % TRACE_FLOW_COUNT];
         if (flow->id == id && serial == TRACE_NO_SERIAL && queue != TRACE_CAUSE_CPU)
             continue; /* an instant that repeats what a slice says */
-        *flow = (struct trace_flow){id, serial, item->time_ns, queue, given, fence};
+        *flow = (struct trace_flow){id, serial, item->time_ns, queue, given, late, fence};
     }
 }
 
@@ -252,6 +252,7 @@ static void hold_end(struct trace_model *m, struct trace_track *track, uint64_t 
     hold.end = time_ns;
     uint64_t ns = hold.end - hold.begin;
     p->held_ns += ns;
+    p->held_until_ns = hold.end;
     if (ns >= p->held_longest_ns) {
         p->held_longest_ns = ns;
         p->longest = hold;
@@ -338,7 +339,7 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
         uint64_t serial = p ? p->serial : TRACE_NO_SERIAL;
         if (!p && item->flow_count)
             serial = marked_packet(m, track->index, item->time_ns);
-        flows_out(m, item, serial, track->index, false,
+        flows_out(m, item, serial, track->index, false, false,
                   p ? p->fence : (struct trace_fence){.name = TRACE_NONE});
     }
 }
@@ -355,7 +356,7 @@ static void hardware_event(struct trace_model *m, struct trace_track *track,
             packet_tell(m, p, item);
             p->begin_ns = item->time_ns;
             flows_in(m, item, p);
-            flows_out(m, item, p->serial, track->index, false, p->fence);
+            flows_out(m, item, p->serial, track->index, false, false, p->fence);
         }
     } else if (item->type == TRACE_EVENT_END && track->depth > 0 && --track->depth == 0) {
         hardware_end(m, track, item->time_ns);
@@ -382,18 +383,20 @@ static void operation_end(struct trace_model *m, struct trace_track *track,
     if (trace_span_is(by, "dropped"))
         return;
     o->done_ns = item->time_ns;
-    o->late = trace_span_is(by, "entry without time") || trace_span_is(by, "lost entry");
+    o->late = trace_item_annotation(item, "at most") || trace_span_is(by, "entry without time") ||
+              trace_span_is(by, "lost entry");
     m->lost.late_ends += o->late;
     struct trace_packet *p = trace_packet_at(m, o->serial);
     if (!o->wait) {
         if (p && !o->late && o->done_ns > p->signalled_ns)
             p->signalled_ns = o->done_ns;
-        flows_out(m, item, o->serial, o->queue, !o->late, o->fence);
+        flows_out(m, item, o->serial, o->queue, !o->late, o->late, o->fence);
     } else if (p) {
         if (o->done_ns >= p->unblocked_ns)
             p->waited = o->fence;
-        if (!o->late && o->done_ns > p->unblocked_ns)
-            p->unblocked_ns = o->done_ns;
+        uint64_t *over_ns = o->late ? &p->late_ns : &p->unblocked_ns;
+        if (o->done_ns > *over_ns)
+            *over_ns = o->done_ns;
         flows_in(m, item, p);
     }
 }
@@ -536,7 +539,7 @@ static void model_add_event(struct trace_model *m, const struct trace_item *item
             return;
         m->host_signals++;
         operation_add(m, item, false, TRACE_CAUSE_CPU)->done_ns = item->time_ns;
-        flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, trace_fence_of(m, item));
+        flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, false, trace_fence_of(m, item));
         break;
     default:
         return;

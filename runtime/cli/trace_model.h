@@ -77,6 +77,7 @@ struct trace_packet {
     uint64_t begin_ns; /* on the GPU */
     uint64_t end_ns;
     uint64_t unblocked_ns; /* when its last wait was satisfied */
+    uint64_t late_ns;      /* a wait of it was satisfied by then; nobody knows since when */
     uint64_t signalled_ns; /* a signal: when the fence was set, if the trace says so */
     bool has_operation;    /* its fence operation is a box of its own */
     uint64_t done_ns;      /* see trace_packet_done */
@@ -92,6 +93,7 @@ struct trace_packet {
     struct trace_fence fence;         /* of a signal or a wait */
     struct trace_fence waited;        /* what it waited for last, where the trace shows that */
     uint64_t held_ns;
+    uint64_t held_until_ns; /* the end of the last hold */
     uint64_t held_longest_ns;
     struct trace_hold longest;
     uint32_t hold_count;
@@ -130,7 +132,8 @@ struct trace_queue {
     uint64_t dropped;
     uint64_t unfinished; /* the trace ends before they do */
     uint64_t held;
-    uint64_t held_ns;
+    uint64_t held_ns; /* the time in which one of them was, or several */
+    uint64_t held_until_ns;
     uint64_t held_longest_ns;
     uint64_t held_longest_id;
     struct trace_hold held_longest;
@@ -138,6 +141,7 @@ struct trace_queue {
     uint64_t ordinals;     /* submissions seen so far */
     uint64_t retired_id;   /* the greatest of those summed up */
     uint64_t retired_done; /* when the last of those summed up was done */
+    uint64_t waited_until; /* when the last wait summed up was over */
     uint32_t fence_ops;    /* since the last submission summed up: its pattern */
     uint64_t patterns[TRACE_PERIOD_MAX];
     uint64_t pattern_count;
@@ -159,6 +163,8 @@ struct trace_wait_row {
     uint32_t queue;
     uint32_t cause; /* a queue, or one of the above */
     uint32_t fence; /* a name, or TRACE_NONE */
+    /* how long they were is known as an upper bound alone: they count into no total */
+    bool at_most;
     uint64_t count;
     uint64_t lost_ns;
     uint64_t longest_ns;
@@ -173,6 +179,7 @@ struct trace_flow {
     uint64_t time_ns;
     uint32_t queue; /* or TRACE_CAUSE_CPU */
     bool given;     /* time_ns is when the signal was given */
+    bool late;      /* time_ns is when that was found out */
     struct trace_fence fence;
 };
 
@@ -285,6 +292,7 @@ struct trace_cause {
     uint32_t queue;              /* or TRACE_CAUSE_CPU, TRACE_CAUSE_UNKNOWN */
     struct trace_packet *packet; /* NULL: the CPU, or no longer in the window */
     uint64_t time_ns;            /* when the signal was given */
+    bool late;                   /* or later */
     struct trace_fence fence;
 };
 

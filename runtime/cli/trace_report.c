@@ -116,6 +116,13 @@ static void queues_print(const struct trace_report *r, FILE *out)
     }
 }
 
+static void wait_cell(const struct trace_wait_row *row, uint64_t ns, char cell[BF_CELL + 8])
+{
+    char duration[BF_CELL];
+    snprintf(cell, BF_CELL + 8, "%s%s", row->at_most ? "at most " : "",
+             bf_cell_duration(duration, ns));
+}
+
 static void waits_print(const struct trace_report *r, FILE *out)
 {
     const struct trace_model *m = r->model;
@@ -133,28 +140,33 @@ static void waits_print(const struct trace_report *r, FILE *out)
         return;
     }
     int widths[3] = {10, 10, 11};
+    int time_width = 10;
     for (uint32_t i = 0; i < shown; i++) {
         const char *fence = trace_name(m, rows[i]->fence);
         widths[0] = bf_cell_width(m->queues[rows[i]->queue].name, widths[0]);
         widths[1] = bf_cell_width(*fence ? fence : "a fence", widths[1]);
         widths[2] = bf_cell_width(trace_cause_name(m, rows[i]->cause), widths[2]);
+        if (rows[i]->at_most)
+            time_width = 18;
     }
     fprintf(out, "\n  waits, by the time that their queue lost\n");
-    fprintf(out, "  %-*s  %-*s  %-*s  %8s  %10s  %10s  %s\n", widths[0], heads[0], widths[1],
-            heads[1], widths[2], heads[2], "waits", "lost", "longest", "packet");
+    fprintf(out, "  %-*s  %-*s  %-*s  %8s  %*s  %*s  %s\n", widths[0], heads[0], widths[1],
+            heads[1], widths[2], heads[2], "waits", time_width, "lost", time_width, "longest",
+            "packet");
     for (uint32_t i = 0; i < shown; i++) {
         const struct trace_wait_row *row = rows[i];
         const char *queue = m->queues[row->queue].name;
         const char *fence = trace_name(m, row->fence);
         const char *cause = trace_cause_name(m, row->cause);
-        char cells[2][BF_CELL];
+        char cells[2][BF_CELL + 8];
         fence = *fence ? fence : "a fence";
-        bf_cell_duration(cells[0], row->lost_ns);
-        bf_cell_duration(cells[1], row->longest_ns);
+        wait_cell(row, row->lost_ns, cells[0]);
+        wait_cell(row, row->longest_ns, cells[1]);
         fprintf(out, "  %-*s  %-*s  %-*s  %8" PRIu64 "  %*s  %*s  %" PRIu64 "\n",
                 bf_cell_padded(queue, widths[0]), queue, bf_cell_padded(fence, widths[1]), fence,
-                bf_cell_padded(cause, widths[2]), cause, row->count, bf_cell_padded(cells[0], 10),
-                cells[0], bf_cell_padded(cells[1], 10), cells[1], row->longest_id);
+                bf_cell_padded(cause, widths[2]), cause, row->count,
+                bf_cell_padded(cells[0], time_width), cells[0],
+                bf_cell_padded(cells[1], time_width), cells[1], row->longest_id);
     }
     if (shown < count)
         fprintf(out, "  and %" PRIu32 " more, which lost less each (--json has them all)\n",

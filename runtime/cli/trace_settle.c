@@ -20,12 +20,15 @@ bool trace_cause_find(struct trace_model *m, uint64_t id, struct trace_cause *ca
         .queue = flow->queue,
         .packet = trace_packet_at(m, flow->serial),
         .time_ns = flow->time_ns,
+        .late = flow->late,
         .fence = flow->fence,
     };
     if (!flow->given && cause->packet) {
         uint64_t done = trace_packet_done(m, cause->packet);
-        if (done)
+        if (done) {
             cause->time_ns = done;
+            cause->late = false;
+        }
     }
     return true;
 }
@@ -169,15 +172,17 @@ uint64_t trace_packet_done(struct trace_model *m, struct trace_packet *p)
 /* --- Sums -------------------------------------------------------------------------------------*/
 
 static struct trace_wait_row *row_find(struct trace_model *m, uint32_t queue, uint32_t cause,
-                                       uint32_t fence)
+                                       uint32_t fence, bool at_most)
 {
     uint32_t slots = 2 * TRACE_WAITS_MAX;
-    uint64_t hash = bf_map_hash(bf_map_hash((uint64_t)queue << 32 | cause) + fence);
+    uint64_t hash =
+        bf_map_hash(bf_map_hash((uint64_t)queue << 32 | cause) + 2 * (uint64_t)fence + at_most);
     for (uint64_t i = hash;; i++) {
         uint32_t *slot = &m->wait_index[i % slots];
         if (*slot) {
             struct trace_wait_row *row = &m->waits[*slot - 1];
-            if (row->queue == queue && row->cause == cause && row->fence == fence)
+            if (row->queue == queue && row->cause == cause && row->fence == fence &&
+                row->at_most == at_most)
                 return row;
             continue;
         }
@@ -185,8 +190,8 @@ static struct trace_wait_row *row_find(struct trace_model *m, uint32_t queue, ui
             m->lost.waits++;
             return NULL;
         }
-        m->waits[m->wait_count] =
-            (struct trace_wait_row){.queue = queue, .cause = cause, .fence = fence};
+        m->waits[m->wait_count] = (struct trace_wait_row){
+            .queue = queue, .cause = cause, .fence = fence, .at_most = at_most};
         *slot = ++m->wait_count;
         return &m->waits[*slot - 1];
     }
@@ -197,14 +202,19 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
     *wait =
         (struct trace_wait){.cause = {.queue = TRACE_CAUSE_UNKNOWN, .fence = {.name = TRACE_NONE}}};
     bool held = p->longest.end && !p->longest.on_predecessor;
-    if (trace_packet_cause(m, p, &wait->cause))
+    bool caused = trace_packet_cause(m, p, &wait->cause);
+    bool seen = p->unblocked_ns && p->unblocked_ns >= p->late_ns;
+    if (caused && !wait->cause.late)
         wait->released_ns = later_time(wait->cause.time_ns, p->unblocked_ns);
-    else if (p->unblocked_ns)
+    else if (seen)
         wait->released_ns = p->unblocked_ns;
     else if (held)
         wait->released_ns = p->longest.end;
+    else if (p->late_ns || caused)
+        wait->released_ns = later_time(p->late_ns, caused ? wait->cause.time_ns : 0);
     else
         return false;
+    wait->at_most = !seen && !held && (!caused || wait->cause.late);
     wait->fence = fence_waited(p);
     if (wait->fence.name == TRACE_NONE)
         wait->fence = wait->cause.fence;
@@ -219,15 +229,31 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
     return true;
 }
 
+/* What lies in an interval beyond all before it: what happens twice at a time counts once, so that
+ * no sum is more than the time that passed. */
+static uint64_t time_beyond(uint64_t *until_ns, uint64_t begin_ns, uint64_t end_ns)
+{
+    begin_ns = later_time(begin_ns, *until_ns);
+    if (end_ns <= begin_ns)
+        return 0;
+    *until_ns = end_ns;
+    return end_ns - begin_ns;
+}
+
 static void wait_count(struct trace_model *m, struct trace_packet *p)
 {
     struct trace_wait wait;
     if (!trace_packet_wait(m, p, &wait))
         return;
-    struct trace_wait_row *row = row_find(m, p->queue, wait.cause.queue, wait.fence.name);
+    struct trace_wait_row *row =
+        row_find(m, p->queue, wait.cause.queue, wait.fence.name, wait.at_most);
     if (!row)
         return;
     row->count++;
+    if (!wait.at_most) {
+        uint64_t *until = &m->queues[p->queue].waited_until;
+        wait.lost_ns = time_beyond(until, wait.since_ns, wait.released_ns);
+    }
     row->lost_ns += wait.lost_ns;
     if (wait.lost_ns > row->longest_ns || row->count == 1) {
         row->longest_ns = wait.lost_ns;
@@ -241,7 +267,8 @@ static void hold_count(struct trace_queue *queue, const struct trace_packet *p)
     if (!p->longest.begin)
         return;
     queue->held++;
-    queue->held_ns += p->held_ns;
+    queue->held_ns +=
+        time_beyond(&queue->held_until_ns, p->held_until_ns - p->held_ns, p->held_until_ns);
     if (p->held_longest_ns >= queue->held_longest_ns) {
         queue->held_longest_ns = p->held_longest_ns;
         queue->held_longest_id = p->id;

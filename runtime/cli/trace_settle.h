@@ -35,6 +35,7 @@ struct trace_wait {
     uint64_t since_ns;
     uint64_t released_ns;
     uint64_t lost_ns;
+    bool at_most; /* it was released by then; nobody knows since when */
 };
 
 /* False: the packet waited for nothing, or the trace doesn't tell when the wait ended. */

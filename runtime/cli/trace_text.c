@@ -168,6 +168,8 @@ static int by_cost(const void *a, const void *b)
 {
     const struct trace_wait_row *x = *(const struct trace_wait_row *const *)a;
     const struct trace_wait_row *y = *(const struct trace_wait_row *const *)b;
+    if (x->at_most != y->at_most)
+        return x->at_most ? 1 : -1;
     if (x->lost_ns != y->lost_ns)
         return x->lost_ns > y->lost_ns ? -1 : 1;
     if (x->count != y->count)

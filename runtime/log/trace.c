@@ -44,13 +44,14 @@ static void log_trace_report_entry(struct bf_log *log, struct bf_log_cursor *cur
     const struct bf_log_slot *slot =
         bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
     uint64_t end = log_trace_place_ticks(log, slot, item->end);
-    bf_trace_fence_done(log->engine->gpu->trace, log->trace_id,
-                        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED
-                            ? BF_TRACE_FENCE_WAIT
-                            : BF_TRACE_FENCE_SIGNAL,
-                        (struct bf_trace_sync){slot->key, item->value}, end,
-                        log_trace_place_ticks(log, slot, item->observed),
-                        item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0);
+    bf_trace_fence_done(
+        log->engine->gpu->trace, log->trace_id,
+        item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED ? BF_TRACE_FENCE_WAIT
+                                                                 : BF_TRACE_FENCE_SIGNAL,
+        (struct bf_trace_sync){slot->key, item->value}, end,
+        log_trace_place_ticks(log, slot, item->observed),
+        (item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0u) |
+            (slot->later ? BF_TRACE_FENCE_LATER_BATCH : 0u));
 }
 
 void bf_log_report(struct bf_log *log)

@@ -238,6 +238,7 @@ bool bf_log_writer_add(struct bf_log_writer *writer, const struct bf_log_operati
     writer->has_end = writer->has_end || (!wait && (timing & BF_LOG_STAMP));
     slot->number = number;
     slot->key = op->key;
+    slot->later = noted && (timing & BF_LOG_STAMP);
     slot->added_ns = engine->gpu->trace ? bf_now_ns() : 0;
     writer->next[op->side] = number + 1;
     writer_append_slot(writer, slot);

@@ -34,9 +34,10 @@ struct bf_log_slot {
     uint64_t number;          /* of the entry that it wrote last */
     uint32_t query;
     enum bf_log_timing timing;
-    int8_t side;                              /* -1: it only keeps the time of a packet's end */
-    uint64_t key;                             /* identifies what it logs, for the trace */
-    uint64_t added_ns;                        /* on CLOCK_MONOTONIC */
+    int8_t side;       /* -1: it only keeps the time of a packet's end */
+    uint64_t key;      /* identifies what it logs, for the trace */
+    uint64_t added_ns; /* on CLOCK_MONOTONIC */
+    bool later;        /* its end is when a batch after the operation's own time began */
     VkCommandBuffer commands[BF_LOG_TIMINGS]; /* recorded when first needed */
 };
 

@@ -38,7 +38,7 @@ struct bf_fence_op *bf_fence_list_find(struct bf_fence_list *list, struct bf_tra
 {
     for (uint64_t at = list->begin; at < list->end; at++) {
         struct bf_fence_op *op = bf_fence_list_at(list, at);
-        if (op->id && op->logged && op->sync.semaphore == sync.semaphore &&
+        if (op->id && op->logged && !op->reported && op->sync.semaphore == sync.semaphore &&
             op->sync.value == sync.value) {
             *position = at;
             return op;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "trace/flow.h"
+#include "trace/interning.h"
 #include "trace/trace.h"
 
 #define BF_FENCE_OPS   256
@@ -28,10 +29,17 @@ struct bf_fence_op {
     uint64_t packet; /* the packet that carries it; 0: none */
     struct bf_trace_sync sync;
     uint64_t queued_ns;
-    /* 0: not yet, or its end is reported. Else it has no times of its own, and ends with what comes
-     * before it. */
-    uint64_t handed_over_ns;
-    uint64_t after; /* how many timed packets of its queue come before it */
+    uint64_t handed_over_ns; /* its packet was, or no packet carries it; 0: not yet */
+    /* Of a signal that was handed over: how many timed packets of its queue come before its end,
+     * and when the last of what comes before it was over, as far as that is known. */
+    uint64_t after;
+    uint64_t before_ns;
+    /* Its end has been reported, but only that it was over by at_most_ns. It stays here until what
+     * it comes after is known. */
+    uint64_t at_most_ns;
+    uint64_t observed_ns; /* as that report says */
+    enum bf_string by;    /* and where it comes from */
+    uint64_t stamp_ns;    /* of a logged one: its packet's stamp; 0: none */
     /* Of a wait, once the signal that satisfies it is known: */
     uint64_t flow;         /* the arrow's number; 0: not found, or no arrow */
     uint64_t source;       /* the operation that signals; 0: the host */
@@ -39,9 +47,13 @@ struct bf_fence_op {
     /* the wait ends no earlier, so that its arrow doesn't point backwards in time */
     uint64_t not_before_ns;
 
-    uint32_t lane;    /* BF_TRACE_NO_LANE: no box */
-    bool handed_over; /* its packet has been handed over, or no packet carries it */
-    bool logged;      /* bf_trace_fence_done reports its end */
+    uint32_t lane;     /* BF_TRACE_NO_LANE: no box */
+    bool logged;       /* bf_trace_fence_done reports its end */
+    bool told;         /* its end is reported: so, or by its packet's stamps */
+    bool reported;     /* see at_most_ns */
+    bool found;        /* of a wait: 'source' and the rest are set */
+    bool before_vague; /* before_ns may be later than the end of what comes before it */
+    bool unseen;       /* of a signal: before it there is work whose end nobody sees */
 };
 
 struct bf_fence_list {
@@ -87,7 +99,8 @@ static inline struct bf_fence_arrows *bf_fence_arrows_of(struct bf_fence_ops *op
     return &ops->arrows[signal - ops->lists[BF_TRACE_FENCE_SIGNAL].ops];
 }
 
-/* The oldest logged operation with this fence and value; *position says where. NULL: none. */
+/* The oldest logged operation with this fence and value whose end has not been reported; *position
+ * says where. NULL: none. */
 struct bf_fence_op *bf_fence_list_find(struct bf_fence_list *list, struct bf_trace_sync sync,
                                        uint64_t *position);
 

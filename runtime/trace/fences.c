@@ -3,9 +3,12 @@
  * Fence operations: a box each, from when the CPU queued it to when the GPU was through with it.
  *
  * When that is, one of three tells: the entry that the GPU wrote into the queue's log
- * (bf_trace_fence_done); the stamps of the packet that carries it; or, for a packet without stamps,
- * what it comes after: a wait ends with the signal it waits for, a signal with the queue's timed
- * packets and waits before it.
+ * (bf_trace_fence_done); the stamps of the packet that carries it; or what it comes after: a wait
+ * ends with the signal it waits for, a signal with the queue's timed packets and waits before it.
+ *
+ * Of many an operation it is reported only that it was over by some time: by an entry without a
+ * time, or with that of a later batch, which may have come after a night's sleep. It stays open
+ * until what it comes after is known, and ends with that (T-6).
  */
 #include <stdlib.h>
 
@@ -17,6 +20,7 @@ struct ending {
     uint64_t time_ns;
     uint64_t observed_ns; /* 0: not blocked, or unknown */
     enum bf_string by;    /* NONE: the log */
+    bool at_most;         /* it was over by then; nobody knows since when */
     /* of a wait: the number of the arrow that ends there; 0: still to be found */
     uint64_t flow;
 };
@@ -57,10 +61,27 @@ static void queue_unsettle(struct bf_trace *t, uint32_t index)
     t->first_unsettled = index;
 }
 
-static void queue_reached(struct bf_trace *t, uint32_t index, uint64_t time_ns)
+static void time_reach(uint64_t *reached_ns, bool *at_most, uint64_t time_ns, bool time_at_most)
 {
-    if (t->queues[index].reached_ns < time_ns)
-        t->queues[index].reached_ns = time_ns;
+    if (*reached_ns < time_ns || (*reached_ns == time_ns && !time_at_most)) {
+        *reached_ns = time_ns;
+        *at_most = time_at_most;
+    }
+}
+
+/* Something of the queue was over at that time: signals behind it ended no earlier. They are those
+ * behind an operation, or behind so many timed packets. */
+static void queue_reached(struct bf_trace *t, uint32_t index, uint64_t time_ns, bool at_most,
+                          uint64_t op, uint64_t packets)
+{
+    struct bf_trace_queue *queue = &t->queues[index];
+    struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
+    time_reach(&queue->reached_ns, &queue->reached_at_most, time_ns, at_most);
+    for (uint64_t at = signals->begin; at < signals->end; at++) {
+        struct bf_fence_op *signal = bf_fence_list_at(signals, at);
+        if (signal->handed_over_ns && (packets ? signal->after >= packets : signal->id > op))
+            time_reach(&signal->before_ns, &signal->before_vague, time_ns, at_most);
+    }
     queue_unsettle(t, index);
 }
 
@@ -123,16 +144,15 @@ static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
 static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
     struct source source;
-    struct bf_flow_signal *signal = wait->flow ? NULL : signal_of(t, wait->sync, &source);
-    if (!signal)
+    struct bf_flow_signal *signal = wait->found ? NULL : signal_of(t, wait->sync, &source);
+    /* A signal that was queued after the wait's end, or isn't handed over yet: another one has
+     * satisfied the wait. */
+    if (!signal || (source.op && (source.op->queued_ns >= now || !source.op->handed_over_ns)))
         return;
+    wait->found = true;
     wait->source = signal->packet;
     wait->source_queue = signal->queue;
     if (source.op) {
-        /* The signal was queued after the wait's end, or not handed over yet: another one has
-         * satisfied the wait. */
-        if (source.op->queued_ns >= now || !source.op->handed_over)
-            return;
         wait->not_before_ns = source.op->queued_ns + 1;
         wait->flow = arrow_from(t, signal, source.arrows, 0, 0);
         return;
@@ -187,11 +207,14 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
 {
     bool boxed = op->lane != BF_TRACE_NO_LANE;
     uint64_t track = bf_trace_fence_track(t, queue, boxed ? op->lane : 0);
-    struct bf_perfetto_annotation about[5];
+    struct bf_perfetto_annotation about[6];
     uint32_t n = boxed ? 0 : fence_op_annotate(t, op->sync, op->packet, about);
     if (ending->by)
         about[n++] = (struct bf_perfetto_annotation){
             .name = BF_STRING_ENDED_BY, .kind = BF_PERFETTO_INTERNED, .number = ending->by};
+    if (ending->at_most)
+        about[n++] = (struct bf_perfetto_annotation){
+            .name = BF_STRING_AT_MOST, .kind = BF_PERFETTO_UINT, .number = 1};
     uint64_t observed_ns =
         ending->observed_ns > op->queued_ns ? ending->observed_ns : op->queued_ns;
     if (boxed && ending->observed_ns && observed_ns < ending->time_ns)
@@ -212,8 +235,10 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
 static void fence_ops_over(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
                            struct bf_fence_op *op, const struct ending *ending)
 {
+    uint64_t id = op->id;
+    t->queues[queue].reported -= op->reported;
     bf_fence_list_remove(&t->queues[queue].fences->lists[kind], op);
-    queue_reached(t, queue, ending->time_ns);
+    queue_reached(t, queue, ending->time_ns, ending->at_most, id, 0);
 }
 
 static void done_probe(uint32_t queue, enum bf_trace_fence_op kind, struct bf_trace_sync sync,
@@ -231,7 +256,7 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 {
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
-    if (!ending.flow && ending.by != BF_STRING_DROPPED && ending.by != BF_STRING_LOST_ENTRY) {
+    if (!ending.flow && ending.by != BF_STRING_DROPPED) {
         arrow_find(t, op, ending.time_ns);
         ending.flow = op->flow;
         if (op->flow)
@@ -249,7 +274,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
 {
     /* Copied, since its place may be reused before this function ends. */
     const struct bf_fence_arrows arrows = *bf_fence_arrows_of(t->queues[queue].fences, op);
-    if (ending.by == BF_STRING_LOST_ENTRY && arrows.over_ns && arrows.over_ns <= ending.time_ns)
+    if (ending.at_most && arrows.over_ns && arrows.over_ns <= ending.time_ns)
         ending.time_ns = arrows.over_ns - 1;
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
@@ -283,10 +308,15 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
      * next. */
     record->time_ns = ending.time_ns > op->queued_ns ? ending.time_ns - 1 : ending.time_ns;
     record->over_ns = ending.time_ns;
+    record->at_most = ending.at_most;
     fence_ops_over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
     uint32_t engine = t->queues[queue].engine;
     bf_trace_counter(t, engine, BF_TRACK_SIGNALS_PENDING, --t->engines[engine].signals_pending,
                      bf_now_ns());
+    for (uint32_t i = 0; i < t->queue_count; i++) {
+        if (t->queues[i].reported)
+            queue_unsettle(t, i);
+    }
 
     for (uint32_t i = 0; i < arrows.count; i++) {
         const struct bf_fence_out *out = &arrows.out[i];
@@ -301,6 +331,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
                                                        ? wait->handed_over_ns
                                                        : ending.time_ns,
                                         .by = BF_STRING_SIGNAL,
+                                        .at_most = ending.at_most,
                                         .flow = out->flow});
     }
 }
@@ -316,7 +347,7 @@ static void fence_ops_finish(struct bf_trace *t, uint32_t queue, enum bf_trace_f
 
 /* --- What comes after something else ----------------------------------------------------------*/
 
-/* Has the queue a wait before this signal that was handed over and isn't over? */
+/* Has the queue a wait before this signal that isn't over? */
 static bool waits_before(struct bf_fence_ops *ops, const struct bf_fence_op *signal)
 {
     struct bf_fence_list *waits = &ops->lists[BF_TRACE_FENCE_WAIT];
@@ -330,23 +361,83 @@ static bool waits_before(struct bf_fence_ops *ops, const struct bf_fence_op *sig
     return false;
 }
 
+/* It was over when that was reported, at most. */
+static struct ending ending_at_most(const struct bf_fence_op *op)
+{
+    return (struct ending){.time_ns = op->at_most_ns, .by = op->by, .at_most = true};
+}
+
+/* The end of a wait that is over: the call, or the end of its signal. False: that isn't known
+ * yet. */
+static bool wait_settle(struct bf_trace *t, struct bf_fence_op *op, struct ending *ending)
+{
+    struct source source = {0};
+    arrow_find(t, op, op->at_most_ns);
+    *ending = ending_at_most(op);
+    if (!op->found || !source_find(t, op->source, op->source_queue, &source))
+        return true;
+    if (source.op)
+        return false;
+    /* not_before_ns is when the host signalled */
+    uint64_t over_ns = source.drawn ? source.drawn->over_ns : op->not_before_ns;
+    if (over_ns < op->queued_ns)
+        over_ns = op->queued_ns;
+    *ending = (struct ending){
+        .time_ns = over_ns < op->at_most_ns ? over_ns : op->at_most_ns,
+        .observed_ns = op->observed_ns,
+        .by = BF_STRING_SIGNAL,
+        .at_most = source.drawn && source.drawn->at_most,
+    };
+    return true;
+}
+
+/* The end of a signal of which it isn't told, or only that it is over: that of what comes before
+ * it. False: that isn't known yet. */
+static bool signal_settle(const struct bf_trace_queue *queue, const struct bf_fence_op *op,
+                          struct ending *ending)
+{
+    if (op->reported && op->unseen) {
+        *ending = ending_at_most(op);
+        return true;
+    }
+    if (op->after > queue->timed_executed || waits_before(queue->fences, op))
+        return false;
+    bool at_once = op->before_ns <= op->handed_over_ns;
+    *ending = (struct ending){
+        .time_ns = at_once ? op->handed_over_ns : op->before_ns,
+        .by = at_once ? BF_STRING_HAND_OVER : BF_STRING_STAMPS,
+        .at_most = !at_once && op->before_vague,
+    };
+    if (op->reported && ending->time_ns > op->at_most_ns)
+        ending->time_ns = op->at_most_ns;
+    return true;
+}
+
 static void queue_settle(struct bf_trace *t, uint32_t index)
 {
     struct bf_trace_queue *queue = &t->queues[index];
     if (!queue->fences)
         return;
+    struct ending ending;
+    struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
+    for (uint64_t at = waits->begin; at < waits->end && queue->reported; at++) {
+        struct bf_fence_op *op = bf_fence_list_at(waits, at);
+        if (op->id && op->reported && wait_settle(t, op, &ending))
+            wait_finish(t, index, op, ending);
+    }
     struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
     for (uint64_t at = signals->begin; at < signals->end; at++) {
         struct bf_fence_op *op = bf_fence_list_at(signals, at);
         if (!op->id || !op->handed_over_ns)
             continue;
-        if (op->after > queue->timed_executed || waits_before(queue->fences, op))
+        if (op->told && !op->reported) {
+            if (op->logged)
+                break; /* its entry will come, and then those behind it */
+            continue;
+        }
+        if (!signal_settle(queue, op, &ending))
             break;
-        bool at_once = queue->reached_ns <= op->handed_over_ns;
-        fence_ops_finish(
-            t, index, BF_TRACE_FENCE_SIGNAL, op,
-            (struct ending){.time_ns = at_once ? op->handed_over_ns : queue->reached_ns,
-                            .by = at_once ? BF_STRING_HAND_OVER : BF_STRING_STAMPS});
+        signal_finish(t, index, op, ending);
     }
 }
 
@@ -369,10 +460,58 @@ static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op
     struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
     /* Only a signal that was handed over before the wait: so no two operations wait for each other,
      * whatever is reported. */
-    if (signal && source.op && source.op->handed_over &&
+    if (signal && source.op && source.op->handed_over_ns &&
         arrow_from(t, signal, source.arrows, op->id, queue))
         return;
     wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_STRING_HAND_OVER});
+}
+
+/* The operation is over, and was so by 'at_most_ns' at the latest. */
+static void fence_ops_report(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                             struct bf_fence_op *op, uint64_t at_most_ns, uint64_t observed_ns,
+                             enum bf_string by)
+{
+    if (op->stamp_ns) {
+        fence_ops_finish(t, queue, kind, op,
+                         (struct ending){.time_ns = op->stamp_ns, .by = BF_STRING_STAMPS});
+        return;
+    }
+    op->reported = true;
+    op->at_most_ns = at_most_ns;
+    op->observed_ns = observed_ns;
+    op->by = by;
+    if (!op->handed_over_ns) /* nobody said so, but it must have been */
+        op->handed_over_ns = op->queued_ns;
+    t->queues[queue].reported++;
+    queue_unsettle(t, queue);
+}
+
+/* Ends the oldest operation of a kind that is over, without knowing since when. False: there is
+ * none. */
+static bool fence_ops_give_up(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind)
+{
+    if (!t->queues[queue].reported)
+        return false;
+    struct bf_fence_list *list = &t->queues[queue].fences->lists[kind];
+    for (uint64_t at = list->begin; at < list->end; at++) {
+        struct bf_fence_op *op = bf_fence_list_at(list, at);
+        if (!op->id || !op->reported)
+            continue;
+        op->flow = 0; /* an arrow from a signal that isn't over would come from nowhere */
+        fence_ops_finish(t, queue, kind, op, ending_at_most(op));
+        queues_settle(t);
+        return true;
+    }
+    return false;
+}
+
+void bf_trace_fences_end(struct bf_trace *t)
+{
+    for (uint32_t i = 0; i < t->queue_count; i++) {
+        while (fence_ops_give_up(t, i, BF_TRACE_FENCE_WAIT) ||
+               fence_ops_give_up(t, i, BF_TRACE_FENCE_SIGNAL))
+            continue;
+    }
 }
 
 /* The packet's next operation of a kind, from *at on, which moves past it. */
@@ -398,21 +537,21 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
     struct bf_fence_op *op;
     struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
     for (uint64_t at = waits->begin; (op = next_of(waits, packet, &at)) != NULL;) {
-        op->handed_over = true;
-        if (op->logged || packet->timed) {
-            arrow_find(t, op, now);
-            continue;
-        }
         op->handed_over_ns = now;
-        wait_pass(t, packet->queue, op, now);
+        op->told = op->logged || packet->timed;
+        if (op->told)
+            arrow_find(t, op, now);
+        else
+            wait_pass(t, packet->queue, op, now);
     }
     struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
     for (uint64_t at = signals->begin; (op = next_of(signals, packet, &at)) != NULL;) {
-        op->handed_over = true;
-        if (op->logged || packet->timed)
-            continue;
         op->handed_over_ns = now;
-        op->after = queue->timed_handed_over;
+        op->told = op->logged || packet->timed;
+        op->after = queue->timed_handed_over + packet->timed;
+        op->unseen = !packet->timed && (queue->unseen || bf_trace_packet_works(packet));
+        op->before_ns = queue->reached_ns;
+        op->before_vague = queue->reached_at_most;
     }
     queue_unsettle(t, packet->queue);
     queues_settle(t);
@@ -430,14 +569,16 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
         struct bf_fence_op *op;
         for (uint64_t at = list->begin; (op = next_of(list, packet, &at)) != NULL;) {
             uint64_t time_ns = kind == BF_TRACE_FENCE_WAIT ? begin_ns : end_ns;
+            if (known)
+                op->stamp_ns = time_ns;
+            else
+                op->unseen = true;
             if (!op->logged)
-                fence_ops_finish(
-                    t, packet->queue, (enum bf_trace_fence_op)kind, op,
-                    (struct ending){.time_ns = known ? time_ns : now,
-                                    .by = known ? BF_STRING_STAMPS : BF_STRING_HAND_OVER});
+                fence_ops_report(t, packet->queue, (enum bf_trace_fence_op)kind, op, now, 0,
+                                 BF_STRING_WITHOUT_TIME);
         }
     }
-    queue_reached(t, packet->queue, end_ns);
+    queue_reached(t, packet->queue, end_ns, false, 0, queue->timed_executed);
     queues_settle(t);
 }
 
@@ -511,6 +652,8 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         if (!queue->fences)
             queue->fences = calloc(1, sizeof(*queue->fences));
         op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
+        if (queue->fences && !op && fence_ops_give_up(t, index, kind))
+            op = bf_fence_ops_add(queue->fences, kind);
         if (packet)
             packet->fences = true;
         t->lost += t->drawing && !op ? 2 : 0;
@@ -521,7 +664,12 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         op->sync = sync;
         op->queued_ns = now;
         op->logged = logged;
-        op->handed_over = !packet_id;
+        op->told = logged;
+        op->handed_over_ns = packet_id ? 0 : now;
+        op->after = queue->timed_handed_over;
+        op->unseen = true; /* until its packet is handed over */
+        op->before_ns = queue->reached_ns;
+        op->before_vague = queue->reached_at_most;
         box_begin(t, index, kind, op);
         if (kind == BF_TRACE_FENCE_SIGNAL) {
             signal_remember(t, index, op);
@@ -556,8 +704,9 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
     uint64_t now = bf_now_ns();
     struct bf_trace_queue *queue = index < t->queue_count ? &t->queues[index] : NULL;
     ending.time_ns = end_ns ? end_ns : now;
-    if (!end_ns)
-        ending.by = BF_STRING_WITHOUT_TIME;
+    ending.at_most = !end_ns || (flags & BF_TRACE_FENCE_LATER_BATCH);
+    if (ending.at_most)
+        ending.by = end_ns ? BF_STRING_LATER_BATCH : BF_STRING_WITHOUT_TIME;
     else if (flags & BF_TRACE_FENCE_LATE_BOUND)
         ending.by = BF_STRING_LATE_BOUND;
     struct bf_fence_list *list = queue && queue->fences ? &queue->fences->lists[kind] : NULL;
@@ -567,11 +716,13 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         /* Entries come in order, so the operations before this one have lost theirs. */
         for (uint64_t at = list->begin; at < position; at++) {
             struct bf_fence_op *before = bf_fence_list_at(list, at);
-            if (before->id && before->logged)
-                fence_ops_finish(t, index, kind, before,
-                                 (struct ending){.time_ns = now, .by = BF_STRING_LOST_ENTRY});
+            if (before->id && before->logged && !before->reported)
+                fence_ops_report(t, index, kind, before, ending.time_ns, 0, BF_STRING_LOST_ENTRY);
         }
-        fence_ops_finish(t, index, kind, op, ending);
+        if (ending.at_most)
+            fence_ops_report(t, index, kind, op, ending.time_ns, observed_ns, ending.by);
+        else
+            fence_ops_finish(t, index, kind, op, ending);
         queues_settle(t);
     } else if (queue) {
         stray_write(t, index, kind, sync, &ending);

@@ -50,7 +50,8 @@ struct bf_flow_op {
     uint64_t id;      /* 0: empty */
     uint64_t track;   /* where further arrows begin, */
     uint64_t time_ns; /* at this time */
-    uint64_t over_ns; /* when it was executed */
+    uint64_t over_ns; /* when it was executed, */
+    bool at_most;     /* at the latest */
 };
 
 struct bf_flow_signal {

@@ -68,6 +68,8 @@
     X(STAMPS, "stamps")                                                                            \
     X(HAND_OVER, "hand-over")                                                                      \
     X(LOST_ENTRY, "lost entry")                                                                    \
+    X(LATER_BATCH, "later batch")                                                                  \
+    X(AT_MOST, "at most")                                                                          \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \
     X(ITEM, "item")                                                                                \

@@ -238,7 +238,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
         if (first) {
             uint32_t engine = t->queues[packet->queue].engine;
             packet->held_since_ns = now;
-            t->summary.queues[packet->queue].held++;
+            bf_summary_hold_begin(&t->summary, packet->queue, now);
             bf_trace_hardware_track(t, packet->queue, 0); /* describes the engine's counters */
             bf_trace_counter(t, engine, BF_TRACK_HELD, ++t->engines[engine].held, now);
         } else {
@@ -270,6 +270,7 @@ static void software_leave(struct bf_trace *t, struct bf_trace_packet *packet, u
     struct bf_trace_queue *queue = &t->queues[packet->queue];
     if (packet->held_since_ns) {
         held_end(t, packet, now);
+        bf_summary_hold_end(&t->summary, packet->queue, now);
         bf_trace_counter(t, queue->engine, BF_TRACK_HELD, --t->engines[queue->engine].held, now);
     }
     if (packet->lane != BF_TRACE_NO_LANE) {
@@ -422,6 +423,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
         if (packet->fences)
             bf_trace_fences_handed_over(t, packet, now);
         queue->timed_handed_over += packet->timed;
+        queue->unseen = !packet->timed && (queue->unseen || bf_trace_packet_works(packet));
     }
     bf_trace_leave(t);
 }

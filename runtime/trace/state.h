@@ -64,7 +64,10 @@ struct bf_trace_queue {
     uint64_t lane_end[BF_TRACE_HARDWARE_LANES];
     uint64_t timed_handed_over;  /* packets with GPU times that were handed over, */
     uint64_t timed_executed;     /* and those of them that have been executed */
-    uint64_t reached_ns;         /* the end of its last operation that is known to be over */
+    uint64_t reached_ns;         /* when the last thing that is known to be over was, */
+    bool reached_at_most;        /* at the latest */
+    bool unseen;                 /* since its last timed packet it was given untimed work */
+    uint32_t reported;           /* operations that are over, but it is open when (fences.c) */
     struct bf_fence_ops *fences; /* NULL: none yet */
 };
 
@@ -164,6 +167,14 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
                               uint64_t begin_ns, uint64_t end_ns, uint64_t now);
 void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet,
                              uint64_t now);
+/* The trace ends: what is over, but it isn't known when, ended when that was reported, at most. */
+void bf_trace_fences_end(struct bf_trace *t);
+
+/* Does the GPU work for it, and not only signal and wait? */
+static inline bool bf_trace_packet_works(const struct bf_trace_packet *packet)
+{
+    return packet->command_buffers > 0 || packet->kind == BF_TRACE_BIND_SPARSE;
+}
 
 /* The key under which a fence's signals are remembered beside those of packets. */
 static inline uint64_t bf_trace_fence_key(uint64_t fence)

@@ -68,10 +68,29 @@ void bf_summary_extend(struct bf_summary *s, uint64_t time_ns)
         s->last_ns = time_ns;
 }
 
+void bf_summary_hold_begin(struct bf_summary *s, uint32_t queue, uint64_t now)
+{
+    struct bf_summary_queue *q = &s->queues[queue];
+    q->held++;
+    if (q->held_now++ == 0)
+        q->held_since_ns = now;
+}
+
+void bf_summary_hold_end(struct bf_summary *s, uint32_t queue, uint64_t now)
+{
+    struct bf_summary_queue *q = &s->queues[queue];
+    if (--q->held_now == 0)
+        q->held_ns += now - q->held_since_ns;
+}
+
+static uint64_t held_by(const struct bf_summary_queue *q, uint64_t now)
+{
+    return q->held_ns + (q->held_now && now > q->held_since_ns ? now - q->held_since_ns : 0);
+}
+
 void bf_summary_held(struct bf_summary *s, const struct bf_trace_packet *packet, uint64_t ns,
                      const char *obstacle)
 {
-    s->queues[packet->queue].held_ns += ns;
     if (ns <= s->longest.ns)
         return;
     s->longest.ns = ns;
@@ -153,7 +172,8 @@ static void print_engines(const struct bf_summary *s, int width, FILE *out)
     }
 }
 
-static void print_queues(const struct bf_summary *s, int engine_width, int width, FILE *out)
+static void print_queues(const struct bf_summary *s, uint64_t now, int engine_width, int width,
+                         FILE *out)
 {
     char a[BF_CELL];
     char b[BF_CELL];
@@ -162,7 +182,7 @@ static void print_queues(const struct bf_summary *s, int engine_width, int width
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct bf_summary_queue *q = &s->queues[i];
         bool known = q->timed > 0 || q->handed_over == q->presents;
-        const char *held = q->held ? bf_cell_duration(a, q->held_ns) : "-";
+        const char *held = q->held ? bf_cell_duration(a, held_by(q, now)) : "-";
         const char *busy = known ? bf_cell_duration(b, s->executing.queues[i].busy) : "unknown";
         fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %*s  %*s\n",
                 bf_cell_padded(q->name, width), q->name,
@@ -181,14 +201,14 @@ static void print_overlap(const char *what, uint64_t several, uint64_t any, FILE
             bf_cell_percent(b, several, any));
 }
 
-static void print_rest(const struct bf_summary *s, FILE *out)
+static void print_rest(const struct bf_summary *s, uint64_t now, FILE *out)
 {
     uint64_t held = 0;
     uint64_t held_ns = 0;
     uint64_t timed = 0;
     for (uint32_t q = 0; q < s->queue_count; q++) {
         held += s->queues[q].held;
-        held_ns += s->queues[q].held_ns;
+        held_ns += held_by(&s->queues[q], now);
         timed += s->queues[q].timed;
     }
     char a[BF_CELL];
@@ -227,6 +247,6 @@ void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, 
     if (s->engine_count)
         print_engines(s, engine_width, out);
     if (s->queue_count)
-        print_queues(s, engine_width, queue_width, out);
-    print_rest(s, out);
+        print_queues(s, head->now_ns, engine_width, queue_width, out);
+    print_rest(s, head->now_ns, out);
 }

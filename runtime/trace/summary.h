@@ -27,7 +27,9 @@ struct bf_summary_queue {
     uint64_t timed; /* GPU stamps were read */
     uint64_t presents;
     uint64_t held;
-    uint64_t held_ns;
+    uint64_t held_ns;       /* the time in which one of them was, or several */
+    uint64_t held_since_ns; /* since when some are, */
+    uint64_t held_now;      /* and how many */
 };
 
 struct bf_summary_engine {
@@ -68,6 +70,7 @@ struct bf_summary_head {
     int error; /* errno on which the file was given up; 0: none */
     uint64_t lost_arrows;
     uint64_t lost_events; /* that the trace lacks */
+    uint64_t now_ns;      /* the end of what is held still */
 };
 
 /* A zeroed struct is ready for use. False: out of memory, nothing changed. */
@@ -79,6 +82,10 @@ void bf_summary_name_queue(struct bf_summary *summary, uint32_t queue, const cha
 
 /* Extends the span of the run to this time. */
 void bf_summary_extend(struct bf_summary *summary, uint64_t time_ns);
+/* A packet of the queue is held from now on, or is so no longer. */
+void bf_summary_hold_begin(struct bf_summary *summary, uint32_t queue, uint64_t now);
+void bf_summary_hold_end(struct bf_summary *summary, uint32_t queue, uint64_t now);
+/* A packet was held for one obstacle, for so long. */
 void bf_summary_held(struct bf_summary *summary, const struct bf_trace_packet *packet, uint64_t ns,
                      const char *obstacle);
 void bf_summary_executed(struct bf_summary *summary, const struct bf_trace_packet *packet,

@@ -73,6 +73,9 @@ void bf_trace_destroy(struct bf_trace *t)
 {
     if (!t)
         return;
+    bf_lock_acquire(&t->output->lock);
+    bf_trace_fences_end(t);
+    bf_trace_leave(t);
     bf_output_part(t->output, t->open);
     bf_map_finish(&t->names, value_free, NULL);
     bf_map_finish(&t->buffers, value_free, NULL);
@@ -328,6 +331,7 @@ void bf_trace_print_summary(struct bf_trace *t, FILE *out)
         .error = t->output->error,
         .lost_arrows = t->flow->lost,
         .lost_events = t->lost + t->output->lost,
+        .now_ns = bf_now_ns(),
     };
     bf_summary_print(&t->summary, &head, memory);
     bf_trace_leave(t);

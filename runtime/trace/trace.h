@@ -15,6 +15,9 @@
  * T-4  Memory is bounded, however long the run is: nothing is kept for each event. Of the fence
  *      operations of a queue, as many are followed at once as trace/fence_ops.h says.
  * T-5  Locks are held over memory accesses only, except one that is held while a file is created.
+ * T-6  No time is invented: what the GPU or the CPU saw at a time ends at that time. An operation of
+ *      which it is only known that it was over by some time ends with what it comes after; where
+ *      that isn't known either, it ends at that time, and says 'at most'.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices
@@ -194,6 +197,8 @@ void bf_trace_fence_queued(struct bf_trace *trace, uint32_t queue, struct bf_tra
 enum {
     /* with a narrower wait stage, work may have begun before the end */
     BF_TRACE_FENCE_LATE_BOUND = 1,
+    /* the end is when a later batch of the queue began: the operation itself was over before */
+    BF_TRACE_FENCE_LATER_BATCH = 2,
 };
 
 /* An entry of the queue's log, in the order of the log: the GPU was through with the operation at

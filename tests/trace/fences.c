@@ -277,6 +277,99 @@ TEST(entries_without_time)
     decoded_free(&d);
 }
 
+/* A command queue's call: its log reports the end with the queue's next batch. */
+static void noted(struct run *r, int queue, int op, struct bf_trace_sync sync)
+{
+    struct bf_trace_packet packet;
+    bool wait = op == WAIT;
+    bf_trace_packet_queued(r->trace, &packet, r->queues[queue],
+                           wait ? BF_TRACE_WAIT : BF_TRACE_SIGNAL, 0);
+    bf_trace_fence_queued(r->trace, r->queues[queue], &packet, (enum bf_trace_fence_op)op, sync,
+                          true);
+    handed_over(r->trace, &packet, wait ? sync : NOTHING, wait ? NOTHING : sync);
+}
+
+static void done_later(struct run *r, int queue, int op, struct bf_trace_sync sync, uint64_t end)
+{
+    bf_trace_fence_done(r->trace, r->queues[queue], (enum bf_trace_fence_op)op, sync, end, 0,
+                        BF_TRACE_FENCE_LATER_BATCH);
+}
+
+static void ends(const struct decoded *d, int op, uint64_t value, uint64_t time, const char *by,
+                 bool at_most)
+{
+    const struct decoded_packet *end = end_of_box(d, box_of(d, op, value, 0));
+    assert_int_equal(end->time, time);
+    assert_true(says(end, "ended by", by));
+    assert_int_equal(number_of(end, "at most"), at_most);
+}
+
+#define NIGHT UINT64_C(10000000000)
+
+/* An operation that was over by some time ends with what it comes after, when that is known, and
+ * else says 'at most' (T-6). */
+TEST(over_by_some_time)
+{
+    struct run r = run_begin();
+    struct bf_trace_packet p = queued(r.trace, r.queues[0]), q;
+    handed_over(r.trace, &p, NOTHING, NOTHING);
+    noted(&r, 0, SIGNAL, SYNC(5, 1));
+    noted(&r, 1, WAIT, SYNC(5, 1));
+    noted(&r, 1, SIGNAL, SYNC(6, 2));
+    noted(&r, 1, WAIT, SYNC(7, 3)); /* for a signal that nobody knows */
+    noted(&r, 1, SIGNAL, SYNC(6, 4));
+    uint64_t t = clock_now(), morning = t + NIGHT;
+    while (clock_now() < t + 100)
+        continue;
+    done_later(&r, 1, WAIT, SYNC(5, 1), morning); /* the signal isn't known to be over */
+    done(&r, 1, SIGNAL, SYNC(6, 2), 0, 0);
+    done_later(&r, 1, WAIT, SYNC(7, 3), morning + 1);
+    done_later(&r, 1, SIGNAL, SYNC(6, 4), morning + 2);
+    bf_trace_packet_executed(r.trace, &p, t + 10, t + 20);
+    done_later(&r, 0, SIGNAL, SYNC(5, 1), morning + 3);
+    /* A packet of the same queue that nobody times; and one whose stamps stand in for entries. */
+    bf_trace_packet_queued(r.trace, &q, r.queues[0], BF_TRACE_EXECUTE, 1);
+    handed_over(r.trace, &q, NOTHING, NOTHING);
+    noted(&r, 0, SIGNAL, SYNC(5, 5));
+    done_later(&r, 0, SIGNAL, SYNC(5, 5), morning + 5);
+    q = queued(r.trace, r.queues[0]);
+    bf_trace_fence_queued(r.trace, r.queues[0], &q, BF_TRACE_FENCE_SIGNAL, SYNC(5, 6), true);
+    handed_over(r.trace, &q, NOTHING, NOTHING);
+    uint64_t s = clock_now();
+    bf_trace_packet_executed(r.trace, &q, s + 50, s + 60);
+    done(&r, 0, SIGNAL, SYNC(5, 6), 0, 0);
+    noted(&r, 1, WAIT, SYNC(5, 5)); /* the signal's end is an upper bound */
+    done_later(&r, 1, WAIT, SYNC(5, 5), morning + NIGHT);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    ends(&d, SIGNAL, 1, t + 20, "stamps", false);
+    ends(&d, WAIT, 1, t + 20, "signal", false);
+    ends(&d, SIGNAL, 2, t + 20, "stamps", false);
+    ends(&d, WAIT, 3, morning + 1, "later batch", true);
+    ends(&d, SIGNAL, 4, morning + 1, "stamps", true);
+    ends(&d, SIGNAL, 5, morning + 5, "later batch", true);
+    ends(&d, SIGNAL, 6, s + 60, "stamps", false);
+    ends(&d, WAIT, 5, morning + 5, "signal", true);
+    assert_int_equal(arrows, 2);
+    decoded_free(&d);
+}
+
+/* The trace ends while something is still open: it was over when that was reported, at most. */
+TEST(over_at_the_end)
+{
+    struct run r = run_begin();
+    noted(&r, 0, SIGNAL, SYNC(8, 1)); /* its entry never comes */
+    noted(&r, 1, WAIT, SYNC(8, 1));
+    noted(&r, 1, SIGNAL, SYNC(6, 2));
+    uint64_t t = clock_now() + NIGHT;
+    done_later(&r, 1, WAIT, SYNC(8, 1), t);
+    done_later(&r, 1, SIGNAL, SYNC(6, 2), t + 1);
+    struct decoded d = run_end(&r, NULL);
+    ends(&d, WAIT, 1, t, "later batch", true);
+    ends(&d, SIGNAL, 2, t, "stamps", true);
+    decoded_free(&d);
+}
+
 /* However many are queued and never heard of again, as many are remembered as there are places. */
 TEST(bounded)
 {
