@@ -263,6 +263,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->reports = device_number("BELFRY_ICD_REPORTS", ordinal, 1, 0);
     config->generated = device_number("BELFRY_ICD_GENERATED", ordinal, 1, 0);
     config->latency = device_number("BELFRY_ICD_LATENCY", ordinal, 1, 0);
+    config->internal_queues = device_number("BELFRY_ICD_INTERNAL_QUEUES", ordinal, 1, 0);
     config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
     config->pipeline_size = device_number("BELFRY_ICD_PIPELINE_SIZE", ordinal, INT32_MAX, 0);
     protected_read(config);

@@ -46,11 +46,16 @@ static uint32_t queues_of(const VkDeviceCreateInfo *info, uint32_t family)
 }
 
 /* The flags that a queue of the family may be created with. */
-static VkDeviceQueueCreateFlags queue_flags(const struct icd_config *config, uint32_t family)
+static VkDeviceQueueCreateFlags queue_flags(const struct icd_config *config, uint32_t family,
+                                            const VkDeviceCreateInfo *info)
 {
-    return config->shape.families[family].flags & VK_QUEUE_PROTECTED_BIT
-               ? VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT
-               : 0;
+    VkDeviceQueueCreateFlags flags = 0;
+    if (config->shape.families[family].flags & VK_QUEUE_PROTECTED_BIT)
+        flags |= VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext)
+        if (s->sType == ICD_INTERNAL_QUEUES_FEATURES && *(const VkBool32 *)(s + 1))
+            flags |= ICD_INTERNAL_QUEUE;
+    return flags;
 }
 
 static VkResult queues_check(const struct icd_config *config, const VkDeviceCreateInfo *info)
@@ -60,7 +65,7 @@ static VkResult queues_check(const struct icd_config *config, const VkDeviceCrea
         if (q->queueFamilyIndex >= config->shape.n_families ||
             queues_of(info, q->queueFamilyIndex) >
                 config->shape.families[q->queueFamilyIndex].count ||
-            (q->flags & ~queue_flags(config, q->queueFamilyIndex))) {
+            (q->flags & ~queue_flags(config, q->queueFamilyIndex, info))) {
             fprintf(
                 stderr,
                 "belfry test driver: vkCreateDevice: no %u queues with flags %#x in family %u\n",

@@ -71,6 +71,8 @@ static const struct feature_struct structs[] = {
     STRUCT(MAINTENANCE_4, Maintenance4, maintenance4),
     STRUCT_VENDOR(FAULT, Fault, EXT, deviceFaultVendorBinary),
     STRUCT_VENDOR(GLOBAL_PRIORITY_QUERY, GlobalPriorityQuery, KHR, globalPriorityQuery),
+    {ICD_INTERNAL_QUEUES_FEATURES, sizeof(VkBaseOutStructure) + sizeof(VkBool32),
+     "VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR"},
 };
 
 #define HEAD sizeof(VkBaseOutStructure)
@@ -123,7 +125,10 @@ static void struct_fill(const struct icd_config *config, VkBaseOutStructure *s)
     const VkBool32 timeline = config->timeline;
     const VkBool32 synchronization2 = config->synchronization2;
 
-    switch (s->sType) {
+    switch ((int)s->sType) {
+    case (int)ICD_INTERNAL_QUEUES_FEATURES:
+        *(VkBool32 *)(s + 1) = config->internal_queues;
+        break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: {
         VkPhysicalDeviceVulkan11Features *f = (void *)s;
         f->multiview = VK_TRUE;

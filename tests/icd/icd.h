@@ -85,6 +85,7 @@ enum icd_extension {
     ICD_QCOM_QUEUE_PERF_HINT,
     ICD_NV_EXTERNAL_COMPUTE_QUEUE,
     ICD_KHR_PRESENT_ID,
+    ICD_KHR_INTERNALLY_SYNCHRONIZED_QUEUES,
     ICD_EXTENSION_COUNT,
 };
 
@@ -147,6 +148,11 @@ extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT]
 #define ICD_INSTANCE_EXTENSIONS_BEGIN ICD_KHR_SURFACE
 #define ICD_INSTANCE_EXTENSIONS_END   ICD_KHR_SWAPCHAIN
 
+/* VK_KHR_internally_synchronized_queues, which these headers don't have: the struct of its feature, which
+ * is one VkBool32, and the flag of queues. */
+#define ICD_INTERNAL_QUEUES_FEATURES ((VkStructureType)1000504000)
+#define ICD_INTERNAL_QUEUE           0x4u
+
 /* Configuration: config.c ------------------------------------------------------------------- */
 
 #define ICD_MAX_FAMILIES 8
@@ -200,6 +206,7 @@ struct icd_config {
     bool generated;        /* extensions of device-generated commands are there */
     bool reports;          /* extensions that tell of a loss are there */
     bool latency;          /* what tells a driver of frames and of VkQueues is there */
+    bool internal_queues;  /* VK_KHR_internally_synchronized_queues is */
     bool protected_memory; /* the feature, families and a memory type for it */
     bool late_wait_points; /* BELFRY_ICD_BUG */
     bool processes;        /* timeline semaphores can be exported to others */

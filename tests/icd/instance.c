@@ -63,6 +63,8 @@ const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT] = {
     [ICD_QCOM_QUEUE_PERF_HINT] = EXTENSION("VK_QCOM_queue_perf_hint", 1),
     [ICD_NV_EXTERNAL_COMPUTE_QUEUE] = EXTENSION("VK_NV_external_compute_queue", 1),
     [ICD_KHR_PRESENT_ID] = EXTENSION("VK_KHR_present_id", 1),
+    [ICD_KHR_INTERNALLY_SYNCHRONIZED_QUEUES] =
+        EXTENSION("VK_KHR_internally_synchronized_queues", 1),
 };
 
 static const struct icd_entry *const tables[] = {

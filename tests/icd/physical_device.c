@@ -41,6 +41,8 @@ bool icd_extension_offered(const struct icd_config *config, enum icd_extension e
     case ICD_NV_EXTERNAL_COMPUTE_QUEUE:
     case ICD_KHR_PRESENT_ID:
         return config->latency;
+    case ICD_KHR_INTERNALLY_SYNCHRONIZED_QUEUES:
+        return config->internal_queues;
     default:
         return true;
     }

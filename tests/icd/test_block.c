@@ -92,6 +92,45 @@ DEVICE_TEST(test_a_blocked_call_is_in_its_queue, "SHAPE=q1 QUIET=1", WORLD_ALL)
     vkDestroySemaphore(w->device, a, NULL);
 }
 
+/* VK_KHR_internally_synchronized_queues: calls on one queue may overlap, but for vkDeviceWaitIdle. */
+TEST(test_a_queue_that_synchronizes_itself)
+{
+    struct device f;
+    assert_success(world_instance(&f, "SHAPE=q1 INTERNAL_QUEUES=1 QUIET=1"));
+    const VkDeviceQueueCreateFlags flag = 4;
+    const float priority = 1.0f;
+    const char *const name = "VK_KHR_internally_synchronized_queues";
+    const struct {
+        VkBaseInStructure head;
+        VkBool32 internal;
+    } feature = {{(VkStructureType)1000504000, NULL}, VK_TRUE};
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .flags = flag,
+                                           .queueCount = 1, .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue, .enabledExtensionCount = 1,
+                               .ppEnabledExtensionNames = &name};
+    assert_int_equal(vkCreateDevice(f.physical, &info, NULL, &f.device),
+                     VK_ERROR_INITIALIZATION_FAILED);
+    info.pNext = &feature;
+    assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
+    const VkDeviceQueueInfo2 which = {VK_TYPE(DEVICE_QUEUE_INFO_2), .flags = flag};
+    struct caller caller = {.batch = {.signal = vulkan_binary(f.device)}};
+    vkGetDeviceQueue2(f.device, &which, &caller.queue);
+    f.icd.set_block(&(struct belfry_icd_block){.first = 1});
+    caller_start(&caller);
+    f.icd.await_blocked(1);
+    assert_success(vkQueueWaitIdle(caller.queue));
+    vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+    assert_success(vkDeviceWaitIdle(f.device));
+    vulkan_expect(&f.icd, BELFRY_ICD_QUEUE_RACE, 1);
+    f.icd.release(1);
+    caller_join(&caller);
+    f.icd.set_block(NULL);
+    assert_success(vkDeviceWaitIdle(f.device));
+    vkDestroySemaphore(f.device, caller.batch.signal, NULL);
+    world_close(&f);
+}
+
 /* The environment's, in free mode too: who comes back has been away for so long. */
 DEVICE_TEST(test_a_block_of_a_time, "SHAPE=q1 FREE=1 BLOCK=vkQueueWaitIdle:2:2:3000:late",
             WORLD_ALL)
