@@ -72,7 +72,8 @@ if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
       accepted released unflushed joined exported_once traced_copies
       overnight reported
-      present_first presenting idle_in_driver stuck unshared spare unawaited)
+      present_first presenting idle_in_driver stuck unshared spare unawaited
+      present_beside label_beside)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

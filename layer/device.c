@@ -28,12 +28,14 @@ struct request {
     VkPhysicalDeviceHostQueryResetFeatures reset;
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
     VkPhysicalDeviceFaultFeaturesEXT fault;
+    struct layer_internal_queues internal; /* sType 0: none was added */
     VkPhysicalDeviceFeatures features;
+    bool names_internal; /* and its extension was */
     bool host_query_reset, calibrated;
     bool shares_memory; /* the program has an extension for sharing memory with others */
     bool buffer_addresses, shader_int64, host_memory, device_fault;
-    unsigned added;      /* enum layer_added */
-    bool names_priority; /* the last extension was added for the VkQueue of priority REALTIME */
+    unsigned added;       /* enum layer_added */
+    const char *priority; /* the extension added for the VkQueue of priority REALTIME, or NULL */
 };
 
 static void request_finish(struct request *r)
@@ -124,6 +126,15 @@ static void add_extension(struct request *r, const char *name)
     r->added |= layer_extension_added(name);
 }
 
+/* To be called of one that was added. */
+static void remove_extension(struct request *r, const char *name)
+{
+    uint32_t i = 0;
+    while (strcmp(r->extensions[i], name) != 0)
+        i++;
+    r->extensions[i] = r->extensions[--r->info.enabledExtensionCount];
+}
+
 /* The setting 'realtime': requests one more VkQueue, on a family of which the program requests
  * none, because a family can have only one global priority. The program's own queues keep
  * theirs. */
@@ -148,7 +159,7 @@ static void add_realtime(struct request *r, const struct layer_physical *p)
     if (name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
         !has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
         r->extensions[r->info.enabledExtensionCount++] = name; /* no commands to hide */
-        r->names_priority = true;
+        r->priority = name;
     }
 }
 
@@ -158,8 +169,40 @@ static void drop_realtime(struct request *r)
 {
     bf_placement_drop_reserved(&r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;
-    r->info.enabledExtensionCount -= r->names_priority;
-    r->names_priority = false;
+    if (r->priority)
+        remove_extension(r, r->priority);
+}
+
+/* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature, and
+ * leaves it off, has its way. Its struct comes to the front of the chain, the last one to do so. */
+static void add_internal_queues(struct request *r, const struct layer_physical *p)
+{
+    const struct layer_internal_queues *own =
+        layer_chain_find(r->info.pNext, LAYER_INTERNAL_QUEUES_FEATURES);
+    if (!p->internal_queues ||
+        (own && (!own->on || !has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION))))
+        return;
+    bf_placement_synchronize(&r->placement);
+    if (own || !r->placement.synchronized)
+        return;
+    r->internal = (struct layer_internal_queues){LAYER_INTERNAL_QUEUES_FEATURES,
+                                                 (void *)(uintptr_t)r->info.pNext, VK_TRUE};
+    r->info.pNext = &r->internal;
+    r->names_internal = !has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION);
+    if (r->names_internal) /* no commands to hide */
+        r->extensions[r->info.enabledExtensionCount++] = LAYER_INTERNAL_QUEUES_EXTENSION;
+}
+
+/* PL-2: spares, and what has the driver synchronize VkQueues. */
+static void drop_spares(struct request *r)
+{
+    bf_placement_drop_spares(&r->placement);
+    if (r->internal.sType) {
+        r->info.pNext = r->internal.pNext;
+        r->internal.sType = 0;
+        if (r->names_internal)
+            remove_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION);
+    }
 }
 
 /* Switches shaderInt64 on, a feature of Vulkan 1.0: in VkPhysicalDeviceFeatures2 in the chain, or
@@ -308,6 +351,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     }
     if (p->sharing.timelines)
         add_extension(r, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    add_internal_queues(r, p);
     if (settings->realtime)
         add_realtime(r, p);
     return VK_SUCCESS;
@@ -474,9 +518,9 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
     VkResult result = create_below(d, &r->info, allocator, below);
     while (result < 0) {
         bool permitted = result != VK_ERROR_NOT_PERMITTED_KHR || !r->placement.reserved;
-        if (r->placement.spare_count && permitted) {
+        if ((r->placement.spare_count || r->placement.synchronized) && permitted) {
             spares = result;
-            bf_placement_drop_spares(&r->placement);
+            drop_spares(r);
         } else if (refuses_realtime(r, result)) {
             realtime = result;
             drop_realtime(r);
@@ -490,7 +534,8 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
                    "realtime: %s permits no queue of that global priority (error %d)",
                    d->physical->name, realtime);
     if (spares)
-        bf_message(BF_MESSAGE_INFO, "%s: no spare VkQueues: the driver refuses them (error %d)",
+        bf_message(BF_MESSAGE_INFO,
+                   "%s: the driver refuses spare or internally synchronized VkQueues (error %d)",
                    d->physical->name, spares);
     return result;
 }
@@ -589,6 +634,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         if (result != VK_SUCCESS)
             goto fail_attach;
     }
+    if (r.internal.sType) /* processes that build shaders know nothing of it */
+        r.info.pNext = r.internal.pNext;
     if (scheduled)
         layer_specialize_create(d, &r.info);
     bf_trace_session_met();

@@ -229,6 +229,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         p->vk->vkGetPhysicalDeviceProperties2 &&
         (p->api_version >= VK_API_VERSION_1_1 || i->properties2) &&
         (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+    bool internal_queues = p->api_version >= VK_API_VERSION_1_1 &&
+                           has_extension(list, count, LAYER_INTERNAL_QUEUES_EXTENSION);
     bool semaphore_fd = p->api_version >= VK_API_VERSION_1_1 &&
                         has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     free(list);
@@ -260,8 +262,13 @@ static VkResult find_capabilities(struct layer_physical *p)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
         .pNext = device_fault ? &fault : fault.pNext,
     };
+    struct layer_internal_queues internal = {.sType = LAYER_INTERNAL_QUEUES_FEATURES,
+                                             .pNext = features.pNext};
+    if (internal_queues)
+        features.pNext = &internal;
     p->vk->vkGetPhysicalDeviceFeatures2(p->handle, &features);
     p->device_fault = device_fault && fault.deviceFault;
+    p->internal_queues = internal.on && !i->settings.serialize_submits;
     if (i->settings.native_fences) {
         p->buffer_addresses = core12 && addresses.bufferDeviceAddress;
         p->shader_int64 = features.features.shaderInt64;

@@ -79,6 +79,7 @@ struct layer_physical {
     /* The device has what the scheduler needs. If not, its families are shown unchanged and its
      * devices are passed through. */
     bool capable;
+    bool internal_queues; /* VK_KHR_internally_synchronized_queues may be used */
     bool timeline_by_extension, sync2_by_extension, host_reset_by_extension;
     bool host_query_reset;
     /* Features for native fences; false if the setting is off. */

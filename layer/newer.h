@@ -43,6 +43,15 @@ typedef VkResult(VKAPI_PTR *PFN_layer_create_external_queue)(VkDevice, const voi
 #define PFN_vkLatencySleepLegacyNV         PFN_layer_latency_sleep_value
 #define PFN_vkCreateExternalComputeQueueNV PFN_layer_create_external_queue
 
+/* VK_KHR_internally_synchronized_queues and its VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR. */
+#define LAYER_INTERNAL_QUEUES_EXTENSION "VK_KHR_internally_synchronized_queues"
+#define LAYER_INTERNAL_QUEUES_FEATURES  ((VkStructureType)1000504000)
+struct layer_internal_queues {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 on;
+};
+
 typedef void(VKAPI_PTR *PFN_layer_image_subresource_layout)(VkDevice, const void *, void *);
 #define PFN_vkGetDeviceImageSubresourceLayout PFN_layer_image_subresource_layout
 

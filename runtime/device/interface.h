@@ -38,7 +38,8 @@
     F(uint32_t, bf_placement_spare_family,                                                         \
       (const struct bf_placement *placement, const VkQueueFamilyProperties *real, uint32_t count,  \
        uint32_t able),                                                                             \
-      (placement, real, count, able))
+      (placement, real, count, able))                                                              \
+    F(void, bf_placement_synchronize, (struct bf_placement * placement), (placement))
 /* clang-format on */
 
 #endif

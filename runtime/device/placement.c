@@ -249,9 +249,63 @@ void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placemen
     }
 }
 
+static bool request_has(const struct bf_placement *placement, uint32_t family,
+                        VkDeviceQueueCreateFlags flags)
+{
+    for (uint32_t i = 0; i < placement->request_count; i++) {
+        if (placement->requests[i].queueFamilyIndex == family &&
+            placement->requests[i].flags == flags)
+            return true;
+    }
+    return false;
+}
+
+/* The engines of a request are those of its family and flags. */
+static void request_set_flags(struct bf_placement *placement, VkDeviceQueueCreateInfo *request,
+                              VkDeviceQueueCreateFlags flags)
+{
+    for (uint32_t e = 0; e < placement->engine_count; e++) {
+        struct bf_engine_info *engine = &placement->engines[e];
+        if (engine->family == request->queueFamilyIndex && engine->flags == request->flags)
+            engine->flags = flags;
+    }
+    request->flags = flags;
+}
+
+void bf_placement_synchronize(struct bf_placement *placement)
+{
+    for (uint32_t i = 0; i < placement->request_count; i++) {
+        VkDeviceQueueCreateInfo *request = &placement->requests[i];
+        bool spare = false;
+        for (uint32_t e = 0; e < placement->engine_count; e++)
+            spare |= placement->engines[e].spare &&
+                     placement->engines[e].family == request->queueFamilyIndex;
+        if (request->flags || spare ||
+            request_has(placement, request->queueFamilyIndex, BF_QUEUE_INTERNALLY_SYNCHRONIZED))
+            continue;
+        request_set_flags(placement, request, BF_QUEUE_INTERNALLY_SYNCHRONIZED);
+        placement->synchronized = true;
+    }
+}
+
+static void placement_drop_synchronized(struct bf_placement *placement)
+{
+    for (uint32_t q = 0; placement->synchronized && q < placement->queue_count; q++) {
+        const struct bf_engine_info *engine = &placement->engines[placement->queues[q].engine];
+        for (uint32_t i = 0; i < placement->request_count; i++) {
+            VkDeviceQueueCreateInfo *request = &placement->requests[i];
+            if (request->queueFamilyIndex == engine->family && request->flags == engine->flags &&
+                request->flags != placement->queues[q].flags)
+                request_set_flags(placement, request, placement->queues[q].flags);
+        }
+    }
+    placement->synchronized = false;
+}
+
 void bf_placement_drop_spares(struct bf_placement *placement)
 {
     uint32_t kept = 0;
+    placement_drop_synchronized(placement);
     for (uint32_t i = 0; i < placement->engine_count; i++) {
         const struct bf_engine_info *engine = &placement->engines[i];
         for (uint32_t r = 0; engine->spare && r < placement->request_count; r++) {

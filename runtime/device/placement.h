@@ -8,8 +8,8 @@
  *        left, takes no struct that the program chains to its queues but a global priority that is
  *        not raised, and has the highest priority of the program's queues on the family, so that a
  *        command queue is not behind any of them for where it is.
- *  PL-2  A program never sees a spare, nor is a device without one that could be created without:
- *        what the driver refuses with spares is asked for again without them.
+ *  PL-2  A program never sees a spare, nor which VkQueues the driver synchronizes for Belfry, and no
+ *        device fails for either: what the driver refuses with them is asked for again without.
  *
  *  PL-3  Where the most suitable family has a spare, the first command queue is placed on it, and none
  *        on the VkQueue that the program uses first, which it presumably presents on; what Belfry
@@ -40,7 +40,8 @@ struct bf_placement {
     uint32_t queue_count;
     struct bf_queue_info *queues;
     uint32_t spare_count; /* of the engines; they are behind those of the program's queues */
-    bool reserved;        /* the last request and engine are for no queue of the program's */
+    bool synchronized; /* VkQueues were made internally synchronized that the program asked plain */
+    bool reserved;     /* the last request and engine are for no queue of the program's */
     VkDeviceQueueGlobalPriorityCreateInfoKHR realtime;
     void *memory;
 };
@@ -60,9 +61,16 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement);
 void bf_placement_finish(struct bf_placement *placement);
 
-/* Adds the spares (PL-1) to the requests, and takes them away again. To be called before the VkQueue
- * of priority REALTIME is added; it stays when they go. */
+/* Adds the spares (PL-1) to the requests. To be called before the VkQueue of priority REALTIME is
+ * added. */
 void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement);
+
+/* Has the driver synchronize VkQueues that command queues or queues of the program's may share: those
+ * of requests without flags that have no spare (Q-8). Nothing changes for what the program asks for
+ * by its own flags. To be called before the VkQueue of priority REALTIME is added. */
+void bf_placement_synchronize(struct bf_placement *placement);
+
+/* Takes both back. */
 void bf_placement_drop_spares(struct bf_placement *placement);
 
 /* A real family that supports compute, is in the mask 'able', and of which no queue was asked for;

@@ -18,6 +18,9 @@
 struct bf_gpu;
 struct bf_stamps;
 
+/* VK_DEVICE_QUEUE_CREATE_INTERNALLY_SYNCHRONIZED_BIT_KHR, newer than the oldest headers. */
+#define BF_QUEUE_INTERNALLY_SYNCHRONIZED 0x4u
+
 struct bf_gpu_engine {
     struct bf_gpu *gpu;
     VkQueue handle;

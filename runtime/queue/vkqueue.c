@@ -549,7 +549,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     bf_engine_hand_over_ready(engine, queue, &engines);
     bf_label_enter(engine, queue->labels);
     atomic_store(&engine->has_presented, true);
-    bf_engine_begin_present(engine);
+    bf_engine_begin_present(engine, &engines);
     result = bf_driver_present(engine, info);
     bf_engine_end_present(engine);
     atomic_store(&queue->may_be_presenting, true);
@@ -568,7 +568,10 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
         engines |= bf_semaphore_count(sem, BF_FOR_SIGNAL);
     }
     bf_trace_packet_handed_over(scheduler->gpu.trace, &trace, wait_count, waits, 0, NULL);
-    bf_engine_leave(engine, engines);
+    if (bf_engine_synchronizes(engine))
+        bf_engines_pump(scheduler, engines);
+    else
+        bf_engine_leave(engine, engines);
     bf_scheduler_wait_released(scheduler);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueuePresentKHR")
                                           : result;
@@ -637,6 +640,7 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
 {
     struct bf_engine *engine = queue->engine;
     bf_engine_enter(engine);
+    bf_driver_await_presents(engine);
     VkResult result = call(engine->base.handle, context);
     bf_engine_leave(engine, 0);
     return result;

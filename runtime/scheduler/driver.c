@@ -70,10 +70,26 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
 
 VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info)
 {
+    PFN_vkQueuePresentKHR present = engine->scheduler->gpu.vk.vkQueuePresentKHR;
+    if (bf_engine_synchronizes(engine)) /* without the lock: it is in nobody's way */
+        return present(engine->base.handle, info);
     call_begin(engine, BF_WATCHED_PRESENT);
-    VkResult result = engine->scheduler->gpu.vk.vkQueuePresentKHR(engine->base.handle, info);
+    VkResult result = present(engine->base.handle, info);
     call_end(engine);
     return result;
+}
+
+void bf_driver_await_presents(struct bf_engine *engine)
+{
+    if (!atomic_load(&engine->presents_beside))
+        return;
+    call_begin(engine, BF_WATCHED_PRESENT);
+    uint32_t ticket = bf_signpost_enter(&engine->progress);
+    bool timed_out = false;
+    while (atomic_load(&engine->presents_beside))
+        ticket = bf_signpost_sleep(&engine->progress, ticket, NULL, &timed_out);
+    bf_signpost_leave(&engine->progress);
+    call_end(engine);
 }
 
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)

@@ -27,8 +27,14 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
     bf_engines_pump(engine->scheduler, mask | bf_engine_bit(engine));
 }
 
-void bf_engine_begin_present(struct bf_engine *engine)
+void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines)
 {
+    if (bf_engine_synchronizes(engine)) {
+        atomic_fetch_add(&engine->presents_beside, 1);
+        bf_engine_leave(engine, *engines);
+        *engines = 0;
+        return;
+    }
     bf_lock_acquire(&engine->present_lock);
     atomic_store(&engine->presenting, true);
     bf_lock_release(&engine->present_lock);
@@ -37,6 +43,11 @@ void bf_engine_begin_present(struct bf_engine *engine)
 
 void bf_engine_end_present(struct bf_engine *engine)
 {
+    if (bf_engine_synchronizes(engine)) {
+        atomic_fetch_sub(&engine->presents_beside, 1);
+        bf_signpost_announce(&engine->progress);
+        return;
+    }
     bf_lock_acquire(&engine->present_lock);
     atomic_store(&engine->presenting, false);
     bf_lock_release(&engine->present_lock);

@@ -390,6 +390,16 @@ static void batch_watch(struct bf_engine *engine, uint32_t first, uint32_t count
     }
 }
 
+/* Q-8, before the batch changes the labels on the VkQueue: when it is finished, which may wait for
+ * nobody, no present is there either, since the lock is held. */
+static void batch_await_presents(struct bf_engine *engine, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; atomic_load(&engine->presents_beside) && i < first + count; i++) {
+        if (engine->batch[i]->labels || engine->batch[i]->inserts)
+            bf_driver_await_presents(engine);
+    }
+}
+
 /* Hands over packets first to first + count - 1 of the batch, in one driver call. Of those that the
  * driver sees, only the last may have a fence or be no execution. */
 static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint32_t count)
@@ -403,6 +413,7 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
         atomic_fetch_add(&engine->batch_queues[i]->issued, 1);
     if (!last)
         return VK_SUCCESS;
+    batch_await_presents(engine, first, count);
     bf_label_enter(engine, last->labels);
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
     uint32_t joined = bf_join_find(engine, first, count);

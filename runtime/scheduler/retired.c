@@ -105,7 +105,7 @@ void bf_retired_drain_if_many(struct bf_scheduler *scheduler)
         struct bf_engine *engine = &scheduler->engines[i];
         if (!(engines & bf_engine_bit(engine)) || !bf_lock_try(&engine->lock))
             continue;
-        if (engine_is_through(engine))
+        if (!atomic_load(&engine->presents_beside) && engine_is_through(engine))
             bf_driver_queue_wait_idle(engine); /* takes the list before it drains (RT-1) */
         bf_lock_release(&engine->lock);
         bf_engine_recheck(engine, 0);

@@ -315,6 +315,8 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
      * packets appended meanwhile are pumped afterwards. */
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_lock_acquire(&scheduler->engines[i].lock);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_driver_await_presents(&scheduler->engines[i]);
     VkResult result = bf_driver_device_wait_idle(scheduler);
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         atomic_store(&scheduler->queues[i].completion_unknown, false);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is beside a present that is stuck in the driver: command queues on a spare VkQueue (PL-3). */
+/* Who is beside a present that is stuck in the driver: command queues on a spare VkQueue (PL-3), and
+ * neighbours on a VkQueue on which the driver synchronizes calls (Q-8). */
 #include "screen.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include "belfry/belfry.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
+#include "support/asleep.h"
 
 static const uint32_t one[] = {1, WORLD_END};
 
-/* A present on the first queue, which is in the driver until stuck_end. */
+/* A present on the first queue, which is in the driver until stuck_release. */
 struct stuck {
     struct screen screen;
     struct presenter presenter;
@@ -32,12 +36,16 @@ static void stuck_begin(struct device *w, struct stuck *s)
     w->icd.await_blocked(1);
 }
 
-static void stuck_end(struct device *w, struct stuck *s)
+static void stuck_release(struct device *w, struct stuck *s)
 {
     w->icd.release(UINT64_MAX);
     pthread_join(s->thread, NULL);
     assert_success(s->presenter.result);
     w->icd.set_block(NULL);
+}
+
+static void stuck_close(struct device *w, struct stuck *s)
+{
     assert_success(vkDeviceWaitIdle(w->device));
     screen_close(w, &s->screen);
 }
@@ -71,9 +79,84 @@ DEVICE_TEST(test_command_queues_go_on_beside_a_present, "SHAPE=q2", one)
     assert_success(bfWaitFences(1, &fence, &(uint64_t){1}, 0, UINT64_MAX));
     assert_int_equal(w->words[0], 7);
     assert_false(atomic_load(&((struct bf_queue *)w->queues[0][0])->engine->shared));
-    stuck_end(w, &s);
+    stuck_release(w, &s);
+    stuck_close(w, &s);
     bfDestroyQueue(queue);
     bfDestroyFence(fence);
+}
+
+/* The same where there is no spare: neighbours on the very VkQueue. */
+static const uint32_t two[] = {2, WORLD_END};
+
+DEVICE_TEST(test_neighbours_go_on_beside_a_present, "SHAPE=q1 INTERNAL_QUEUES=1", two)
+{
+    struct stuck s;
+    VkSemaphore held = vulkan_timeline(w->device, 0), t = vulkan_timeline(w->device, 0);
+    VkQueue neighbour = w->queues[0][1];
+    stuck_begin(w, &s);
+    /* One that goes at once, one that the host sets free. */
+    assert_success(vulkan_submit(
+        neighbour, (struct vulkan_batch){
+                       .commands = device_store(w, 0, 0, 7), .signal = t, .signal_value = 1}));
+    assert_success(
+        vulkan_submit(neighbour, (struct vulkan_batch){.wait = held,
+                                                       .wait_value = 1,
+                                                       .commands = device_store(w, 0, 1, 8),
+                                                       .signal = t,
+                                                       .signal_value = 2}));
+    vulkan_wait(w->device, t, 1);
+    vulkan_signal(w->device, held, 1);
+    assert_success(vkQueueWaitIdle(neighbour));
+    assert_int_equal(vulkan_value(w->device, t), 2);
+    assert_int_equal(w->words[0], 7);
+    assert_int_equal(w->words[1], 8);
+    assert_int_equal(w->icd.blocked(), 1);
+    stuck_release(w, &s);
+    stuck_close(w, &s);
+    vkDestroySemaphore(w->device, held, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+struct labelled {
+    struct device *w;
+    _Atomic int id;
+    _Atomic bool done;
+};
+
+static void *submit_labelled(void *argument)
+{
+    struct labelled *l = argument;
+    VkQueue queue = l->w->queues[0][1];
+    l->id = gettid();
+    vkQueueBeginDebugUtilsLabelEXT(
+        queue, &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "neighbour"});
+    vulkan_submit(queue, (struct vulkan_batch){.commands = device_store(l->w, 0, 0, 7)});
+    vkQueueEndDebugUtilsLabelEXT(queue);
+    l->done = true;
+    return NULL;
+}
+
+/* Its labels are not those of the present: it waits for that. */
+DEVICE_TEST(test_labels_stay_until_a_present_has_returned, "SHAPE=q1 INTERNAL_QUEUES=1", two)
+{
+    struct belfry_icd_record records[8];
+    struct labelled l = {.w = w};
+    struct stuck s;
+    pthread_t thread;
+    stuck_begin(w, &s);
+    w->icd.record_start(records, 8);
+    assert_int_equal(pthread_create(&thread, NULL, submit_labelled, &l), 0);
+    while (!l.done && (!l.id || !thread_waits(l.id)))
+        sched_yield();
+    assert_int_equal(w->icd.record_count(), 0);
+    stuck_release(w, &s);
+    pthread_join(thread, NULL);
+    stuck_close(w, &s);
+    assert_int_equal(w->icd.record_stop(), 4);
+    assert_int_equal(records[0].call, BELFRY_ICD_CALL_PRESENT);
+    assert_string_equal(records[0].labels, "");
+    assert_int_equal(records[2].call, BELFRY_ICD_CALL_SUBMIT);
+    assert_string_equal(records[2].labels, "neighbour");
 }
 
 /* Where one command queue after the other is placed, by the number of its VkQueue among the driver's;

@@ -959,15 +959,15 @@ TEST(test_spares)
         {.refused = {VK_ERROR_INITIALIZATION_FAILED},
          .tries = 2,
          .spared = 1,
-         .says = "no spare VkQueues"},
+         .says = "the driver refuses"},
         {.refused = {VK_ERROR_TOO_MANY_OBJECTS},
          .tries = 2,
          .spared = 1,
-         .says = "no spare VkQueues"},
+         .says = "the driver refuses"},
         {.refused = {VK_ERROR_FEATURE_NOT_PRESENT},
          .tries = 2,
          .spared = 1,
-         .says = "no spare VkQueues"},
+         .says = "the driver refuses"},
         {.refused = {VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_DEVICE_MEMORY},
          .tries = 2,
          .spared = 1,
@@ -977,7 +977,7 @@ TEST(test_spares)
          .refused = {VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_NOT_PERMITTED_KHR},
          .tries = 3,
          .spared = 1,
-         .says = "no spare VkQueues"},
+         .says = "the driver refuses"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fake_driver driver = machine;
@@ -994,11 +994,10 @@ TEST(test_spares)
         struct program p = program_of((const uint32_t[]){1, 2, UINT32_MAX});
         if (cases[i].no_handle)
             ((VkDeviceQueueCreateInfo *)(uintptr_t)p.info.pQueueCreateInfos)[1].queueCount = 1;
-        char line[512];
         lines_begin();
         assert_int_equal(create(&p), cases[i].result);
-        const char *says = cases[i].says ? cases[i].says : "no spare VkQueues";
-        assert_int_equal(lines_end_with(says, line, sizeof(line)), cases[i].says != NULL);
+        const char *says = cases[i].says ? cases[i].says : "the driver refuses";
+        assert_int_equal(lines_end_with(says, NULL, 0), cases[i].says != NULL);
         assert_int_equal(fake.device_tries, cases[i].tries);
         for (uint32_t t = 0; t < cases[i].tries; t++) {
             bool spared = cases[i].spared >> t & 1;
@@ -1013,6 +1012,81 @@ TEST(test_spares)
             assert_true(is_scheduled());
             FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 1, &queue);
             assert_null(queue);
+        }
+        close_program(&p);
+    }
+}
+
+/* Q-8: VkQueues that may be shared are the driver's to synchronize, where it can; a program has them
+ * as it asked for them. 'flags' are what is asked of the driver, try by try. */
+TEST(test_internally_synchronized_queues)
+{
+    static const char *const name[] = {"VK_KHR_internally_synchronized_queues", NULL};
+    static const struct {
+        bool none, serialized;          /* the driver hasn't the feature; serialize_submits */
+        int own;                        /* the program's own struct: 1 off, 2 on */
+        VkDeviceQueueCreateFlags asked; /* by the program, of its second family */
+        const char *spares;
+        VkResult refused;
+        uint32_t tries;
+        VkDeviceQueueCreateFlags flags[2];
+    } cases[] = {
+        {.spares = "off", .tries = 1, .flags = {4}},
+        {.spares = "on", .tries = 1},
+        {.none = true, .spares = "off", .tries = 1},
+        {.serialized = true, .spares = "off", .tries = 1},
+        {.own = 1, .spares = "off", .tries = 1},
+        {.own = 2, .spares = "off", .tries = 1, .flags = {4}},
+        {.own = 2, .asked = 4, .spares = "off", .tries = 1, .flags = {4}},
+        {.own = 2, .asked = 4, .spares = "on", .tries = 1},
+        {.spares = "off", .refused = VK_ERROR_FEATURE_NOT_PRESENT, .tries = 2, .flags = {4}},
+        {.own = 2,
+         .asked = 4,
+         .spares = "off",
+         .refused = VK_ERROR_TOO_MANY_OBJECTS,
+         .tries = 2,
+         .flags = {4}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fake_driver driver = machine;
+        driver.extensions = name;
+        driver.internal_queues = !cases[i].none;
+        driver.create_results[0] = cases[i].refused;
+        setenv("VK_BELFRY_MULTI_ENGINE_SPARE_QUEUES", cases[i].spares, 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS", cases[i].serialized ? "on" : "off", 1);
+        fake_start(&driver);
+        setenv("VK_BELFRY_MULTI_ENGINE_SPARE_QUEUES", "off", 1);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS");
+        struct program p = program_of((const uint32_t[]){1, 1, UINT32_MAX});
+        ((VkDeviceQueueCreateInfo *)(uintptr_t)p.info.pQueueCreateInfos)[1].flags = cases[i].asked;
+        const struct {
+            VkBaseOutStructure head;
+            VkBool32 on;
+        } own = {{(VkStructureType)1000504000, NULL}, cases[i].own == 2};
+        if (cases[i].own) {
+            program_chain(&p, &own, sizeof(own));
+            program_extensions(&p, name);
+        }
+        assert_success(create(&p));
+        assert_true(is_scheduled());
+        assert_int_equal(fake.device_tries, cases[i].tries);
+        for (uint32_t t = 0; t < cases[i].tries; t++) {
+            const struct fake_request *r = &fake.requests[t];
+            bool added = cases[i].flags[t] && !cases[i].own;
+            assert_int_equal(r->queues[0].flags, cases[i].flags[t]);
+            assert_int_equal(r->queues[1].flags, cases[i].asked | cases[i].flags[t]);
+            assert_int_equal(has_struct(r, own.head.sType), added || cases[i].own);
+            assert_int_equal(has_extension(r, name[0]), added || cases[i].own);
+        }
+        /* By the program's own flags. */
+        for (uint32_t family = 0; family < 2; family++) {
+            for (VkDeviceQueueCreateFlags flags = 0; flags <= 4; flags += 4) {
+                VkDeviceQueueInfo2 query = {VK_TYPE(DEVICE_QUEUE_INFO_2), .flags = flags,
+                                            .queueFamilyIndex = family};
+                VkQueue queue = VK_NULL_HANDLE;
+                FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &queue);
+                assert_int_equal(queue != VK_NULL_HANDLE, flags == (family ? cases[i].asked : 0));
+            }
         }
         close_program(&p);
     }

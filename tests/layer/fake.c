@@ -163,6 +163,8 @@ static void fill_features2(VkPhysicalDevice physical, VkPhysicalDeviceFeatures2 
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
             ((VkPhysicalDeviceBufferDeviceAddressFeatures *)s)->bufferDeviceAddress =
                 fake.driver.writes_values;
+        if (s->sType == (VkStructureType)1000504000)
+            *(VkBool32 *)(s + 1) = fake.driver.internal_queues;
     }
     features->features.shaderInt64 = fake.driver.writes_values;
 }

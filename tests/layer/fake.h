@@ -27,7 +27,8 @@ struct fake_driver {
     VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */
     const char *const *extensions;                   /* of the device, NULL-terminated, or NULL */
     bool no_timeline, no_sync2, no_host_reset;
-    bool writes_values; /* bufferDeviceAddress and shaderInt64; importable host memory */
+    bool writes_values;   /* bufferDeviceAddress and shaderInt64; importable host memory */
+    bool internal_queues; /* the feature internallySynchronizedQueues */
     bool shares; /* timeline semaphores can be exported and imported, as opaque descriptors */
     bool no_properties2; /* vkCreateInstance knows no such extension, nobody the commands */
     bool no_properties2_extension; /* the commands are there by their core names alone */
