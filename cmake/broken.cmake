@@ -73,7 +73,8 @@ if(NOT BELFRY_SANITIZE)
       accepted released unflushed joined exported_once traced_copies
       overnight reported
       present_first presenting idle_in_driver stuck unshared spare unawaited
-      present_beside label_beside)
+      present_beside label_beside
+      standstill_legal standstill_lock standstill_once standstill_rest standstill_stopped standstill_witness)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

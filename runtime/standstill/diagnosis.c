@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "standstill/trial.h"
+
 struct search {
     const struct bf_graph *graph;
     uint64_t least_ns;
-    bool *
-        reach; /* queue_count × queue_count: does one wait for the other, over any number of steps? */
+    /* Of each queue: the least value that a signal would bring and that suffices. */
+    uint64_t *least;
+    /* queue_count × queue_count: does one wait for the other, over any number of steps? */
+    bool *reach;
     struct bf_case *cases;
     size_t room, count;
 };
@@ -19,16 +23,36 @@ static bool search_reaches(const struct search *s, uint32_t from, uint32_t to)
     return s->reach[(size_t)from * s->graph->queue_count + to];
 }
 
-/* Could the signal satisfy the queue's wait? */
-static bool signal_serves(const struct bf_graph *graph, const struct bf_graph_signal *signal,
-                          const struct bf_graph_queue *queue)
+/* Is it the signal that satisfies the queue's wait, or one of them? A timeline's values only grow: whatever
+ * brings it further than it need be comes behind what brings it there. */
+static bool signal_serves(const struct search *s, const struct bf_graph_signal *signal,
+                          uint32_t queue)
 {
-    if (queue->state != BF_GRAPH_HELD || signal->object != queue->object)
+    const struct bf_graph_queue *q = &s->graph->queues[queue];
+    if (q->state != BF_GRAPH_HELD || signal->object != q->object)
         return false;
-    enum bf_graph_kind kind = graph->objects[queue->object].kind;
-    return kind == BF_GRAPH_FENCE || kind == BF_GRAPH_TIMELINE
-               ? signal->value >= queue->value
-               : signal->value <= queue->value; /* each that is still missing */
+    switch (s->graph->objects[q->object].kind) {
+    case BF_GRAPH_FENCE:
+        return signal->value >= q->value;
+    case BF_GRAPH_TIMELINE:
+        return signal->value == s->least[queue];
+    default:
+        return signal->value <= q->value; /* each that is still missing */
+    }
+}
+
+static void search_find_least(struct search *s)
+{
+    for (uint32_t i = 0; i < s->graph->queue_count; i++) {
+        const struct bf_graph_queue *q = &s->graph->queues[i];
+        s->least[i] = UINT64_MAX;
+        for (uint32_t k = 0; k < s->graph->signal_count; k++) {
+            const struct bf_graph_signal *signal = &s->graph->signals[k];
+            if (q->state == BF_GRAPH_HELD && signal->object == q->object &&
+                signal->value >= q->value && signal->value < s->least[i])
+                s->least[i] = signal->value;
+        }
+    }
 }
 
 /* Marks whatever 'from' waits for, over 'at'. */
@@ -42,7 +66,7 @@ static void search_walk(struct search *s, uint32_t from, uint32_t at, uint32_t *
         for (uint32_t i = 0; i < graph->signal_count; i++) {
             const struct bf_graph_signal *signal = &graph->signals[i];
             bool *mark = &s->reach[(size_t)from * graph->queue_count + signal->queue];
-            if (*mark || !signal_serves(graph, signal, &graph->queues[at]))
+            if (*mark || !signal_serves(s, signal, at))
                 continue;
             *mark = true;
             stack[depth++] = signal->queue;
@@ -91,24 +115,14 @@ static uint32_t search_count_behind(const struct search *s, uint32_t cause)
     return count;
 }
 
-/* Can the host legally satisfy the wait (SS-2)? */
-static bool host_can_signal(const struct bf_graph *graph, const struct bf_graph_queue *queue)
-{
-    enum bf_graph_kind kind = graph->objects[queue->object].kind;
-    bool can = kind == BF_GRAPH_FENCE || kind == BF_GRAPH_TIMELINE;
-    for (uint32_t i = 0; i < graph->signal_count && kind == BF_GRAPH_TIMELINE; i++)
-        can = can &&
-              (graph->signals[i].object != queue->object || graph->signals[i].value > queue->value);
-    return can;
-}
-
 /* The signal of 'to' that 'from' waits for: the earliest. */
-static uint32_t signal_between(const struct bf_graph *graph, uint32_t from, uint32_t to)
+static uint32_t signal_between(const struct search *s, uint32_t from, uint32_t to)
 {
+    const struct bf_graph *graph = s->graph;
     uint32_t best = BF_GRAPH_NONE;
     for (uint32_t i = 0; i < graph->signal_count; i++) {
         const struct bf_graph_signal *signal = &graph->signals[i];
-        if (signal->queue == to && signal_serves(graph, signal, &graph->queues[from]) &&
+        if (signal->queue == to && signal_serves(s, signal, from) &&
             (best == BF_GRAPH_NONE || signal->packet < graph->signals[best].packet))
             best = i;
     }
@@ -126,7 +140,7 @@ static void search_add_circle(struct search *s, uint32_t first, uint32_t *path, 
         path[length++] = at;
         uint32_t next = BF_GRAPH_NONE;
         for (uint32_t to = 0; to < graph->queue_count && next == BF_GRAPH_NONE; to++) {
-            if (signal_between(graph, at, to) != BF_GRAPH_NONE)
+            if (signal_between(s, at, to) != BF_GRAPH_NONE)
                 next = to;
         }
         at = next;
@@ -148,19 +162,9 @@ static void search_add_circle(struct search *s, uint32_t first, uint32_t *path, 
         }
         found->members[found->member_count].queue = path[i];
         found->members[found->member_count++].signal =
-            signal_between(graph, path[i], i + 1 < length ? path[i + 1] : path[begin]);
+            signal_between(s, path[i], i + 1 < length ? path[i + 1] : path[begin]);
     }
-    /* Whoever is in the knot can be set free by a signal to any other in it. */
-    for (uint32_t i = 0; i < graph->queue_count; i++) {
-        const struct bf_graph_queue *queue = &graph->queues[i];
-        if (!search_reaches(s, first, i) || queue->state != BF_GRAPH_HELD)
-            continue;
-        if (host_can_signal(graph, queue) &&
-            (found->unless == BF_GRAPH_NONE || (met[i] && !met[found->unless])))
-            found->unless = i;
-        found->outside = found->outside || graph->objects[queue->object].outside;
-    }
-    found->certain = found->unless == BF_GRAPH_NONE && !found->outside;
+    bf_trial_of_circle(graph, found);
     found->key = key_add(found->key, found->certain);
     found->behind = search_count_behind(s, first);
 }
@@ -261,12 +265,14 @@ size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_ca
         .graph = graph,
         .least_ns = least_ns,
         .reach = calloc(n * n, sizeof(bool)),
+        .least = calloc(n, sizeof(uint64_t)),
         .cases = cases,
         .room = room,
     };
     uint32_t *path = malloc((n + 1) * sizeof(*path));
     bool *met = malloc(n * sizeof(*met));
-    if (s.reach && path && met) {
+    if (s.reach && s.least && path && met) {
+        search_find_least(&s);
         for (uint32_t i = 0; i < graph->queue_count; i++)
             search_walk(&s, i, i, path);
         search_waits(&s, path, met);
@@ -274,6 +280,7 @@ size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_ca
         search_taken(&s);
     }
     free(s.reach);
+    free(s.least);
     free(path);
     free(met);
     return s.count;

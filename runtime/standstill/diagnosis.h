@@ -4,13 +4,14 @@
  *
  *  SS-1  Each held queue that has stood for the time has a cause among the cases, or waits for an engine
  *        whose call or work is one, or would be once it has lasted as long.
- *  SS-2  A circle is certain only if nobody can end it: no wait of its members can be satisfied by a
- *        signal that the host may legally make, or by anybody outside. (The host may signal a timeline
- *        to values below those of the signals on their way, VUID-VkSemaphoreSignalInfo-value-03259, and
- *        a BfFence to any.)
+ *  SS-2  A circle is certain only if nobody can end it: it stays, whatever the host may legally
+ *        signal and whatever is signalled from outside. The host may signal a timeline to values below
+ *        those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a BfFence to
+ *        any. Where one signal of the host's ends it, that is the one which is told. (Found by
+ *        trying it out; of more than BF_CASE_TRIED waits or signals nothing is claimed.)
  *  SS-3  A case's key changes when the answer does: other members, another packet, another wait.
  *
- * Proven by tests/standstill (graphs by table), and random programs with a planted standstill.
+ * Proven by tests/standstill (diagnosis.c; random programs with a planted standstill).
  */
 #ifndef BELFRY_STANDSTILL_DIAGNOSIS_H
 #define BELFRY_STANDSTILL_DIAGNOSIS_H
@@ -29,6 +30,7 @@ enum bf_case_kind {
 };
 
 #define BF_CASE_MEMBERS 8
+#define BF_CASE_TRIED   512
 
 struct bf_case {
     enum bf_case_kind kind;
@@ -42,10 +44,10 @@ struct bf_case {
     struct {
         uint32_t queue, signal;
     } members[BF_CASE_MEMBERS];
-    bool certain; /* SS-2 */
-    uint32_t
-        unless; /* else: the member whose wait the host can satisfy; NONE: only somebody outside */
-    bool outside;    /* somebody outside can satisfy a member's wait */
+    bool certain;    /* SS-2 */
+    uint32_t unless; /* else: the wait that the host can satisfy to end it, or NONE */
+    bool alone;      /* that is enough */
+    bool outside;    /* only somebody outside can end it */
     uint32_t behind; /* other queues that wait because of it */
 };
 

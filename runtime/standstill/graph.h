@@ -30,10 +30,11 @@ struct bf_graph_object {
     bool outside;    /* somebody outside of the device may signal it */
 };
 
-/* A signal of a packet that is still in its queue. */
+/* A signal of a packet that is still in its queue; and a wait that is not satisfied yet. */
 struct bf_graph_signal {
     uint32_t object, queue; /* indices */
     uint64_t value;
+    uint32_t place;  /* of the packet among those still in the queue, from 0 */
     uint64_t packet; /* its number in its queue */
 };
 
@@ -52,7 +53,7 @@ struct bf_graph_queue {
     uint64_t packet; /* its number; of a wait of its own, of the packet before it */
     bool waits;      /* the first packet is a wait: bfQueueWait */
     uint32_t packets;
-    uint32_t object; /* what it waits for */
+    uint32_t object; /* what it waits for, first of all */
     uint64_t value;
 };
 
@@ -80,9 +81,9 @@ struct bf_graph_engine {
 };
 
 struct bf_graph {
-    uint32_t object_count, signal_count, queue_count, engine_count;
+    uint32_t object_count, signal_count, wait_count, queue_count, engine_count;
     struct bf_graph_object *objects;
-    struct bf_graph_signal *signals;
+    struct bf_graph_signal *signals, *waits;
     struct bf_graph_queue *queues;
     struct bf_graph_engine *engines; /* the last one stands for the device's own calls */
 };

@@ -26,7 +26,7 @@ struct builder {
     struct bf_names *names;
     uint64_t now_ns;
     struct bf_graph *graph;
-    uint32_t object_room, signal_room, queue_room;
+    uint32_t object_room, signal_room, wait_room, queue_room;
     bool failed;
 };
 
@@ -143,36 +143,73 @@ static uint32_t object_of_semaphore(struct builder *b, struct bf_semaphore *sem,
     return b->graph->object_count - 1;
 }
 
-static void signal_add(struct builder *b, uint32_t object, uint64_t value, uint64_t packet)
+static void list_add(struct builder *b, struct bf_graph_signal **list, uint32_t *count,
+                     uint32_t *room, struct bf_graph_signal entry)
 {
-    struct bf_graph *g = b->graph;
-    void *larger = grow(b, g->signals, g->signal_count, &b->signal_room, sizeof(*g->signals));
-    if (!larger || object == BF_GRAPH_NONE)
+    if (entry.object == BF_GRAPH_NONE)
         return;
-    g->signals = larger;
-    g->signals[g->signal_count++] =
-        (struct bf_graph_signal){object, g->queue_count - 1, value, packet};
+    struct bf_graph_signal *larger = grow(b, *list, *count, room, sizeof(**list));
+    if (!larger)
+        return;
+    *list = larger;
+    larger[(*count)++] = entry;
 }
 
-/* The signals of a packet that is in its queue. */
-static void packet_add_signals(struct builder *b, const struct bf_packet *packet)
+static void signal_add(struct builder *b, struct bf_graph_signal entry)
 {
-    for (uint32_t i = packet->signals_peers; i < packet->signal_count; i++) {
-        const struct bf_sync *s = &packet->signals[i];
-        if (s->sem)
-            signal_add(b, object_of_semaphore(b, s->sem, BF_FOR_WAIT),
-                       s->sem->timeline ? s->target : s->ordinal, packet->number);
+    list_add(b, &b->graph->signals, &b->graph->signal_count, &b->signal_room, entry);
+}
+
+static void wait_add(struct builder *b, struct bf_graph_signal entry)
+{
+    list_add(b, &b->graph->waits, &b->graph->wait_count, &b->wait_room, entry);
+}
+
+/* An operation on a semaphore; one on a binary semaphore is a signal of it to whoever waits for it, and the
+ * other way round. */
+static void packet_add_sync(struct builder *b, const struct bf_sync *s, enum bf_side side,
+                            struct bf_graph_signal entry)
+{
+    enum bf_side other = side == BF_FOR_WAIT ? BF_FOR_SIGNAL : BF_FOR_WAIT;
+    if (!s->sem)
+        return;
+    if (side == BF_FOR_WAIT || !s->sem->timeline) {
+        entry.value = s->target;
+        entry.object = BF_GRAPH_NONE;
+        if (atomic_load(&s->sem->reached[side]) < s->target)
+            entry.object = object_of_semaphore(b, s->sem, side);
+        wait_add(b, entry);
     }
-    for (uint32_t i = 0; i < packet->wait_count; i++) {
-        const struct bf_sync *s = &packet->waits[i];
-        if (s->sem && !s->sem->timeline)
-            signal_add(b, object_of_semaphore(b, s->sem, BF_FOR_SIGNAL), s->target, packet->number);
+    if (side == BF_FOR_SIGNAL || !s->sem->timeline) {
+        entry.value = side == BF_FOR_SIGNAL && !s->sem->timeline ? s->ordinal : s->target;
+        entry.object = object_of_semaphore(b, s->sem, other);
+        signal_add(b, entry);
     }
-    bf_lock_acquire(&b->scheduler->pending.lock);
-    if (packet->update && !packet->counted)
-        signal_add(b, object_of_fence_locked(b, packet->update->fence), packet->update->value,
-                   packet->number);
-    bf_lock_release(&b->scheduler->pending.lock);
+}
+
+/* The waits and signals of a packet that is in its queue. */
+static void packet_add(struct builder *b, const struct bf_packet *packet, uint32_t place)
+{
+    struct bf_pending *pending = &b->scheduler->pending;
+    struct bf_graph_signal entry = {
+        .queue = b->graph->queue_count - 1, .place = place, .packet = packet->number};
+    for (uint32_t i = packet->signals_peers; i < packet->signal_count; i++)
+        packet_add_sync(b, &packet->signals[i], BF_FOR_SIGNAL, entry);
+    for (uint32_t i = 0; i < packet->wait_count; i++)
+        packet_add_sync(b, &packet->waits[i], BF_FOR_WAIT, entry);
+    bf_lock_acquire(&pending->lock);
+    if (packet->update && !packet->counted) {
+        entry.object = object_of_fence_locked(b, packet->update->fence);
+        entry.value = packet->update->value;
+        signal_add(b, entry);
+    }
+    if (packet->kind == BF_PACKET_WAIT && packet->wait.fence && !packet->wait.satisfied &&
+        !bf_fence_update_reaching(packet->wait.fence, packet->wait.node.key)) {
+        entry.object = object_of_fence_locked(b, packet->wait.fence);
+        entry.value = packet->wait.node.key;
+        wait_add(b, entry);
+    }
+    bf_lock_release(&pending->lock);
 }
 
 /* What the queue stands at: its first packet. */
@@ -251,9 +288,9 @@ static void queue_add(struct builder *b, struct bf_queue *queue)
     };
     queue_write_name(b->scheduler, b->names, queue, node.name);
     for (struct bf_packet *p = queue_step(queue, NULL); p; p = queue_step(queue, p)) {
-        if (node.packets++ == 0)
+        if (node.packets == 0)
             queue_add_wait(b, &node, queue, p);
-        packet_add_signals(b, p);
+        packet_add(b, p, node.packets++);
     }
     g->queues[index] = node;
 }
@@ -439,6 +476,7 @@ void bf_snapshot_free(struct bf_graph *graph)
 {
     free(graph->objects);
     free(graph->signals);
+    free(graph->waits);
     free(graph->queues);
     free(graph->engines);
     *graph = (struct bf_graph){0};

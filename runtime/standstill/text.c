@@ -81,15 +81,13 @@ static void put_missing(struct writer *w, const struct bf_case *found)
 static void put_circle(struct writer *w, const struct bf_case *found)
 {
     const struct bf_graph *graph = w->graph;
-    const struct bf_graph_queue *unless =
-        found->unless == BF_GRAPH_NONE ? NULL : &graph->queues[found->unless];
     put(w, "a circle");
     if (found->certain)
         put(w, ", which nothing can end,");
-    if (unless)
+    if (found->unless != BF_GRAPH_NONE)
         put(w, ", unless the host signals %s to %" PRIu64 "%s,",
-            graph->objects[unless->object].name, unless->value,
-            found->outside ? " (or somebody outside of the device signals)" : "");
+            graph->objects[graph->waits[found->unless].object].name,
+            graph->waits[found->unless].value, found->alone ? "" : " and more");
     else if (found->outside)
         put(w, ", unless somebody outside of the device signals,");
     put(w, " for ");

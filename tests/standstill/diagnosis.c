@@ -13,7 +13,7 @@
 struct made {
     struct bf_graph graph;
     struct bf_graph_object objects[16];
-    struct bf_graph_signal signals[64];
+    struct bf_graph_signal signals[64], waits[64];
     struct bf_graph_queue queues[16];
     struct bf_graph_engine engines[3];
 };
@@ -38,33 +38,51 @@ static uint32_t object(struct made *m, char letter)
     return i;
 }
 
-/* "A: s<5 t=1 B!: t=1" : queue A waits for s to reach 5, and has a packet behind that which signals t to 1;
- * nothing but its engine, the second one, keeps B. Each has stood for two seconds; of "A/: ..." for half of one. */
+/* "A: s<5 t=1 u<2 t=2 B!: t=1": queue A waits for s to reach 5; a packet behind that signals t to 1, and a third
+ * one waits for u and signals t to 2. Nothing but its engine, the second one, keeps B. Each queue has stood for
+ * two seconds; "A/:" for half of one. */
 static void make(struct made *m, const char *text)
 {
     *m = (struct made){.graph = {.objects = m->objects,
                                  .signals = m->signals,
+                                 .waits = m->waits,
                                  .queues = m->queues,
                                  .engines = m->engines,
                                  .engine_count = 3}};
     struct bf_graph_queue *queue = NULL;
-    uint64_t packet = 0;
+    uint32_t place = 0;
+    bool waited = false; /* by the packet at 'place' */
     for (const char *word = text; *word; word += strcspn(word, " "), word += *word == ' ') {
         size_t length = strcspn(word, " ");
         unsigned value = 0;
         if (word[length - 1] == ':') {
             queue = &m->queues[m->graph.queue_count++];
-            *queue = (struct bf_graph_queue){.name = {word[0]}, .key = queue, .packet = packet = 1};
+            *queue = (struct bf_graph_queue){
+                .name = {word[0]}, .key = queue, .packet = 1, .object = BF_GRAPH_NONE};
             queue->age_ns = word[1] == '/' ? S / 2 : 2 * S;
             queue->state = word[1] == '!' ? BF_GRAPH_GOING : BF_GRAPH_HELD;
             queue->engine = word[1] == '!';
-        } else if (sscanf(word + 1, "<%u", &value) == 1) {
-            queue->object = object(m, word[0]);
-            queue->value = value;
-        } else {
+            place = 0;
+            waited = true;
+            continue;
+        }
+        struct bf_graph_signal entry = {object(m, word[0]), m->graph.queue_count - 1, 0, 0, 0};
+        bool wait = sscanf(word + 1, "<%u", &value) == 1;
+        if (!wait)
             assert_int_equal(sscanf(word + 1, "=%u", &value), 1);
-            m->signals[m->graph.signal_count++] = (struct bf_graph_signal){
-                object(m, word[0]), m->graph.queue_count - 1, value, ++packet};
+        place += wait ? !waited : place == 0 || !waited;
+        waited = wait || (waited && place == 0);
+        entry.value = value;
+        entry.place = place;
+        entry.packet = queue->packets = place + 1;
+        if (!wait) {
+            m->signals[m->graph.signal_count++] = entry;
+            continue;
+        }
+        m->waits[m->graph.wait_count++] = entry;
+        if (queue->object == BF_GRAPH_NONE) {
+            queue->object = entry.object;
+            queue->value = value;
         }
     }
 }
@@ -157,6 +175,21 @@ TEST(test_graphs)
          WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
                               "signal it; 2 more queues wait for it"},
         {"A: s<1 t=1 B: t<1 s=1 C!: s=1", ""},
+        /* A second wait, of the same packet or of one before the signal, has to be satisfied, too: then one
+         * signal is not enough, or another one is. */
+        {"A: f<1 g<1 t=1 B: t<1 f=1 u=1 C: u<1 g=1",
+         "a circle, unless the host signals f to 1 and more, for 2.0 s: " WAITS(
+             "A", "f",
+             "1") ", which packet 2 of B would signal; " WAITS("B", "t",
+                                                               "1") ", which "
+                                                                    "packet 2 of A would signal; 1 "
+                                                                    "more queue waits for it"},
+        {"A: s<1 f=1 B: f<1 s=1",
+         "a circle, unless the host signals f to 1, for 2.0 s: " WAITS(
+             "A", "s",
+             "1") ", which packet 2 of B would signal; " WAITS("B", "f",
+                                                               "1") ", which "
+                                                                    "packet 2 of A would signal"},
         /* Who waits for a circle is behind it. */
         {"A: s<1 t=1 B: t<1 s=1 C: t<1 u=1 D: u<1",
          "a circle, which nothing can end, for 2.0 s: " WAITS(

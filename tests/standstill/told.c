@@ -3,59 +3,17 @@
  * long as a test wants. A test plants a standstill, waits for the line that names it, and ends it. */
 #include "support/world.h"
 
-#include <fnmatch.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <belfry/belfry.h>
 
+#include "standstill/lines.h"
+
 static const uint32_t three[] = {3, WORLD_END};
-
-/* Lines of the watchdog. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t came;
-    uint32_t count;
-    char lines[16][1024];
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
-
-static void listen(BfMessageSeverity severity, const char *text, void *context)
-{
-    (void)severity, (void)context;
-    if (strncmp(text, "standstill: ", 12) != 0)
-        return;
-    pthread_mutex_lock(&told.lock);
-    snprintf(told.lines[told.count++ % 16], sizeof(told.lines[0]), "%s", text);
-    pthread_cond_broadcast(&told.came);
-    pthread_mutex_unlock(&told.lock);
-}
-
-/* Work and calls that are only slow, because the machine has other things to do. */
-static bool is_slow(const char *line)
-{
-    return fnmatch("standstill: the GPU has been busy*", line, 0) == 0 ||
-           fnmatch("standstill: thread*", line, 0) == 0;
-}
-
-/* Waits for the next line; it must match the pattern. */
-static uint32_t heard;
-static void expect(const char *pattern)
-{
-    char full[1024];
-    snprintf(full, sizeof(full), "standstill: %s", pattern);
-    pthread_mutex_lock(&told.lock);
-    for (;; heard++) {
-        while (told.count == heard)
-            pthread_cond_wait(&told.came, &told.lock);
-        if (is_slow(full) || !is_slow(told.lines[heard % 16]))
-            break;
-    }
-    const char *line = told.lines[heard++ % 16];
-    if (fnmatch(full, line, 0) != 0)
-        fail_msg("told:   %s\nwanted: %s", line, full);
-    pthread_mutex_unlock(&told.lock);
-}
 
 static void name(struct device *w, VkObjectType type, uint64_t handle, const char *text)
 {
@@ -67,18 +25,14 @@ static void name(struct device *w, VkObjectType type, uint64_t handle, const cha
 
 static void told_open(struct device *w, const char *environment)
 {
-    heard = told.count = 0;
-    assert_success(bfSetMessageCallback(listen, NULL));
+    told_begin();
     world_open(w, environment, three);
 }
 
-/* Nothing was told but what was expected. */
 static void told_close(struct device *w)
 {
     world_close(w);
-    assert_success(bfSetMessageCallback(NULL, NULL));
-    for (; heard < told.count; heard++)
-        assert_true(is_slow(told.lines[heard % 16]));
+    told_end();
 }
 
 #define TOLD_TEST(name_)                                                                           \
@@ -99,7 +53,7 @@ static VkSemaphore named_timeline(struct device *w, const char *text)
     return semaphore;
 }
 
-/* A host that forgot a signal: told once, and again when it has signalled too little. */
+/* A host that forgot a signal: told once, and of another one another line. */
 TOLD_TEST(test_missing_signal)
 {
     VkSemaphore t = named_timeline(w, "frame"), u = named_timeline(w, "other");
@@ -110,14 +64,16 @@ TOLD_TEST(test_missing_signal)
     assert_success(vulkan_submit(
         w->queues[0][1],
         (struct vulkan_batch){.wait = t, .wait_value = 7, .signal = u, .signal_value = 1}));
-    expect("packet 2 of 3D queue 0:1 'physics' waits for semaphore 'frame' to reach 7 (has 0) for "
-           "?.? s: nobody has submitted such a signal; the host may still signal it; 1 more queue "
-           "waits for it");
-    vulkan_signal(w->device, t, 7);
-    assert_success(vkDeviceWaitIdle(w->device));
+    told_expect(
+        "packet 2 of 3D queue 0:1 'physics' waits for semaphore 'frame' to reach 7 (has 0) for "
+        "?.? s: nobody has submitted such a signal; the host may still signal it; 1 more queue "
+        "waits for it");
     assert_success(
         vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = u, .wait_value = 2}));
-    expect("packet 1 of 3D queue 0:0 waits for semaphore 'other' to reach 2 (has 1) *");
+    told_expect("packet 1 of 3D queue 0:0 waits for semaphore 'other' to reach 2 (has 0) *");
+    vulkan_signal(w->device, t, 7);
+    while (vulkan_value(w->device, u) < 1) /* it may be signalled to 2 once it has its 1 */
+        sched_yield();
     vulkan_signal(w->device, u, 2);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, t, NULL);
@@ -136,7 +92,7 @@ static void circle(struct device *w, uint64_t signalled, const char *wanted)
         for (int k = 0; k < 2; k++)
             assert_success(vulkan_submit(w->queues[0][q], batches[q][k]));
     }
-    expect(wanted);
+    told_expect(wanted);
     VkFence fence = vulkan_fence(w->device, false);
     if (signalled == 1) {
         w->icd.lose();
@@ -183,7 +139,7 @@ TOLD_TEST(test_circle_of_fences)
         assert_success(bfQueueWait(queues[i], fences[i], 5));
         assert_success(bfQueueSignal(queues[i], fences[!i], 5));
     }
-    expect(
+    told_expect(
         "a circle, unless the host signals fence 'copied' to 5, for ?.? s: compute command queue 0 "
         "waits for fence 'copied' to reach 5 (has 0), which compute command queue 1 would signal; "
         "compute command queue 1 waits for fence 'rendered' to reach 5 (has 0), which compute "
@@ -219,7 +175,7 @@ TOLD_TEST(test_stuck_packet)
     vkQueueEndDebugUtilsLabelEXT(w->queues[0][1]);
     assert_success(
         vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = done, .wait_value = 1}));
-    expect(
+    told_expect(
         "the GPU has been busy with packet 2 of 3D queue 0:1 for ?.? s: command buffer 'shadows' "
         "(label 'sun'), in label 'frame'");
     w->icd.hold_before_signals(false);
@@ -242,10 +198,52 @@ TOLD_TEST(test_stuck_call)
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, submit, w), 0);
-    expect("thread * 'renderer' has been in the driver for ?.? s, in vkQueueSubmit on VkQueue 0:0, "
-           "which 3 queues share");
+    told_expect(
+        "thread * 'renderer' has been in the driver for ?.? s, in vkQueueSubmit on VkQueue 0:0, "
+        "which 3 queues share");
     w->icd.release(UINT64_MAX);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     w->icd.set_block(NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+}
+
+/* SS-6: half a second in which the process is stopped. */
+TOLD_TEST(test_stopped)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    pid_t self = getpid();
+    told_await_sleep(true);
+    assert_success(
+        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 1}));
+    told_await_sleep(false); /* it has seen that */
+    pid_t other = fork();
+    if (other == 0) {
+        kill(self, SIGSTOP);
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+        kill(self, SIGCONT);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    told_expect(
+        "packet 1 of 3D queue 0:0 waits for semaphore 'frame' to reach 1 (has 0) for 0.[0-3] s: *");
+    vulkan_signal(w->device, t, 1);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* Nobody wakes it while there is nothing to do; what comes then is seen. */
+TOLD_TEST(test_rest)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    for (uint64_t i = 1; i <= 2; i++) {
+        told_await_sleep(true);
+        assert_success(
+            vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = i}));
+        told_expect("packet * of 3D queue 0:0 waits for semaphore 'frame' *");
+        vulkan_signal(w->device, t, i);
+        assert_success(vkDeviceWaitIdle(w->device));
+    }
+    told_await_sleep(true);
+    vkDestroySemaphore(w->device, t, NULL);
 }
