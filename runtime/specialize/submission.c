@@ -156,7 +156,7 @@ static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_
     }
 }
 
-static void read_trial(struct bf_submissions *s, struct bf_recording *r)
+static void read_timing(struct bf_submissions *s, struct bf_recording *r)
 {
     bool measured = r->timing && r->timing->count && r->latest_epoch == atomic_load(&s->epoch);
     r->latest = 0;
@@ -181,7 +181,7 @@ static void recording_count(struct bf_submissions *s, struct bf_recording *r,
     for (uint32_t i = 0; i <= r->inner_count; i++) {
         struct bf_recording *each = i < r->inner_count ? find_listed(s, r->inner[i]) : r;
         if (each && each->latest == part->call)
-            read_trial(s, each);
+            read_timing(s, each);
     }
     atomic_fetch_sub_explicit(&r->pending, 1, memory_order_release);
 }
@@ -387,7 +387,7 @@ void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording
     bf_lock_acquire(&s->lock);
     if (r->listed) { /* a secondary one is in no part: the primaries that execute it are */
         if (r->latest && r->latest != LOST)
-            read_trial(s, r);
+            read_timing(s, r);
         recording_unlist(s, r);
         bf_lock_release(&s->lock);
         return;

@@ -7,13 +7,7 @@
  */
 #include "random.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "../random/rng.h"
 #include "support/type.h"

@@ -76,24 +76,21 @@ TEST(settings_reach_the_device)
     fixture_close(&f);
 }
 
-TEST(items_run_and_commits_end)
+TEST_AROUND(items_run_and_commits_end, struct fixture, f, open_for_developers, fixture_close)
 {
-    struct fixture f;
-    open_for_developers(&f);
-    struct work w = {.device = f.bf, .gate = 1};
-    BfEvent event = make_event(&f);
+    struct work w = {.device = f->bf, .gate = 1};
+    BfEvent event = make_event(f);
     VkBool32 further = 2;
     for (int i = 0; i < 5; i++)
-        assert_success(bfQueueProcessingWork(f.bf, run, cancel, &w));
+        assert_success(bfQueueProcessingWork(f->bf, run, cancel, &w));
     assert_success(bfSetBackgroundProcessingMode(
-        f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+        f->bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
         BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, &further));
     assert_true(further == VK_TRUE || further == VK_FALSE);
     await_event(event);
     assert_int_equal(w.run, 5);
-    assert_success(bfQueueProcessingWork(f.bf, run, cancel, &w));
+    assert_success(bfQueueProcessingWork(f->bf, run, cancel, &w));
     assert_int_equal(w.cancelled, 1);
-    fixture_close(&f);
 }
 
 TEST(ending_the_device_cancels_and_waits)

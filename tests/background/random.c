@@ -5,10 +5,6 @@
 #include "support/arguments.h"
 
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static uint64_t current_seed;
 static uint32_t current_threads;

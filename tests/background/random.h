@@ -9,9 +9,7 @@
 #ifndef BELFRY_TEST_BACKGROUND_RANDOM_H
 #define BELFRY_TEST_BACKGROUND_RANDOM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "../support/std.h"
 
 #include "background/background.h"
 

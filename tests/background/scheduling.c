@@ -133,56 +133,49 @@ static void assert_boosted(struct boost *t)
     assert_int_equal(story_entry(&t->s, 100, ENDED).policy, SCHED_IDLE);
 }
 
-TEST(high_priority_runs_what_has_not_begun_on_other_threads)
+TEST_AROUND(high_priority_runs_what_has_not_begun_on_other_threads, struct boost, t, boost_open,
+            boost_close)
 {
-    struct boost t;
-    boost_open(&t);
-    assert_success(bf_background_set_mode(t.b, ALLOWED, HIGH, t.event, NULL));
-    assert_boosted(&t);
-    assert_success(bfWaitForEvents(1, &t.event, VK_FALSE, UINT64_MAX, NULL));
-    assert_true(t.s.most_running >= 4); /* two of each */
+    assert_success(bf_background_set_mode(t->b, ALLOWED, HIGH, t->event, NULL));
+    assert_boosted(t);
+    assert_success(bfWaitForEvents(1, &t->event, VK_FALSE, UINT64_MAX, NULL));
+    assert_true(t->s.most_running >= 4); /* two of each */
     /* It lasts until the set is done, and no longer. */
-    struct item after = {.story = &t.s, .number = 50};
-    queue(t.b, &after);
-    story_await(&t.s, 50, ENDED);
-    assert_int_equal(story_entry(&t.s, 50, BEGAN).policy, SCHED_IDLE);
-    boost_close(&t);
+    struct item after = {.story = &t->s, .number = 50};
+    queue(t->b, &after);
+    story_await(&t->s, 50, ENDED);
+    assert_int_equal(story_entry(&t->s, 50, BEGAN).policy, SCHED_IDLE);
 }
 
-TEST(a_plain_commit_boosts_nothing)
+TEST_AROUND(a_plain_commit_boosts_nothing, struct boost, t, boost_open, boost_close)
 {
-    struct boost t;
-    boost_open(&t);
-    assert_success(bf_background_set_mode(t.b, ALLOWED, COMMIT, t.event, NULL));
-    gate_open(&t.boosted);
-    gate_open(&t.gate);
-    while (bfWaitForEvents(1, &t.event, VK_FALSE, 0, NULL) == VK_TIMEOUT)
+    assert_success(bf_background_set_mode(t->b, ALLOWED, COMMIT, t->event, NULL));
+    gate_open(&t->boosted);
+    gate_open(&t->gate);
+    while (bfWaitForEvents(1, &t->event, VK_FALSE, 0, NULL) == VK_TIMEOUT)
         sched_yield(); /* looks, and doesn't block */
     for (int i = 0; i < 8; i++)
-        assert_int_equal(story_entry(&t.s, i, BEGAN).policy, SCHED_IDLE);
-    boost_close(&t);
+        assert_int_equal(story_entry(&t->s, i, BEGAN).policy, SCHED_IDLE);
 }
 
-TEST(later_items_do_not_overtake_those_that_are_boosted)
+TEST_AROUND(later_items_do_not_overtake_those_that_are_boosted, struct boost, t, boost_open,
+            boost_close)
 {
-    struct boost t;
-    boost_open(&t);
-    assert_success(bf_background_set_mode(t.b, ALLOWED, HIGH, NULL, NULL));
-    struct item after = {.story = &t.s, .number = 50};
-    queue(t.b, &after);
-    gate_open(&t.gate); /* two idle workers are free, and boosted items are left */
-    story_await(&t.s, 100, ENDED);
-    story_await(&t.s, 101, ENDED);
+    assert_success(bf_background_set_mode(t->b, ALLOWED, HIGH, NULL, NULL));
+    struct item after = {.story = &t->s, .number = 50};
+    queue(t->b, &after);
+    gate_open(&t->gate); /* two idle workers are free, and boosted items are left */
+    story_await(&t->s, 100, ENDED);
+    story_await(&t->s, 101, ENDED);
     /* Another device's item shows that they were looked at. */
     struct bf_background *other = make();
-    struct item elsewhere = {.story = &t.s, .number = 51};
+    struct item elsewhere = {.story = &t->s, .number = 51};
     queue(other, &elsewhere);
-    story_await(&t.s, 51, ENDED);
-    assert_int_equal(story_count(&t.s, 50, BEGAN), 0);
-    gate_open(&t.boosted);
-    story_await(&t.s, 50, ENDED);
+    story_await(&t->s, 51, ENDED);
+    assert_int_equal(story_count(&t->s, 50, BEGAN), 0);
+    gate_open(&t->boosted);
+    story_await(&t->s, 50, ENDED);
     bf_background_destroy(other);
-    boost_close(&t);
 }
 
 static void *wait_for_event(void *argument)

@@ -2,10 +2,6 @@
 /* Programs of one thread: items that stand until let go, beside a model that knows all. */
 #include "random.h"
 
-#include <sched.h>
-#include <stdatomic.h>
-#include <string.h>
-
 #include "../random/rng.h"
 #include "base/lock.h"
 #include "support/type.h"

@@ -2,8 +2,6 @@
 /* Suggestions: a slip finds the name that was meant, and what is no slip finds none. */
 #include "support/test.h"
 
-#include <string.h>
-
 #include "base/nearest.h"
 
 TEST(slips)

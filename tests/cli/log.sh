@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# log_cli.sh PROGRAM: what 'belfry log' shows of dumps of native fence logs, and what it says of
+# log.sh PROGRAM: what 'belfry log' shows of dumps of native fence logs, and what it says of
 # files that are none. The dumps are made here, byte by byte.
 belfry=$1
 unset LD_PRELOAD # a driver, for sanitizers: each of the many small programs would load it

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cli_run.sh PROGRAM MAKER: what 'belfry' sets, says and exits with, with no GPU's driver. 'MAKER FILE
+# run.sh PROGRAM MAKER: what 'belfry' sets, says and exits with, with no GPU's driver. 'MAKER FILE
 # MEBIBYTES' writes a trace.
 belfry=$1
 maker=$2

@@ -86,11 +86,9 @@ TEST(busy_and_overlap)
     made_finish(&made);
 }
 
-TEST(waits_and_who_ended_them)
+TEST_AROUND(waits_and_who_ended_them, struct made, made, two_frames, made_finish, false)
 {
-    struct made made;
-    two_frames(&made, false);
-    struct trace_load *load = made_load(&made, 0);
+    struct trace_load *load = made_load(made, 0);
     /* Packet 11 could have begun when it was queued, packet 24 too, after 11 was done. */
     const struct trace_wait_row *row = row_of(load, "graphics (3D queue 0:0)", "compute", "");
     assert_non_null(row);
@@ -113,14 +111,11 @@ TEST(waits_and_who_ended_them)
     assert_int_equal(trace_waits_sort(load->report.model, rows), 3);
     assert_true(rows[0]->lost_ns > rows[1]->lost_ns && rows[1]->lost_ns > rows[2]->lost_ns);
     trace_load_destroy(load);
-    made_finish(&made);
 }
 
-TEST(holds)
+TEST_AROUND(holds, struct made, made, two_frames, made_finish, false)
 {
-    struct made made;
-    two_frames(&made, false);
-    struct trace_load *load = made_load(&made, 0);
+    struct trace_load *load = made_load(made, 0);
     const struct trace_queue *copy = &load->report.model->queues[2];
     assert_string_equal(copy->name, "copy");
     assert_int_equal(copy->held, 1);
@@ -132,7 +127,6 @@ TEST(holds)
                         "upload = 7");
     assert_int_equal(load->report.model->queues[0].held, 0);
     trace_load_destroy(load);
-    made_finish(&made);
 }
 
 struct expected_hop {
@@ -159,11 +153,9 @@ static void path_is(const struct trace_load *load, const struct expected_hop *ho
     }
 }
 
-TEST(critical_path_of_a_frame)
+TEST_AROUND(critical_path_of_a_frame, struct made, made, two_frames, made_finish, false)
 {
-    struct made made;
-    two_frames(&made, false);
-    struct trace_load *load = made_load(&made, 2);
+    struct trace_load *load = made_load(made, 2);
     assert_true(load->report.frames.by_present);
     assert_int_equal(load->report.frames.count, 2);
     assert_int_equal(load->report.frame.begin_ns, T(900));
@@ -183,7 +175,6 @@ TEST(critical_path_of_a_frame)
         strstr(text, "GPU work 88.0 %, starting 6.0 %, software queue 1.0 %, CPU 5.0 %"));
     free(text);
     trace_load_destroy(load);
-    made_finish(&made);
 }
 
 /* A packet that is held starts after the CPU's signal, and the path ends there. */
@@ -423,20 +414,17 @@ MADE_TEST(ends_found_late)
 }
 
 /* In a trace with others', even if their tracks have the names of ours. */
-TEST(among_others_tracks)
+TEST_AROUND(among_others_tracks, struct made, made, two_frames, made_finish, true)
 {
-    struct made made;
-    two_frames(&made, true);
-    uint64_t process = made_track(&made, 0, "browser", true);
-    struct made_queue q = made_queue(&made, made_track(&made, process, "thread", false), "tab");
-    made_run(&made, &q, 1, T(1), T(5000), 0, 0);
-    struct trace_load *load = made_load(&made, 0);
+    uint64_t process = made_track(made, 0, "browser", true);
+    struct made_queue q = made_queue(made, made_track(made, process, "thread", false), "tab");
+    made_run(made, &q, 1, T(1), T(5000), 0, 0);
+    struct trace_load *load = made_load(made, 0);
     assert_true(load->usable && load->intact);
     assert_int_equal(load->report.model->engine_count, 3);
     assert_int_equal(load->report.model->queue_count, 3);
     assert_int_equal(load->report.model->last_ns, T(1900));
     trace_load_destroy(load);
-    made_finish(&made);
 }
 
 /* Of several signals that a packet waits for, the last releases it. */

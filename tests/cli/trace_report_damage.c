@@ -236,21 +236,19 @@ TEST(what_is_no_trace)
 }
 
 /* One bad packet costs that packet, and says where it was; one bad length the rest. */
-TEST(damage_in_the_middle)
+TEST_AROUND(damage_in_the_middle, struct made, m, everything, made_finish, false)
 {
-    struct made m;
-    everything(&m, false);
-    uint8_t *bytes = malloc(m.pb.size + 4);
+    uint8_t *bytes = malloc(m->pb.size + 4);
     assert_non_null(bytes);
     size_t half = 0;
-    while (half < m.pb.size / 2)
-        half += m.pb.data[half + 1] & 0x80
-                    ? 3 + ((m.pb.data[half + 1] & 0x7fu) | (size_t)m.pb.data[half + 2] << 7)
-                    : 2u + m.pb.data[half + 1];
-    memcpy(bytes, m.pb.data, half);
+    while (half < m->pb.size / 2)
+        half += m->pb.data[half + 1] & 0x80
+                    ? 3 + ((m->pb.data[half + 1] & 0x7fu) | (size_t)m->pb.data[half + 2] << 7)
+                    : 2u + m->pb.data[half + 1];
+    memcpy(bytes, m->pb.data, half);
     memcpy(bytes + half, "\n\x02\x0e\x0e", 4); /* a field of a type that there isn't */
-    memcpy(bytes + half + 4, m.pb.data + half, m.pb.size - half);
-    struct trace_load *load = bytes_load(bytes, m.pb.size + 4, 0);
+    memcpy(bytes + half + 4, m->pb.data + half, m->pb.size - half);
+    struct trace_load *load = bytes_load(bytes, m->pb.size + 4, 0);
     char expected[96];
     snprintf(expected, sizeof(expected), "is damaged: 1 packets left out, the first at byte %zu",
              half);
@@ -260,7 +258,7 @@ TEST(damage_in_the_middle)
     assert_int_equal(load->report.model->queues[0].presents, 12);
     show_all(load);
     bytes[half] = 'x';
-    load = bytes_load(bytes, m.pb.size + 4, 0);
+    load = bytes_load(bytes, m->pb.size + 4, 0);
     snprintf(expected, sizeof(expected), "is damaged: what begins at byte %zu is no packet", half);
     assert_non_null(strstr(load->message, expected));
     assert_true(load->usable);
@@ -268,48 +266,42 @@ TEST(damage_in_the_middle)
     assert_in_range(load->report.model->queues[0].presents, 4, 8);
     show_all(load);
     free(bytes);
-    made_finish(&m);
 }
 
-TEST(large_packets_are_stepped_over)
+TEST_AROUND(large_packets_are_stepped_over, struct made, m, everything, made_finish, true)
 {
-    struct made m;
-    everything(&m, true);
-    size_t at = m.pb.size;
+    size_t at = m->pb.size;
     uint8_t *large = calloc(1, TRACE_READER_BUFFER + 1);
     assert_non_null(large);
-    bf_protobuf_bytes(&m.pb, 1, large, TRACE_READER_BUFFER + 1);
+    bf_protobuf_bytes(&m->pb, 1, large, TRACE_READER_BUFFER + 1);
     free(large);
-    made_host_signal(&m, 2, T(5000), "after", 1, 0);
-    struct trace_load *load = made_load(&m, 0);
+    made_host_signal(m, 2, T(5000), "after", 1, 0);
+    struct trace_load *load = made_load(m, 0);
     assert_true(load->usable && load->intact);
     assert_int_equal(load->report.oversized, 1);
     assert_int_equal(load->report.oversized_first, at);
     assert_int_equal(load->report.model->host_signals, 13);
     show_all(load);
-    made_finish(&m);
 }
 
 /* More of everything than there is room for. */
-TEST(tables_that_are_full)
+TEST_AROUND(tables_that_are_full, struct made, m, made_begin, made_finish, false)
 {
-    struct made m;
-    made_begin(&m, false);
     char name[32];
     uint64_t engine = 0;
     for (int i = 0; i < TRACE_ENGINES_MAX + 5; i++) {
-        engine = made_track(&m, MADE_PROCESS, "engine", false);
-        made_queue(&m, engine, "queue");
+        engine = made_track(m, MADE_PROCESS, "engine", false);
+        made_queue(m, engine, "queue");
     }
     engine = MADE_PROCESS + 1;
     struct made_queue q = {0};
     for (int i = 0; i < TRACE_QUEUES_MAX; i++) {
-        struct made_queue one = made_queue(&m, engine, "queue");
+        struct made_queue one = made_queue(m, engine, "queue");
         q = i ? q : one;
     }
     for (uint64_t i = 0; i < TRACE_NAMES_MAX + 10; i++) {
         snprintf(name, sizeof(name), "fence %llu", (unsigned long long)i);
-        made_packet(&m, &q,
+        made_packet(m, &q,
                     &(struct made_packet){.id = i + 1,
                                           .kind = "execute",
                                           .queued_ns = T(i),
@@ -318,8 +310,8 @@ TEST(tables_that_are_full)
                                           .fence = name});
     }
     for (uint32_t i = 0; i < TRACE_TRACKS_MAX; i++)
-        made_track(&m, engine, "another", false);
-    struct trace_load *load = made_load(&m, 0);
+        made_track(m, engine, "another", false);
+    struct trace_load *load = made_load(m, 0);
     assert_true(load->usable);
     const struct trace_model *model = load->report.model;
     assert_int_equal(model->engine_count, TRACE_ENGINES_MAX);
@@ -333,25 +325,21 @@ TEST(tables_that_are_full)
     assert_non_null(strstr(text, "mentions of names beyond those that there is room for"));
     free(text);
     show_all(load);
-    made_finish(&m);
 }
 
 /* Waits in a ring, and a packet that waits for itself. */
-TEST(rings_of_waits)
+TEST_AROUND(rings_of_waits, struct made, m, made_begin, made_finish, false)
 {
-    struct made m;
-    made_begin(&m, false);
     struct made_queue q[2];
     for (int i = 0; i < 2; i++)
-        q[i] = made_queue(&m, made_track(&m, MADE_PROCESS, "engine", false), "queue");
+        q[i] = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
     for (uint64_t i = 0; i < 2000; i++) {
-        made_instant(&m, &q[i % 2], i + 1, "wait", T(i + 1), 1000 + (i + 1) % 2000, 1000 + i);
-        made_instant(&m, &q[i % 2], 10000 + i, "present", T(i + 1), 5000 + i, 5000 + i);
+        made_instant(m, &q[i % 2], i + 1, "wait", T(i + 1), 1000 + (i + 1) % 2000, 1000 + i);
+        made_instant(m, &q[i % 2], 10000 + i, "present", T(i + 1), 5000 + i, 5000 + i);
     }
-    struct trace_load *load = made_load(&m, 0);
+    struct trace_load *load = made_load(m, 0);
     assert_true(load->usable);
     show_all(load);
-    made_finish(&m);
 }
 
 int main(int argc, char **argv)

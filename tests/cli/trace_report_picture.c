@@ -157,11 +157,9 @@ static char *picture(struct made *m, uint64_t frame)
     return svg;
 }
 
-TEST(has_names_and_numbers)
+TEST_AROUND(has_names_and_numbers, struct made, m, run, made_finish, 5, 3)
 {
-    struct made m;
-    run(&m, 5, 3);
-    char *svg = picture(&m, 3);
+    char *svg = picture(m, 3);
     assert_true(xml_check(svg) > 60);
     static const char *const texts[] = {
         "made &lt;by&gt; hand &amp; 'so'",
@@ -211,40 +209,34 @@ TEST(has_names_and_numbers)
     assert_null(strstr(svg, "<script"));
     assert_null(strstr(svg, "@import"));
     free(svg);
-    made_finish(&m);
 }
 
-TEST(first_and_last_frame)
+TEST_AROUND(first_and_last_frame, struct made, m, run, made_finish, 3, 2)
 {
-    struct made m;
-    run(&m, 3, 2);
     for (uint64_t frame = 1; frame <= 3; frame++) {
-        char *svg = picture(&m, frame);
+        char *svg = picture(m, frame);
         xml_check(svg);
         char expected[64];
         snprintf(expected, sizeof(expected), "frame %llu of 3", (unsigned long long)frame);
         assert_non_null(strstr(svg, expected));
         free(svg);
     }
-    made_finish(&m);
 }
 
 /* A submission that waits for a fence has an arrow for itself and one for the fence operation: one
  * is drawn. */
-TEST(one_arrow_for_each_wait)
+TEST_AROUND(one_arrow_for_each_wait, struct made, m, made_begin, made_finish, true)
 {
-    struct made m;
-    made_begin(&m, true);
     struct made_queue q[2];
     for (int i = 0; i < 2; i++)
-        q[i] = made_queue(&m, made_track(&m, MADE_PROCESS, "engine", false), "queue");
+        q[i] = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
     for (uint64_t i = 0; i < 2; i++) {
-        made_packet(&m, &q[i],
+        made_packet(m, &q[i],
                     &(struct made_packet){.id = i + 1,
                                           .kind = "execute",
                                           .queued_ns = T(10 + i),
                                           .handed_over_ns = T(20 + i)});
-        made_event(&m,
+        made_event(m,
                    &(struct made_event){
                        .time_ns = T(10 + i),
                        .track = q[i].fences[0],
@@ -252,36 +244,32 @@ TEST(one_arrow_for_each_wait)
                        .name = i ? "wait x" : "signal x",
                        .notes = {{"packet", NULL, i + 1}, {"fence", "x", 0}, {"value", NULL, 1}}});
     }
-    made_run(&m, &q[0], 1, T(30), T(100), 0, 61);
+    made_run(m, &q[0], 1, T(30), T(100), 0, 61);
     made_event(
-        &m, &(struct made_event){
-                .time_ns = T(101), .track = q[0].fences[0], .type = 2, .flow = 62, .late = true});
-    made_event(&m, &(struct made_event){.time_ns = T(102),
-                                        .track = q[1].fences[0],
-                                        .type = 2,
-                                        .terminating = 62,
-                                        .late = true});
-    made_run(&m, &q[1], 2, T(103), T(200), 61, 0);
-    char *svg = picture(&m, 0);
+        m, &(struct made_event){
+               .time_ns = T(101), .track = q[0].fences[0], .type = 2, .flow = 62, .late = true});
+    made_event(m, &(struct made_event){.time_ns = T(102),
+                                       .track = q[1].fences[0],
+                                       .type = 2,
+                                       .terminating = 62,
+                                       .late = true});
+    made_run(m, &q[1], 2, T(103), T(200), 61, 0);
+    char *svg = picture(m, 0);
     size_t arrows = 0;
     for (const char *at = svg; (at = strstr(at, "class=\"arrow\"")) != NULL; at++)
         arrows++;
     assert_int_equal(arrows, 1 + 1); /* and the legend's */
     free(svg);
-    made_finish(&m);
 }
 
 /* However much a frame holds, the picture stays one that can be opened. */
-TEST(crowded_frames)
+TEST_AROUND(crowded_frames, struct made, m, run, made_finish, 3, 4000)
 {
-    struct made m;
-    run(&m, 3, 4000);
-    char *svg = picture(&m, 2);
+    char *svg = picture(m, 2);
     xml_check(svg);
     assert_in_range(strlen(svg), 100000, 4000000);
     assert_non_null(strstr(svg, "boxes where more than"));
     free(svg);
-    made_finish(&m);
 }
 
 /* Names that are no UTF-8, or that XML doesn't allow, become ones that it does. */

@@ -4,11 +4,7 @@
  * whether it is right. Where there are no such families it says so and exits with 77.
  *
  *   families [--hazard]   --hazard leaves out the barrier between a fill and a dispatch */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 #include <volk.h>
 

@@ -10,11 +10,8 @@
  * Only what a program links directly passes here, which is what vkcube and vkd3d's demos do. What
  * it takes by vkGetDeviceProcAddr doesn't, nor anything inside of drivers and layers. */
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
+
 #include <sys/time.h>
 
 #include <vulkan/vulkan.h>

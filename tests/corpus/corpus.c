@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "corpus.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define LINE_MOST    1024 /* bytes of a line of the manifest */
 #define FIELDS_MOST  12
 #define SPIRV_MAGIC  0x07230203u

@@ -32,9 +32,7 @@
 #ifndef BELFRY_TEST_CORPUS_H
 #define BELFRY_TEST_CORPUS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../support/std.h"
 
 #define CORPUS_MANIFEST     "manifest"
 #define CORPUS_GROUP        8

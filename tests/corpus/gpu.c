@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "pipeline.h"
 #include "../support/type.h"
 

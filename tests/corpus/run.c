@@ -8,14 +8,8 @@
  * where there is one, is told between frames to finish what it does in the background. */
 #include "gpu.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "commit.h"
 #include "options.h"

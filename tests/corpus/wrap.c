@@ -13,16 +13,10 @@
 #include "wrap.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #define EXIT_NO_COMPILER 77
 #define SOURCE_MOST      (1 << 20) /* bytes; a larger file is no shader */

@@ -8,8 +8,6 @@
 #include "wrap.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char prelude[] =
     "#define float2 vec2\n"

@@ -2,12 +2,6 @@
 /* What the wrapped shaders of all collections have in common. */
 #include "wrap.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool wrap_refuse(struct wrapping *wrapping, const char *format, ...)
 {
     va_list arguments;

@@ -7,8 +7,6 @@
 #include "wrap.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAMPLERS_MOST 4
 

@@ -156,18 +156,16 @@ CELL(scenario_2b_wait_from_gpu_signal_from_cpu, false, false, GPU, CPU)
 CELL(scenario_2b_wait_from_cpu_signal_from_gpu, false, false, CPU, GPU)
 CELL(scenario_2b_wait_from_cpu_signal_from_cpu, false, false, CPU, CPU)
 
-TEST(the_word_follows_without_a_call)
+TEST_AROUND(the_word_follows_without_a_call, struct adapters, a, adapters_open, adapters_close,
+            true, false)
 {
-    struct adapters a;
-    adapters_open(&a, true, false);
-    const volatile uint64_t *there = word_of(a.on_igpu);
+    const volatile uint64_t *there = word_of(a->on_igpu);
     static const uint64_t values[] = {5, 3, 0, BIG, UINT64_MAX, 0, 1};
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        queue_signal(a.dgpu_queue, a.on_dgpu, values[i]);
+        queue_signal(a->dgpu_queue, a->on_dgpu, values[i]);
         while (value_of(there) != values[i]) /* nobody waits there, and nobody asks */
             ;
     }
-    adapters_close(&a);
 }
 
 /* The monitored value as the adapter's GPU sees it. */
@@ -183,18 +181,16 @@ static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
     return (uint64_t)f->words[1] << 32 | f->words[0];
 }
 
-TEST(each_adapters_monitored_value_is_0_for_ever)
+TEST_AROUND(each_adapters_monitored_value_is_0_for_ever, struct adapters, a, adapters_open,
+            adapters_close, true, false)
 {
-    struct adapters a;
-    adapters_open(&a, true, false);
-    assert_int_equal(monitored_of(&a.dgpu, a.dgpu_queue, a.on_dgpu), 0);
-    BfEvent event = make_event(&a.igpu);
-    set_event_on(a.on_igpu, 5, event);
-    assert_int_equal(monitored_of(&a.igpu, a.igpu_queue, a.on_igpu), 0);
-    queue_signal(a.dgpu_queue, a.on_dgpu, 5);
+    assert_int_equal(monitored_of(&a->dgpu, a->dgpu_queue, a->on_dgpu), 0);
+    BfEvent event = make_event(&a->igpu);
+    set_event_on(a->on_igpu, 5, event);
+    assert_int_equal(monitored_of(&a->igpu, a->igpu_queue, a->on_igpu), 0);
+    queue_signal(a->dgpu_queue, a->on_dgpu, 5);
     await_event(event);
-    assert_int_equal(monitored_of(&a.igpu, a.igpu_queue, a.on_igpu), 0);
-    adapters_close(&a);
+    assert_int_equal(monitored_of(&a->igpu, a->igpu_queue, a->on_igpu), 0);
 }
 
 FIXTURE_TEST(only_the_default_type_crosses_adapters)

@@ -25,7 +25,8 @@ static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
     return f->made_queues[f->queue_count++] = queue;
 }
 
-/* The CPU's signal between a store and the end of its batch: the ledger has the queue's last. */
+/* The CPU's signal between a store and the end of its batch: the pending signals have the queue's
+ * last. */
 TYPE_TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
 {
     if (!fixture_is_icd())
@@ -50,7 +51,7 @@ static void step(struct fixture *f, uint32_t family)
     f->icd.quiesce();
 }
 
-/* The store of the queue whose signal comes last in the ledger is made first. */
+/* The store of the queue whose signal comes last among the pending ones is made first. */
 TEST(the_order_of_stores_gives_way_to_that_of_signals)
 {
     if (!fixture_is_icd() || fixture_is_layered())
@@ -78,7 +79,7 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
     f.icd.quiesce();
     assert_value(fence, 5);
     assert_int_equal(load(word), 5);
-    /* The queue whose signal comes first in the ledger stores last, and nobody asks. */
+    /* The queue whose signal comes first among the pending ones stores last, and nobody asks. */
     f.icd.pause();
     queue_signal(first, fence, 8);
     queue_signal(second, fence, 7);

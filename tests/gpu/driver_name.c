@@ -2,8 +2,6 @@
 /* A driver's name and version are what its vendor shows its users. */
 #include "support/test.h"
 
-#include <string.h>
-
 #include "gpu/driver_name.h"
 
 #define NVIDIA(a, b, c, d) ((uint32_t)(a) << 22 | (b) << 14 | (c) << 6 | (d))

@@ -9,10 +9,7 @@
  * A program finds what was seen by dlsym in the library that the loader has loaded. */
 #include "wrapper.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stddef.h>
+#include "../support/std.h"
 
 #include "support/loader_layer.h"
 
@@ -36,10 +33,9 @@ static uint64_t names_given;
 /* The entry with that name, or that handle below; 0 finds a free one. */
 static struct object *find(enum kind kind, size_t member, uint64_t handle)
 {
-    for (uint32_t i = 0; i < MOST; i++) {
+    for (uint32_t i = 0; i < MOST; i++)
         if (*(uint64_t *)((char *)&objects[kind][i] + member) == handle)
             return &objects[kind][i];
-    }
     return NULL;
 }
 #define NAME  offsetof(struct object, name)
@@ -279,9 +275,8 @@ static const struct {
 
 static PFN_vkVoidFunction find_command(const char *name)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].function;
-    }
     return NULL;
 }

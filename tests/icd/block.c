@@ -2,8 +2,6 @@
 /* Calls that block, as real drivers' presents and submits do. */
 #include "icd.h"
 
-#include <stdio.h>
-
 static struct {
     _Atomic bool armed; /* written locked */
     /* locked from here */

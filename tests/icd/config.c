@@ -2,9 +2,7 @@
 /* BELFRY_ICD_*: what the environment asks of the driver. */
 #include "icd.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 
 #define GRAPHICS VK_QUEUE_GRAPHICS_BIT
 #define COMPUTE  VK_QUEUE_COMPUTE_BIT

@@ -3,12 +3,8 @@
  * programs under test find by dlsym. */
 #include "icd.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 struct icd_world icd_world = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .host = PTHREAD_COND_INITIALIZER,

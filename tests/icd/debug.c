@@ -3,8 +3,6 @@
  * come here as numbers, where nobody's types tell whose they are: dispatchable ones are checked. */
 #include "icd.h"
 
-#include <stdio.h>
-
 #define SLOT(handle_) ICD_FROM(private_slot, ICD_KIND_PRIVATE_DATA_SLOT, handle_)
 
 void icd_handle_seen(VkObjectType type, uint64_t handle, const char *call)

@@ -2,7 +2,6 @@
 /* Devices: creation, queues, calibrated time, private data, and the leak check at the end. */
 #include "icd.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static VkResult extensions_enable(struct icd_device *device, const VkDeviceCreateInfo *info)

@@ -2,8 +2,6 @@
 /* Calls that fail because a program under test has asked for it. */
 #include "icd.h"
 
-#include <stdio.h>
-
 static struct {
     _Atomic bool armed; /* written locked */
     /* locked from here */

@@ -3,8 +3,6 @@
  */
 #include "icd.h"
 
-#include <stdio.h>
-
 /* A feature struct as a row of VkBool32 behind sType and pNext. Its size ends with its last
  * feature: what pads the struct out is nobody's. */
 struct feature_struct {

@@ -47,7 +47,7 @@ static void generate(VkCommandBuffer commandBuffer)
     memset(buffer->bound, 0, sizeof(buffer->bound));
 }
 
-/* VK_NV_device_generated_commands --------------------------------------------------------------- */
+/* VK_NV_device_generated_commands -------------------------------------------------------------- */
 
 static void icd_GetGeneratedCommandsMemoryRequirementsNV(
     VkDevice device, const VkGeneratedCommandsMemoryRequirementsInfoNV *pInfo,
@@ -81,7 +81,7 @@ static void icd_CmdBindPipelineShaderGroupNV(VkCommandBuffer commandBuffer,
         COMMANDS(commandBuffer)->bound[pipelineBindPoint] = pipeline;
 }
 
-/* VK_NV_device_generated_commands_compute -------------------------------------------------------- */
+/* VK_NV_device_generated_commands_compute ------------------------------------------------------ */
 
 static VkDeviceAddress icd_GetPipelineIndirectDeviceAddressNV(VkDevice device, const void *pInfo)
 {
@@ -98,7 +98,7 @@ static void icd_CmdUpdatePipelineIndirectBufferNV(VkCommandBuffer commandBuffer,
     see(pipeline, __func__);
 }
 
-/* VK_EXT_device_generated_commands --------------------------------------------------------------- */
+/* VK_EXT_device_generated_commands ------------------------------------------------------------- */
 
 static VkResult icd_CreateIndirectExecutionSetEXT(VkDevice device_, const void *pCreateInfo,
                                                   const VkAllocationCallbacks *pAllocator,
@@ -143,7 +143,7 @@ static void icd_CmdPreprocessGeneratedCommandsEXT(VkCommandBuffer commandBuffer,
     icd_pipelines_use(state);
 }
 
-/* Exported -------------------------------------------------------------------------------------- */
+/* Exported ------------------------------------------------------------------------------------- */
 
 uint64_t belfry_icd_used(void *command_buffer, uint32_t bind_point)
 {

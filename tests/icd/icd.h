@@ -13,13 +13,7 @@
 #ifndef BELFRY_TEST_ICD_H
 #define BELFRY_TEST_ICD_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 #include <vulkan/vulkan.h>
 #include <vulkan/vk_icd.h>

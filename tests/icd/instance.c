@@ -2,8 +2,6 @@
 /* Instances, the loader's interface, and the look-up of entry points by name. */
 #include "icd.h"
 
-#include <stdio.h>
-
 #define EXTENSION(name, revision)                                                                  \
     {                                                                                              \
         name, revision                                                                             \

@@ -2,8 +2,6 @@
 /* Device memory, which is the process's own, and how the device reads and writes it. */
 #include "icd.h"
 
-#include <stdio.h>
-
 #define MEMORY(handle_) ICD_FROM(icd_memory, ICD_KIND_MEMORY, handle_)
 
 /* Words ------------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
  */
 #include "icd.h"
 
-#include <stdio.h>
-
 #define ROUND(size_) (((size_) + 15) & ~(size_t)15)
 
 size_t icd_packet_size(const struct icd_packet *shape)

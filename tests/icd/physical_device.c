@@ -3,8 +3,6 @@
  * Features are in features.c. */
 #include "icd.h"
 
-#include <stdio.h>
-
 #define PHYSICAL(handle_) ICD_FROM(icd_physical, ICD_KIND_PHYSICAL_DEVICE, handle_)
 
 /* Ours alone: not a number that a vendor has. */

@@ -4,7 +4,6 @@
 #include "icd.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
 /* Create and destroy of an object without content. */
 #define INERT(name_, info_, kind_)                                                                 \

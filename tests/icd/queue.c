@@ -4,10 +4,8 @@
 #include "icd.h"
 
 #include <linux/futex.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 void icd_queue_init(struct icd_queue *queue, struct icd_device *device, uint32_t family,
                     uint32_t index, VkDeviceQueueCreateFlags flags)

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define SEMAPHORE(handle_) ICD_FROM(icd_semaphore, ICD_KIND_SEMAPHORE, handle_)
 

@@ -3,7 +3,6 @@
 #include "icd.h"
 
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define QUEUE(handle_)     ICD_FROM(icd_queue, ICD_KIND_QUEUE, handle_)
 #define SEMAPHORE(handle_) ICD_FROM(icd_semaphore, ICD_KIND_SEMAPHORE, handle_)

@@ -85,31 +85,26 @@ static void submit(struct rig *r, VkQueue queue, VkCommandPool pool, bool guarde
     assert_success(vkQueueWaitIdle(queue));
 }
 
-TEST(test_batches)
+TEST_AROUND(test_batches, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
     for (int older = 0; older < 2; older++) {
-        submit(&r, r.plain, r.plain_pool, false, older);
-        submit(&r, r.guarded, r.plain_pool, false, older);
-        submit(&r, r.guarded, r.guarded_pool, true, older);
-        vulkan_expect(&r.f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-        submit(&r, r.guarded, r.plain_pool, true, older);
-        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
-        submit(&r, r.guarded, r.guarded_pool, false, older);
-        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
-        submit(&r, r.plain, r.guarded_pool, true, older);
-        vulkan_expect(&r.f.icd, BELFRY_ICD_PROTECTION, 1);
+        submit(r, r->plain, r->plain_pool, false, older);
+        submit(r, r->guarded, r->plain_pool, false, older);
+        submit(r, r->guarded, r->guarded_pool, true, older);
+        vulkan_expect(&r->f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
+        submit(r, r->guarded, r->plain_pool, true, older);
+        vulkan_expect(&r->f.icd, BELFRY_ICD_PROTECTION, 1);
+        submit(r, r->guarded, r->guarded_pool, false, older);
+        vulkan_expect(&r->f.icd, BELFRY_ICD_PROTECTION, 1);
+        submit(r, r->plain, r->guarded_pool, true, older);
+        vulkan_expect(&r->f.icd, BELFRY_ICD_PROTECTION, 1);
     }
-    rig_close(&r);
 }
 
-TEST(test_memory)
+TEST_AROUND(test_memory, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
     VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(r.f.physical, &memory);
+    vkGetPhysicalDeviceMemoryProperties(r->f.physical, &memory);
     uint32_t last = memory.memoryTypeCount - 1;
     for (uint32_t i = 0; i <= last; i++)
         assert_int_equal((memory.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_PROTECTED_BIT) !=
@@ -121,12 +116,11 @@ TEST(test_memory)
                                          .size = 64, .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
         VkBuffer buffer;
         VkMemoryRequirements requirements;
-        assert_success(vkCreateBuffer(r.f.device, &info, NULL, &buffer));
-        vkGetBufferMemoryRequirements(r.f.device, buffer, &requirements);
+        assert_success(vkCreateBuffer(r->f.device, &info, NULL, &buffer));
+        vkGetBufferMemoryRequirements(r->f.device, buffer, &requirements);
         assert_int_equal(requirements.memoryTypeBits, guarded ? 1u << last : (1u << last) - 1);
-        vkDestroyBuffer(r.f.device, buffer, NULL);
+        vkDestroyBuffer(r->f.device, buffer, NULL);
     }
-    rig_close(&r);
 }
 
 TEST(test_refused)

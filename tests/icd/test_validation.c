@@ -29,10 +29,8 @@ static VkShaderModule shader(struct device *f)
 }
 
 /* Pipelines, descriptors, images, render passes: made, used in a command buffer, destroyed. */
-TEST(test_inert_objects)
+TEST_AROUND(test_inert_objects, struct device, f, world_open_validated, world_close, "SHAPE=q2")
 {
-    struct device f;
-    world_open_validated(&f, "SHAPE=q2");
 
     const VkDescriptorSetLayoutBinding binding = {.descriptorType =
                                                       VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -41,12 +39,12 @@ TEST(test_inert_objects)
     const VkDescriptorSetLayoutCreateInfo layout_info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
                                                          .bindingCount = 1, .pBindings = &binding};
     VkDescriptorSetLayout set_layout;
-    assert_success(vkCreateDescriptorSetLayout(f.device, &layout_info, NULL, &set_layout));
+    assert_success(vkCreateDescriptorSetLayout(f->device, &layout_info, NULL, &set_layout));
     const VkPipelineLayoutCreateInfo pipeline_layout_info = {
         VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &set_layout};
     VkPipelineLayout layout;
-    assert_success(vkCreatePipelineLayout(f.device, &pipeline_layout_info, NULL, &layout));
-    VkShaderModule module = shader(&f);
+    assert_success(vkCreatePipelineLayout(f->device, &pipeline_layout_info, NULL, &layout));
+    VkShaderModule module = shader(f);
     const VkComputePipelineCreateInfo pipeline_info = {
         VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
         .stage = {VK_TYPE(PIPELINE_SHADER_STAGE_CREATE_INFO), .stage = VK_SHADER_STAGE_COMPUTE_BIT,
@@ -54,19 +52,19 @@ TEST(test_inert_objects)
         .layout = layout};
     VkPipeline pipeline;
     assert_success(
-        vkCreateComputePipelines(f.device, VK_NULL_HANDLE, 1, &pipeline_info, NULL, &pipeline));
+        vkCreateComputePipelines(f->device, VK_NULL_HANDLE, 1, &pipeline_info, NULL, &pipeline));
 
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
     const VkDescriptorPoolCreateInfo pool_info = {VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO),
                                                   .maxSets = 1, .poolSizeCount = 1,
                                                   .pPoolSizes = &size};
     VkDescriptorPool pool;
-    assert_success(vkCreateDescriptorPool(f.device, &pool_info, NULL, &pool));
+    assert_success(vkCreateDescriptorPool(f->device, &pool_info, NULL, &pool));
     const VkDescriptorSetAllocateInfo set_info = {VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO),
                                                   .descriptorPool = pool, .descriptorSetCount = 1,
                                                   .pSetLayouts = &set_layout};
     VkDescriptorSet set;
-    assert_success(vkAllocateDescriptorSets(f.device, &set_info, &set));
+    assert_success(vkAllocateDescriptorSets(f->device, &set_info, &set));
 
     const VkImageCreateInfo image_info = {VK_TYPE(IMAGE_CREATE_INFO),
                                           .imageType = VK_IMAGE_TYPE_2D,
@@ -78,20 +76,20 @@ TEST(test_inert_objects)
                                           .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
                                                    VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     VkImage image;
-    assert_success(vkCreateImage(f.device, &image_info, NULL, &image));
+    assert_success(vkCreateImage(f->device, &image_info, NULL, &image));
     VkMemoryRequirements requirements;
-    vkGetImageMemoryRequirements(f.device, image, &requirements);
+    vkGetImageMemoryRequirements(f->device, image, &requirements);
     const VkMemoryAllocateInfo memory_info = {VK_TYPE(MEMORY_ALLOCATE_INFO),
                                               .allocationSize = requirements.size};
     VkDeviceMemory memory;
-    assert_success(vkAllocateMemory(f.device, &memory_info, NULL, &memory));
-    assert_success(vkBindImageMemory(f.device, image, memory, 0));
+    assert_success(vkAllocateMemory(f->device, &memory_info, NULL, &memory));
+    assert_success(vkBindImageMemory(f->device, image, memory, 0));
     const VkImageViewCreateInfo view_info = {
         VK_TYPE(IMAGE_VIEW_CREATE_INFO), .image = image, .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = VK_FORMAT_R8G8B8A8_UNORM,
         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     VkImageView view;
-    assert_success(vkCreateImageView(f.device, &view_info, NULL, &view));
+    assert_success(vkCreateImageView(f->device, &view_info, NULL, &view));
     const VkAttachmentDescription attachment = {.format = VK_FORMAT_R8G8B8A8_UNORM,
                                                 .samples = VK_SAMPLE_COUNT_1_BIT,
                                                 .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
@@ -106,7 +104,7 @@ TEST(test_inert_objects)
                                               .attachmentCount = 1, .pAttachments = &attachment,
                                               .subpassCount = 1, .pSubpasses = &subpass};
     VkRenderPass pass;
-    assert_success(vkCreateRenderPass(f.device, &pass_info, NULL, &pass));
+    assert_success(vkCreateRenderPass(f->device, &pass_info, NULL, &pass));
     const VkFramebufferCreateInfo framebuffer_info = {VK_TYPE(FRAMEBUFFER_CREATE_INFO),
                                                       .renderPass = pass,
                                                       .attachmentCount = 1,
@@ -115,9 +113,9 @@ TEST(test_inert_objects)
                                                       .height = 64,
                                                       .layers = 1};
     VkFramebuffer framebuffer;
-    assert_success(vkCreateFramebuffer(f.device, &framebuffer_info, NULL, &framebuffer));
+    assert_success(vkCreateFramebuffer(f->device, &framebuffer_info, NULL, &framebuffer));
 
-    VkCommandBuffer commands = device_begin(&f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    VkCommandBuffer commands = device_begin(f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clear = {0};
     const VkRenderPassBeginInfo begin = {
         VK_TYPE(RENDER_PASS_BEGIN_INFO),  .renderPass = pass,   .framebuffer = framebuffer,
@@ -128,20 +126,19 @@ TEST(test_inert_objects)
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     vkCmdDispatch(commands, 1, 1, 1);
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
-    assert_success(vkQueueWaitIdle(f.queues[0][0]));
+    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
 
-    vkDestroyFramebuffer(f.device, framebuffer, NULL);
-    vkDestroyRenderPass(f.device, pass, NULL);
-    vkDestroyImageView(f.device, view, NULL);
-    vkDestroyImage(f.device, image, NULL);
-    vkFreeMemory(f.device, memory, NULL);
-    vkDestroyDescriptorPool(f.device, pool, NULL);
-    vkDestroyPipeline(f.device, pipeline, NULL);
-    vkDestroyShaderModule(f.device, module, NULL);
-    vkDestroyPipelineLayout(f.device, layout, NULL);
-    vkDestroyDescriptorSetLayout(f.device, set_layout, NULL);
-    world_close(&f);
+    vkDestroyFramebuffer(f->device, framebuffer, NULL);
+    vkDestroyRenderPass(f->device, pass, NULL);
+    vkDestroyImageView(f->device, view, NULL);
+    vkDestroyImage(f->device, image, NULL);
+    vkFreeMemory(f->device, memory, NULL);
+    vkDestroyDescriptorPool(f->device, pool, NULL);
+    vkDestroyPipeline(f->device, pipeline, NULL);
+    vkDestroyShaderModule(f->device, module, NULL);
+    vkDestroyPipelineLayout(f->device, layout, NULL);
+    vkDestroyDescriptorSetLayout(f->device, set_layout, NULL);
 }
 
 /* What a scheduler does: every way of submitting and waiting, on every shape. */
@@ -215,23 +212,21 @@ TEST(test_submission)
 }
 
 /* Presentation, as a program does it that has no window. */
-TEST(test_present)
+TEST_AROUND(test_present, struct device, f, world_open_validated, world_close, "SHAPE=q1")
 {
-    struct device f;
-    world_open_validated(&f, "SHAPE=q1");
     const VkHeadlessSurfaceCreateInfoEXT surface_info = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};
     VkSurfaceKHR surface;
-    assert_success(vkCreateHeadlessSurfaceEXT(f.instance, &surface_info, NULL, &surface));
+    assert_success(vkCreateHeadlessSurfaceEXT(f->instance, &surface_info, NULL, &surface));
     VkBool32 supported;
-    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f.physical, 0, surface, &supported));
+    assert_success(vkGetPhysicalDeviceSurfaceSupportKHR(f->physical, 0, surface, &supported));
     VkSurfaceCapabilitiesKHR capabilities;
-    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f.physical, surface, &capabilities));
+    assert_success(vkGetPhysicalDeviceSurfaceCapabilitiesKHR(f->physical, surface, &capabilities));
     VkSurfaceFormatKHR formats[4];
     uint32_t n = 4;
-    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f.physical, surface, &n, formats));
+    assert_success(vkGetPhysicalDeviceSurfaceFormatsKHR(f->physical, surface, &n, formats));
     VkPresentModeKHR modes[4];
     n = 4;
-    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f.physical, surface, &n, modes));
+    assert_success(vkGetPhysicalDeviceSurfacePresentModesKHR(f->physical, surface, &n, modes));
     const VkSwapchainCreateInfoKHR info = {VK_TYPE(SWAPCHAIN_CREATE_INFO_KHR),
                                            .surface = surface,
                                            .minImageCount = 3,
@@ -244,18 +239,18 @@ TEST(test_present)
                                            .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
                                            .presentMode = modes[0]};
     VkSwapchainKHR swapchain;
-    assert_success(vkCreateSwapchainKHR(f.device, &info, NULL, &swapchain));
+    assert_success(vkCreateSwapchainKHR(f->device, &info, NULL, &swapchain));
     VkImage images[8];
     n = 8;
-    assert_success(vkGetSwapchainImagesKHR(f.device, swapchain, &n, images));
-    VkSemaphore acquired = vulkan_binary(f.device);
-    VkSemaphore rendered = vulkan_binary(f.device);
-    VkFence fence = vulkan_fence(f.device, false);
+    assert_success(vkGetSwapchainImagesKHR(f->device, swapchain, &n, images));
+    VkSemaphore acquired = vulkan_binary(f->device);
+    VkSemaphore rendered = vulkan_binary(f->device);
+    VkFence fence = vulkan_fence(f->device, false);
     for (int frame = 0; frame < 5; frame++) {
         uint32_t index;
-        assert_success(vkAcquireNextImageKHR(f.device, swapchain, UINT64_MAX, acquired,
+        assert_success(vkAcquireNextImageKHR(f->device, swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &index));
-        VkCommandBuffer commands = device_begin(&f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        VkCommandBuffer commands = device_begin(f, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         const VkImageMemoryBarrier barrier = {
             VK_TYPE(IMAGE_MEMORY_BARRIER),
             .newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
@@ -266,24 +261,23 @@ TEST(test_present)
         vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                              VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.wait = acquired,
-                                                                            .commands = commands,
-                                                                            .signal = rendered,
-                                                                            .fence = fence}));
+        assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.wait = acquired,
+                                                                             .commands = commands,
+                                                                             .signal = rendered,
+                                                                             .fence = fence}));
         const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR),    .waitSemaphoreCount = 1,
                                           .pWaitSemaphores = &rendered, .swapchainCount = 1,
                                           .pSwapchains = &swapchain,    .pImageIndices = &index};
-        assert_success(vkQueuePresentKHR(f.queues[0][0], &present));
-        assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
-        assert_success(vkResetFences(f.device, 1, &fence));
-        assert_success(vkQueueWaitIdle(f.queues[0][0]));
+        assert_success(vkQueuePresentKHR(f->queues[0][0], &present));
+        assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(f->device, 1, &fence));
+        assert_success(vkQueueWaitIdle(f->queues[0][0]));
     }
-    vkDestroySwapchainKHR(f.device, swapchain, NULL);
-    vkDestroySemaphore(f.device, acquired, NULL);
-    vkDestroySemaphore(f.device, rendered, NULL);
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySurfaceKHR(f.instance, surface, NULL);
-    world_close(&f);
+    vkDestroySwapchainKHR(f->device, swapchain, NULL);
+    vkDestroySemaphore(f->device, acquired, NULL);
+    vkDestroySemaphore(f->device, rendered, NULL);
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySurfaceKHR(f->instance, surface, NULL);
 }
 
 /* Older drivers are queried by other ways. */
@@ -310,18 +304,16 @@ TEST(test_versions)
 }
 
 /* That the messenger isn't deaf. */
-TEST(test_messenger_hears)
+TEST_AROUND(test_messenger_hears, struct device, f, world_open_validated, world_close,
+            "SHAPE=q1 QUIET=1")
 {
-    struct device f;
-    world_open_validated(&f, "SHAPE=q1 QUIET=1");
     fputs("the next message is meant to be there\n", stderr);
-    VkSemaphore a = vulkan_timeline(f.device, 5);
-    vulkan_signal(f.device, a, 4);
-    assert_true(f.messages > 0);
-    f.messages = 0;
-    f.icd.reset_counters();
-    vkDestroySemaphore(f.device, a, NULL);
-    world_close(&f);
+    VkSemaphore a = vulkan_timeline(f->device, 5);
+    vulkan_signal(f->device, a, 4);
+    assert_true(f->messages > 0);
+    f->messages = 0;
+    f->icd.reset_counters();
+    vkDestroySemaphore(f->device, a, NULL);
 }
 
 int main(void)

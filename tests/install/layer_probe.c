@@ -22,9 +22,8 @@ static int library_find(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     const char *name = strrchr(info->dlpi_name, '/');
-    if (name && strcmp(name, "/libVkLayer_belfry.so") == 0) {
+    if (name && strcmp(name, "/libVkLayer_belfry.so") == 0)
         snprintf(data, PATH_MAX, "%s", info->dlpi_name);
-    }
     return 0;
 }
 
@@ -35,9 +34,8 @@ static bool layer_is_listed(void)
     uint32_t count = 64;
     bool listed = false;
     vkEnumerateInstanceLayerProperties(&count, layers);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         listed |= strcmp(layers[i].layerName, LAYER) == 0;
-    }
     return listed;
 }
 
@@ -69,9 +67,8 @@ static int device_try(VkInstance instance, VkPhysicalDevice gpu, uint32_t family
     VkQueue queue = VK_NULL_HANDLE;
     vkGetDeviceQueue(device, family, 0, &queue);
     result = queue ? vkQueueSubmit(queue, 0, NULL, VK_NULL_HANDLE) : VK_ERROR_UNKNOWN;
-    if (result == VK_SUCCESS) {
+    if (result == VK_SUCCESS)
         result = vkQueueWaitIdle(queue);
-    }
     vkDestroyDevice(device, NULL);
     if (result != VK_SUCCESS) {
         printf("queue of family %u: %d\n", family, result);
@@ -83,9 +80,8 @@ static int device_try(VkInstance instance, VkPhysicalDevice gpu, uint32_t family
 int main(int argc, char **argv)
 {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW);
-    if (!library) {
+    if (!library)
         return 77;
-    }
     get = (PFN_vkGetInstanceProcAddr)dlsym(library, "vkGetInstanceProcAddr");
     GET(NULL, vkCreateInstance);
 

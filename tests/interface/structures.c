@@ -254,17 +254,14 @@ static void note_mode(void *context, const BfBackgroundModeInfo *info)
     *(BfBackgroundModeInfo *)context = *info;
 }
 
-TEST(what_belfry_hands_over_says_what_it_is)
+FIXTURE_TEST(what_belfry_hands_over_says_what_it_is)
 {
-    struct fixture f;
-    fixture_open(&f, NULL);
-    BfBackgroundModeInfo seen = {.pNext = &f};
+    BfBackgroundModeInfo seen = {.pNext = f};
     const BfBackgroundDriver driver = {BF_TYPE(BACKGROUND_DRIVER), .pContext = &seen,
                                        .pfnOnMode = note_mode};
-    assert_success(bfAddBackgroundDriver(f.bf, &driver));
-    assert_success(bfSetBackgroundProcessingMode(f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+    assert_success(bfAddBackgroundDriver(f->bf, &driver));
+    assert_success(bfSetBackgroundProcessingMode(f->bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                                                  BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
     assert_int_equal(seen.sType, BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO);
     assert_null(seen.pNext);
-    fixture_close(&f);
 }

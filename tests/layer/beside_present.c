@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is beside a present that is stuck in the driver: command queues on a spare VkQueue (PL-3), and
- * neighbours on a VkQueue on which the driver synchronizes calls (Q-8). */
+/* Who is beside a present that is stuck in the driver: command queues on a spare VkQueue (PL-3),
+ * and neighbours on a VkQueue on which the driver synchronizes calls (Q-8). */
 #include "screen.h"
-
-#include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include "belfry/belfry.h"
 #include "scheduler/command_queue.h"
@@ -159,8 +155,8 @@ DEVICE_TEST(test_labels_stay_until_a_present_has_returned, "SHAPE=q1 INTERNAL_QU
     assert_string_equal(records[2].labels, "neighbour");
 }
 
-/* Where one command queue after the other is placed, by the number of its VkQueue among the driver's;
- * and by which family the program knows it. */
+/* Where one command queue after the other is placed, by the number of its VkQueue among the
+ * driver's; and by which family the program knows it. */
 TEST(test_spares_come_first)
 {
     static const struct {

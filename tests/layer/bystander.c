@@ -4,9 +4,7 @@
  * BYSTANDER_NAME "above" and "below".
  *
  * A program finds what was written down by dlsym in the library that the loader has loaded. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../support/std.h"
 
 #include "bystander.h"
 #include "support/loader_layer.h"
@@ -62,10 +60,9 @@ static VkResult VKAPI_CALL create_device_seen(VkPhysicalDevice physical,
 
 static void queue_seen(VkQueue queue)
 {
-    for (uint32_t i = 0; i < bystander_seen.queue_count; i++) {
+    for (uint32_t i = 0; i < bystander_seen.queue_count; i++)
         if (bystander_seen.queues[i] == queue)
             return;
-    }
     bystander_seen.bad_queues++;
 }
 

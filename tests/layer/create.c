@@ -943,8 +943,8 @@ static void VKAPI_CALL no_second_queue(VkDevice device, uint32_t family, uint32_
 }
 
 /* PL-2: one VkQueue more in each family that has one left, never shown; without them, if the driver
- * refuses them or has no handle for one. 'refused' is what it says, try by try, and 'spared' in which
- * tries there are spares. */
+ * refuses them or has no handle for one. 'refused' is what it says, try by try, and 'spared' in
+ * which tries there are spares. */
 TEST(test_spares)
 {
     static const struct {

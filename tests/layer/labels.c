@@ -154,35 +154,31 @@ static void open_shared(struct device *w)
 #define SHARED_TEST(name_) TEST_AROUND(name_, struct device, w, open_shared, close_world)
 
 /* N-3: each call as it was made, regions with nothing in them too. */
-TEST(test_alone_as_the_program_calls)
+TEST_AROUND(test_alone_as_the_program_calls, struct device, w, open_world, close_world, "SHAPE=q4",
+            two)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q4", two);
-    EXPECT(&w, "a+a", "+a");
-    EXPECT(&w, "a a+b b+other a a!x", "s[a] +b +other s[a/b] !x[a/b]");
-    EXPECT(&w, "a- a+empty a- a- a!y a", "-b +empty -empty -a !y[] s[]");
-    EXPECT(&w, "b- b", "-other s[]");
-    close_world(&w);
+    EXPECT(w, "a+a", "+a");
+    EXPECT(w, "a a+b b+other a a!x", "s[a] +b +other s[a/b] !x[a/b]");
+    EXPECT(w, "a- a+empty a- a- a!y a", "-b +empty -empty -a !y[] s[]");
+    EXPECT(w, "b- b", "-other s[]");
 }
 
 /* N-1 */
-TEST(test_shared_each_around_its_own)
+TEST_AROUND(test_shared_each_around_its_own, struct device, w, open_world, close_world, "SHAPE=q1",
+            three)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", three);
-    EXPECT(&w, "a+a b+b", "+a"); /* nothing to show for b yet */
-    EXPECT(&w, "a b b a", "s[a] -a +b s[b] s[b] -b +a s[a]");
+    EXPECT(w, "a+a b+b", "+a"); /* nothing to show for b yet */
+    EXPECT(w, "a b b a", "s[a] -a +b s[b] s[b] -b +a s[a]");
     /* One without labels is in nobody's. */
-    EXPECT(&w, "c a", "-a s[] +a s[a]");
+    EXPECT(w, "c a", "-a s[] +a s[a]");
     /* Nested ones, of which only what differs is touched, also beside another of the same name. */
-    EXPECT(&w, "a+in a a- a+in a", "+in s[a/in] -in +in s[a/in]");
-    EXPECT(&w, "b a", "-in -a +b s[b] -b +a +in s[a/in]");
-    EXPECT(&w, "a- a-", "-in -a");
+    EXPECT(w, "a+in a a- a+in a", "+in s[a/in] -in +in s[a/in]");
+    EXPECT(w, "b a", "-in -a +b s[b] -b +a +in s[a/in]");
+    EXPECT(w, "a- a-", "-in -a");
     /* Begun and ended by turns. */
-    EXPECT(&w, "b-", "");
-    EXPECT(&w, "b", "s[]");
-    EXPECT(&w, "b+b a+a b- a a-", "+b -b +a s[a] -a");
-    close_world(&w);
+    EXPECT(w, "b-", "");
+    EXPECT(w, "b", "s[]");
+    EXPECT(w, "b+b a+a b- a a-", "+b -b +a s[a] -a");
 }
 
 /* N-2 */
@@ -274,22 +270,20 @@ SHARED_TEST(test_held_and_ended_before_it_went)
 }
 
 /* Several queues released at once: one call for each, not one for all. */
-TEST(test_released_together)
+TEST_AROUND(test_released_together, struct device, w, open_world, close_world, "SHAPE=q1", three)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1", three);
     static const char *const names[] = {"a", "b", NULL};
     for (uint32_t q = 0; q < 3; q++) {
         if (names[q])
-            begin(w.queues[0][q], names[q]);
-        hold(w.queues[0][q], t, 1);
-        hold(w.queues[0][q], t, 1);
+            begin(w->queues[0][q], names[q]);
+        hold(w->queues[0][q], t, 1);
+        hold(w->queues[0][q], t, 1);
         if (names[q])
-            end(w.queues[0][q]);
+            end(w->queues[0][q]);
     }
-    EXPECT(&w, "", "+a");
-    make_calls(&w, "t=1");
-    size_t n = w.icd.record_count();
+    EXPECT(w, "", "+a");
+    make_calls(w, "t=1");
+    size_t n = w->icd.record_count();
     uint32_t calls = 0, infos[3] = {0};
     static const char *const labels[] = {"a", "b", ""};
     for (size_t i = 0; i < n; i++) {
@@ -303,7 +297,6 @@ TEST(test_released_together)
     assert_int_equal(calls, 3);
     for (uint32_t q = 0; q < 3; q++)
         assert_int_equal(infos[q], 2);
-    close_world(&w);
 }
 
 /* A call with a fence, a fence alone, both forms of submission, several batches in a call. */
@@ -390,23 +383,20 @@ TEST(test_traced)
 }
 
 /* What a lost device drops takes its labels along. */
-TEST(test_lost)
+TEST_AROUND(test_lost, struct device, w, open_world, world_close, "SHAPE=q1 LOSE_AT_SUBMIT=1", two)
 {
-    struct device w;
-    open_world(&w, "SHAPE=q1 LOSE_AT_SUBMIT=1", two);
-    VkQueue b = w.queues[0][1];
-    make_calls(&w, "a+a a?1 a!x a+b a!y a?1");
+    VkQueue b = w->queues[0][1];
+    make_calls(w, "a+a a?1 a!x a+b a!y a?1");
     lines_begin();
     VkResult result = vulkan_submit(b, (struct vulkan_batch){.wait = passed, .wait_value = 1});
     assert_int_equal(lines_end(NULL, 0), 1);
     assert_int_equal(result, VK_ERROR_DEVICE_LOST);
-    make_calls(&w, "a- a- a-"); /* one too many ends nothing */
+    make_calls(w, "a- a- a-"); /* one too many ends nothing */
     begin(b, "left open");
-    w.icd.record_stop();
-    assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroySemaphore(w.device, passed, NULL);
-    world_close(&w);
+    w->icd.record_stop();
+    assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
+    vkDestroySemaphore(w->device, t, NULL);
+    vkDestroySemaphore(w->device, passed, NULL);
 }
 
 /* Under threads: every submission is in its own queue's labels, in its queue's order --------------

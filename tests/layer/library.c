@@ -40,15 +40,13 @@ TEST(everything_passes_through_and_one_line_says_so)
     world_close(&first);
 }
 
-TEST(it_answers_for_itself_and_asks_the_next_for_the_rest)
+TEST_AROUND(it_answers_for_itself_and_asks_the_next_for_the_rest, struct device, w, run,
+            world_close)
 {
-    struct device w;
-    run(&w);
     uint32_t count = 1;
-    assert_success(vkEnumerateDeviceExtensionProperties(w.physical, BF_LAYER_NAME, &count, NULL));
+    assert_success(vkEnumerateDeviceExtensionProperties(w->physical, BF_LAYER_NAME, &count, NULL));
     assert_int_equal(count, 0);
-    assert_success(vkEnumerateDeviceExtensionProperties(w.physical, NULL, &count, NULL));
+    assert_success(vkEnumerateDeviceExtensionProperties(w->physical, NULL, &count, NULL));
     assert_true(count > 0);
-    assert_ptr_equal(vkGetDeviceProcAddr(w.device, "vkNoSuchCommand"), NULL);
-    world_close(&w);
+    assert_ptr_equal(vkGetDeviceProcAddr(w->device, "vkNoSuchCommand"), NULL);
 }

@@ -51,10 +51,9 @@ static bool is_added(const char *name, size_t length)
                                         "vkGetMemoryHostPointerPropertiesEXT",
                                         "vkGetSemaphoreFdKHR",
                                         "vkImportSemaphoreFdKHR"};
-    for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+    for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
         if (strlen(added[i]) == length && memcmp(added[i], name, length) == 0)
             return true;
-    }
     return false;
 }
 

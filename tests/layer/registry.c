@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "registry.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 #define PATH "/usr/share/vulkan/registry/vk.xml"
 

@@ -2,8 +2,6 @@
 /* A window without a window, and a thread that presents to it. */
 #include "screen.h"
 
-#include <unistd.h>
-
 void screen_open(struct device *w, struct screen *s, const uint32_t *families, uint32_t count)
 {
     const VkHeadlessSurfaceCreateInfoEXT surface = {VK_TYPE(HEADLESS_SURFACE_CREATE_INFO_EXT)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A window without a window, and a thread that presents to it. Functions fail the test when something
- * is amiss, unless they return a VkResult. */
+/* A window without a window, and a thread that presents to it. Functions fail the test when
+ * something is amiss, unless they return a VkResult. */
 #ifndef BELFRY_TEST_LAYER_SCREEN_H
 #define BELFRY_TEST_LAYER_SCREEN_H
 

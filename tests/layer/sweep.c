@@ -39,10 +39,9 @@ static uint32_t extension_count;
 
 static bool is_known(const char *extension)
 {
-    for (uint32_t i = 0; i < extension_count; i++) {
+    for (uint32_t i = 0; i < extension_count; i++)
         if (strcmp(extensions[i], extension) == 0)
             return true;
-    }
     return false;
 }
 
@@ -86,10 +85,9 @@ struct program {
 
 static bool lists(const VkExtensionProperties *list, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; name && i < count; i++) {
+    for (uint32_t i = 0; name && i < count; i++)
         if (strcmp(list[i].extensionName, name) == 0)
             return true;
-    }
     return false;
 }
 

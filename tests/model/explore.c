@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explore.h"
 
-#include <string.h>
-
 enum { SEEN = 1 << 16 };
 
 /* States of this program and these options, by open addressing; full enough, it takes no more. */

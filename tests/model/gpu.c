@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void object(struct gpu *gpu, const char *format, ...)
 {
     if (gpu->objection[0])
@@ -74,10 +69,9 @@ int gpu_next(const struct gpu *gpu, int engine)
     if (e->first == e->end)
         return -1;
     const struct gpu_batch *batch = &e->batches[e->first];
-    for (int w = 0; w < batch->wait_count; w++) {
+    for (int w = 0; w < batch->wait_count; w++)
         if (batch->waits[w].semaphore->value < batch->waits[w].value)
             return -1;
-    }
     return batch->executes ? __builtin_ctz(batch->executes) : MODEL_OPS;
 }
 
@@ -238,10 +232,9 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
                                           const VkImageMemoryBarrier *image_barriers)
 {
     (void)flags, (void)buffer_count, (void)buffer_barriers, (void)image_count, (void)image_barriers;
-    for (uint32_t i = 0; i < memory_count; i++) {
+    for (uint32_t i = 0; i < memory_count; i++)
         if (is_full(from, to, memory[i].srcAccessMask, memory[i].dstAccessMask))
             buffer_of(handle)->own[GPU_BARRIER] = 1;
-    }
 }
 
 /* -------------------------------------------------------------------------------- Submitting -- */
@@ -249,10 +242,9 @@ static VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer handle, VkPipelineStag
 /* What is complete when the semaphore has the value. */
 static op_set complete_at(const struct gpu_semaphore *semaphore, uint64_t value)
 {
-    for (int i = 0; i < semaphore->signal_count; i++) {
+    for (int i = 0; i < semaphore->signal_count; i++)
         if (semaphore->signals[i].value >= value)
             return semaphore->signals[i].after;
-    }
     return 0; /* of a run before this one */
 }
 

@@ -48,10 +48,9 @@ static void script(const char *text)
     char operations[256] = "", word[16];
     int used;
     print_message("    %s\n", text);
-    for (const char *at = text; sscanf(at, " %15s%n", word, &used) == 1; at += used) {
+    for (const char *at = text; sscanf(at, " %15s%n", word, &used) == 1; at += used)
         if (is_operation(word))
             strcat(strcat(operations, " "), word);
-    }
     assert_true(program_parse(&program, operations));
     ideal_begin(&machine, &program, true);
     int issued = 0;

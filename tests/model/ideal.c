@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ideal.h"
 
-#include <string.h>
-
 enum {
     FEW = 32, /* states that are compared one by one */
     TABLE = 4 * IDEAL_STATES,
@@ -61,10 +59,9 @@ static ideal_state settle(const struct ideal *ideal, ideal_state state, op_set a
     bool moved;
     do {
         moved = false;
-        for (int q = 0; q < MODEL_QUEUES; q++) {
+        for (int q = 0; q < MODEL_QUEUES; q++)
             while (take_step(ideal, &state, q, available, which))
                 moved = true;
-        }
     } while (moved);
     return state;
 }
@@ -110,10 +107,9 @@ static bool is_there(struct ideal *ideal, ideal_state state, uint16_t **place)
     *place = NULL;
     if (ideal->count > FEW)
         return find_in_table(ideal, state, place);
-    for (int i = 0; i < ideal->count; i++) {
+    for (int i = 0; i < ideal->count; i++)
         if (ideal->states[i] == state)
             return true;
-    }
     return false;
 }
 
@@ -196,10 +192,9 @@ static void find_causes(struct ideal *ideal, int count)
         for (int i = 0; i < count; i++) {
             op_set *queue = &of_queue[program->ops[i].queue];
             *queue |= program->executes & (op_set)(1u << i);
-            for (int j = 0; j < count; j++) {
+            for (int j = 0; j < count; j++)
                 if (ideal->followed[i] >> j & 1)
                     *queue |= ideal->causes[j];
-            }
             moved |= ideal->causes[i] != *queue;
             ideal->causes[i] = *queue;
         }
@@ -329,10 +324,9 @@ bool ideal_queue_is_idle(struct ideal *ideal, int queue, bool idle)
 static void keep_settled(struct ideal *ideal, op_set available)
 {
     int kept = 0;
-    for (int s = 0; s < ideal->count; s++) {
+    for (int s = 0; s < ideal->count; s++)
         if (ideal_settle(ideal, ideal->states[s], available) == ideal->states[s])
             ideal->states[kept++] = ideal->states[s];
-    }
     ideal->count = kept;
 }
 

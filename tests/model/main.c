@@ -4,13 +4,8 @@
  *
  * Exit codes: 0 all is well, 1 a violation was found (and how to see it again is printed), 2 this
  * program or the set-up is at fault. */
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "explore.h"
 
@@ -136,10 +131,9 @@ static void report(const struct options *options, const struct program *program,
         printf(" --refusals %d", finding->options.refusal_budget);
     if (finding->options.high) {
         printf(" --high ");
-        for (int q = 0; q < MODEL_QUEUES; q++) {
+        for (int q = 0; q < MODEL_QUEUES; q++)
             if (finding->options.high >> q & 1)
                 putchar('A' + q);
-        }
     }
     printf("%s\n", finding->options.loaded ? " --loaded" : "");
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The alphabet: executions, then signals, then waits, then the CPU's signals. */
 enum {
     PAIRS = MODEL_FENCES * MODEL_VALUES,
@@ -95,10 +92,9 @@ bool program_is_canonical(const struct program *program, const int engine_of[MOD
                 allowed &= (engine_of[a] == engine_of[b]) ==
                            (engine_of[orders[o][a]] == engine_of[orders[o][b]]);
         }
-        for (int f = 0; f < 2 && allowed; f++) {
+        for (int f = 0; f < 2 && allowed; f++)
             if (comes_first_renamed(program, orders[o], fences[f]))
                 return false;
-        }
     }
     return true;
 }

@@ -7,9 +7,7 @@
 #ifndef BELFRY_MODEL_PROGRAM_H
 #define BELFRY_MODEL_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../support/std.h"
 
 #include "../random/rng.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
-
 /* What fences are set to when all that waits is to be released: above every value of a program. */
 #define HIGH 1000
 
@@ -116,10 +112,9 @@ bool rig_probe(int engines, int engine_of[MODEL_QUEUES])
         good &= bfQueueExecute(queues[q], 1, &buffer) == VK_SUCCESS && rig.gpu.accepted >> q & 1;
         engine_of[q] = rig.gpu.engine_of[q];
     }
-    for (int e = 0; e < engines; e++) {
+    for (int e = 0; e < engines; e++)
         while (gpu_next(&rig.gpu, e) >= 0)
             gpu_finish(&rig.gpu, e);
-    }
     for (int q = 0; q < MODEL_QUEUES && good; q++)
         bfDestroyQueue(queues[q]);
     if (!good)
@@ -133,10 +128,9 @@ static const char *set_text(op_set set, char buffer[MODEL_OPS * 3 + 1])
 {
     char *at = buffer;
     *at = 0;
-    for (int i = 0; i < MODEL_OPS; i++) {
+    for (int i = 0; i < MODEL_OPS; i++)
         if (set >> i & 1)
             at += sprintf(at, at == buffer ? "%d" : ",%d", i);
-    }
     return buffer;
 }
 
@@ -512,12 +506,11 @@ static void destroy_queues(struct run *run)
 static void release(struct run *run)
 {
     struct gpu *gpu = &run->rig->gpu;
-    for (int f = 0; f < MODEL_FENCES; f++) {
+    for (int f = 0; f < MODEL_FENCES; f++)
         if (run->options->destroy)
             bfDestroyFence(run->fences[f]);
         else if (bfSignalFence(run->fences[f], HIGH) != VK_SUCCESS)
             violate(run, "setting a fence high fails");
-    }
     bool moved;
     do {
         moved = false;

@@ -61,48 +61,43 @@ static void do_work(struct driver *d, BfQueue queue, uint32_t command_buffers)
 }
 
 /* To and fro, each piece waiting for the one before. */
-TEST(a_hand_over_is_one_call_with_one_barrier)
+TEST_AROUND(a_hand_over_is_one_call_with_one_barrier, struct driver, d, driver_open, driver_close)
 {
-    struct driver d;
-    driver_open(&d);
     BfQueue queues[2];
     BfFence fences[2];
     for (int i = 0; i < 2; i++) {
-        queues[i] = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
-        fences[i] = make_fence(&d.f, 0);
+        queues[i] = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+        fences[i] = make_fence(&d->f, 0);
     }
-    VkEvent last = stall(&d, queues[1]);
+    VkEvent last = stall(d, queues[1]);
     queue_signal(queues[1], fences[1], 1);
     for (uint64_t i = 0; i < CALLS / 2; i++) {
         queue_wait(queues[i % 2], fences[(i + 1) % 2], i + 1);
-        assert_no_call(&d);
-        do_work(&d, queues[i % 2], 2);
+        assert_no_call(d);
+        do_work(d, queues[i % 2], 2);
         queue_signal(queues[i % 2], fences[i % 2], i + 2);
-        assert_no_call(&d);
+        assert_no_call(d);
     }
-    stall_end(&d.f, last);
+    stall_end(&d->f, last);
     await_fence(fences[1], CALLS / 2 + 1);
-    assert_no_call(&d);
-    driver_close(&d);
+    assert_no_call(d);
 }
 
-TEST(work_that_was_seen_complete_needs_no_barrier)
+TEST_AROUND(work_that_was_seen_complete_needs_no_barrier, struct driver, d, driver_open,
+            driver_close)
 {
-    struct driver d;
-    driver_open(&d);
-    BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue second = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&d.f, 0);
-    do_work(&d, first, 1);
+    BfQueue first = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+    BfQueue second = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&d->f, 0);
+    do_work(d, first, 1);
     queue_signal(first, fence, 1);
     await_fence(fence, 1);
     queue_wait(second, fence, 1);
-    do_work(&d, second, 1);
+    do_work(d, second, 1);
     queue_signal(second, fence, 2);
     await_fence(fence, 2);
-    do_work(&d, second, 1);
-    do_work(&d, second, 2); /* of the one before it nobody knows anything yet */
-    driver_close(&d);
+    do_work(d, second, 1);
+    do_work(d, second, 2); /* of the one before it nobody knows anything yet */
 }
 
 /* Held executions that are released together: one batch and one epoch, with a barrier between each
@@ -145,21 +140,19 @@ TEST(executions_that_nothing_separates_are_one_batch)
 }
 
 /* Queues that wait for one work: the barrier of the first is before the work of all. */
-TEST(one_barrier_serves_all_that_wait_for_one_work)
+TEST_AROUND(one_barrier_serves_all_that_wait_for_one_work, struct driver, d, driver_open,
+            driver_close)
 {
-    struct driver d;
-    driver_open(&d);
-    BfQueue first = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
-    BfFence fence = make_fence(&d.f, 0);
-    VkEvent event = stall(&d, first);
+    BfQueue first = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&d->f, 0);
+    VkEvent event = stall(d, first);
     queue_signal(first, fence, 1);
     for (uint32_t i = 0; i < 4; i++) {
-        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        BfQueue queue = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
         queue_wait(queue, fence, 1);
-        do_work(&d, queue, i == 0 ? 2 : 1);
+        do_work(d, queue, i == 0 ? 2 : 1);
     }
-    stall_end(&d.f, event);
-    driver_close(&d);
+    stall_end(&d->f, event);
 }
 
 /* Each work of a queue has a barrier between itself and what the queue did before, so that a queue

@@ -114,96 +114,85 @@ static uint32_t read_some(BfFenceLogReader reader, BfFenceLogRecord records[8])
 
 /* Their entries go with the queue's next batch that isn't protected; a read makes one if none
  * comes. */
-TEST(they_are_logged_beside)
+TEST_AROUND(they_are_logged_beside, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
-    BfFenceLogReader waits = make_reader(&r, BF_FENCE_LOG_TYPE_WAITS);
-    BfFenceLogReader signals = make_reader(&r, BF_FENCE_LOG_TYPE_SIGNALS);
+    BfFenceLogReader waits = make_reader(r, BF_FENCE_LOG_TYPE_WAITS);
+    BfFenceLogReader signals = make_reader(r, BF_FENCE_LOG_TYPE_SIGNALS);
     BfFenceLogRecord w[8], s[8];
-    submit(&r, protected_commands(&r), true, 1, 1);
-    fixture_settle(&r.f);
-    vulkan_signal(r.f.device, r.go, 1);
-    vulkan_wait(r.f.device, r.done, 1);
-    submit(&r, protected_commands(&r), true, 0, 2);
-    submit_older(&r, protected_commands(&r), 3);
-    submit(&r, write_word_in(&r.f, r.family, 3, 9), false, 1, 4);
-    vulkan_wait(r.f.device, r.done, 4);
+    submit(r, protected_commands(r), true, 1, 1);
+    fixture_settle(&r->f);
+    vulkan_signal(r->f.device, r->go, 1);
+    vulkan_wait(r->f.device, r->done, 1);
+    submit(r, protected_commands(r), true, 0, 2);
+    submit_older(r, protected_commands(r), 3);
+    submit(r, write_word_in(&r->f, r->family, 3, 9), false, 1, 4);
+    vulkan_wait(r->f.device, r->done, 4);
     assert_int_equal(read_some(waits, w), 2);
     assert_int_equal(read_some(signals, s), 4);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(w[i].entry.fenceValue, 1);
-        assert_int_equal(w[i].entry.hNativeFence, bfGetFenceLogHandle(r.go_fence));
+        assert_int_equal(w[i].entry.hNativeFence, bfGetFenceLogHandle(r->go_fence));
     }
-    bool timed = r.f.families[r.family].timestampValidBits > 0;
+    bool timed = r->f.families[r->family].timestampValidBits > 0;
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(s[i].entry.fenceValue, i + 1);
-        assert_int_equal(s[i].entry.hNativeFence, bfGetFenceLogHandle(r.done_fence));
+        assert_int_equal(s[i].entry.hNativeFence, bfGetFenceLogHandle(r->done_fence));
         assert_int_equal(s[i].entry.fenceEndGpuTimestamp != 0, timed);
     }
-    assert_int_equal(read_word(&r.f, 3), 9);
+    assert_int_equal(read_word(&r->f, 3), 9);
     /* None comes: reading makes one. */
-    submit(&r, protected_commands(&r), true, 0, 5);
-    vulkan_wait(r.f.device, r.done, 5);
+    submit(r, protected_commands(r), true, 0, 5);
+    vulkan_wait(r->f.device, r->done, 5);
     uint32_t count = 0;
     while (count == 0) {
         count = read_some(signals, s);
-        fixture_settle(&r.f);
+        fixture_settle(&r->f);
     }
     assert_int_equal(count, 1);
     assert_int_equal(s[0].entry.fenceValue, 5);
     bfDestroyFenceLogReader(waits);
     bfDestroyFenceLogReader(signals);
-    rig_close(&r);
 }
 
 /* Logs that are made while one is under way. */
-TEST(a_log_may_be_made_behind_one)
+TEST_AROUND(a_log_may_be_made_behind_one, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
-    submit(&r, protected_commands(&r), true, 0, 1);
-    BfFenceLogReader signals = make_reader(&r, BF_FENCE_LOG_TYPE_SIGNALS);
-    submit(&r, protected_commands(&r), true, 0, 2);
+    submit(r, protected_commands(r), true, 0, 1);
+    BfFenceLogReader signals = make_reader(r, BF_FENCE_LOG_TYPE_SIGNALS);
+    submit(r, protected_commands(r), true, 0, 2);
     assert_success(bfSetFenceLogEntries(signals, 32));
-    vulkan_wait(r.f.device, r.done, 2);
+    vulkan_wait(r->f.device, r->done, 2);
     bfDestroyFenceLogReader(signals);
-    rig_close(&r);
 }
 
 /* So neither stores of native fences nor barriers come into protected batches. */
-TEST(no_command_queue_lives_on_such_a_vkqueue)
+TEST_AROUND(no_command_queue_lives_on_such_a_vkqueue, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
-    struct fixture *f = &r.f;
+    struct fixture *f = &r->f;
     VkEvent event;
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &event));
-    VkCommandBuffer commands = commands_begin_in(f, r.family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    VkCommandBuffer commands = commands_begin_in(f, r->family, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     vkCmdWaitEvents(commands, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(commands));
-    submit(&r, commands, false, 0, 1);
+    submit(r, commands, false, 0, 1);
     /* It stands; none of as many queues as could be does. */
     for (int i = 0; i < 8; i++) {
         BfQueue queue = make_queue(f, i % 2 ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT);
         execute(queue, write_word(f, queue, 0, 1));
         await_idle(queue);
     }
-    assert_int_equal(vulkan_value(f->device, r.done), 0);
+    assert_int_equal(vulkan_value(f->device, r->done), 0);
     assert_success(vkSetEvent(f->device, event));
-    vulkan_wait(f->device, r.done, 1);
+    vulkan_wait(f->device, r->done, 1);
     vkDestroyEvent(f->device, event, NULL);
-    rig_close(&r);
 }
 
 /* What hands over to them and from them does so by semaphores. */
-TEST(they_take_part_in_hand_overs)
+TEST_AROUND(they_take_part_in_hand_overs, struct rig, r, rig_open, rig_close)
 {
-    struct rig r;
-    rig_open(&r);
-    struct fixture *f = &r.f;
+    struct fixture *f = &r->f;
     BfQueue queues[3];
     BfFence natives[3];
     for (int i = 0; i < 3; i++) {
@@ -215,18 +204,17 @@ TEST(they_take_part_in_hand_overs)
         /* A command queue, then the protected batch, then another command queue. */
         execute(queue, write_word(f, queue, 0, (uint32_t)n));
         queue_signal(queue, natives[n % 3], n);
-        queue_signal(queue, r.go_fence, n);
-        submit(&r, protected_commands(&r), true, n, n);
-        queue_wait(next, r.done_fence, n);
+        queue_signal(queue, r->go_fence, n);
+        submit(r, protected_commands(r), true, n, n);
+        queue_wait(next, r->done_fence, n);
         queue_wait(next, natives[n % 3], n);
         execute(next, copy_word(f, next, 0, 1));
         queue_signal(next, natives[(n + 1) % 3], n + 100 * n);
     }
     for (int i = 0; i < 3; i++)
         await_idle(queues[i]);
-    vulkan_wait(f->device, r.done, 20);
+    vulkan_wait(f->device, r->done, 20);
     assert_int_equal(read_word(f, 1), 20);
-    rig_close(&r);
 }
 
 /* The timeline has them without times of the GPU. */

@@ -3,10 +3,6 @@
 #include "bench.h"
 #include "../support/type.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static VkPhysicalDevice device_choose(struct bench *bench, const char *wanted)
 {
     VkPhysicalDevice devices[16];

@@ -4,9 +4,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 struct place {
     char path[4096];

@@ -3,9 +3,6 @@
 #include "run.h"
 #include "../support/type.h"
 
-#include <inttypes.h>
-#include <sched.h>
-
 /* The device may be writing right now, out of the thread sanitizer's sight. */
 __attribute__((no_sanitize_thread)) static uint32_t word_read(const struct run *run, int word)
 {

@@ -2,8 +2,6 @@
 /* A plan as text: enough to understand a failure without a debugger. */
 #include "plan.h"
 
-#include <inttypes.h>
-
 const char *plan_shape_name(enum plan_shape shape)
 {
     static const char *const names[SHAPE_COUNT] = {"any",   "mixed",  "chain", "brake", "burst",

@@ -4,8 +4,6 @@
  * cycle; whether a semaphore may be signalled is decided with the events' closed sets. */
 #include "generate.h"
 
-#include <string.h>
-
 void event_depend(struct plan_event *event, const struct plan *plan, int on, bool strong,
                   bool wholly)
 {

@@ -5,12 +5,7 @@
  *
  * Exit codes: 0 all is well, 1 a violation was found (its seed is printed), 2 this program or the
  * set-up is at fault, 77 there is no device for it. */
-#include <errno.h>
-#include <inttypes.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "run.h"

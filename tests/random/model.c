@@ -5,10 +5,6 @@
  * promised: they count for the proof that everything ends, which is that the graph has no cycle. */
 #include "plan.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct edge {
     int32_t from;
     int32_t to;

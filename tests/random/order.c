@@ -9,8 +9,6 @@
  * by 'after': a call is made when so many calls of the other threads have returned. */
 #include "order.h"
 
-#include <string.h>
-
 /* Calls ------------------------------------------------------------------------------------- */
 
 void op_after(struct order *o, struct plan_op *op, int other)

@@ -5,10 +5,6 @@
 #include "bench.h"
 #include "../support/type.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char LAYERS[] = "VK_INSTANCE_LAYERS";
 
 /* No other thread is there yet. */

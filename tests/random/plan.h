@@ -35,10 +35,7 @@
 #ifndef BELFRY_RANDOM_PLAN_H
 #define BELFRY_RANDOM_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "../support/std.h"
 
 #include "rng.h"
 

@@ -3,8 +3,6 @@
  * made so here, by the order of calls alone. */
 #include "generate.h"
 
-#include <string.h>
-
 static bool wild_usable(const struct generator *g, int index)
 {
     const struct plan_semaphore *semaphore = &g->plan->semaphores[index];

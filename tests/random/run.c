@@ -4,16 +4,8 @@
 #include "run.h"
 #include "../support/type.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const uint64_t SHORT_NS = 20000;
 static const uint64_t LONG_NS = UINT64_C(10000000000000);

@@ -3,9 +3,7 @@
 #ifndef BELFRY_RANDOM_RUN_H
 #define BELFRY_RANDOM_RUN_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdint.h>
+#include "../support/std.h"
 
 #include "../icd/icd_client.h"
 #include "bench.h"

@@ -3,9 +3,7 @@
 #include "run.h"
 #include "../support/type.h"
 
-#include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 
 /* Objects ----------------------------------------------------------------------------------- */
 

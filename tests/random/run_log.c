@@ -10,11 +10,6 @@
 #include "run.h"
 #include "../support/type.h"
 
-#include <inttypes.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     LOG_SIDES = 2, /* waits and signals, as BfFenceLogType - 1 */
     LOG_READERS = 2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A driver that fails at each of the first 500 calls of a busy program, in turn: the device is lost
- * there, or there is no memory, once. No call hangs, no object leaks, the results are those that the
- * headers allow, and the program goes on: with its device, or with the next one in its process.
+ * there, or there is no memory, once. No call hangs, no object leaks, the results are those that
+ * the headers allow, and the program goes on: with its device, or with the next one in its process.
  *
  * Here each STEP-th call fails; BELFRY_TEST_STEP=1 (./dev soak faults) is for all of them. */
 #include "support/fixture.h"

@@ -183,8 +183,8 @@ SCENE_TEST(held_work_is_dropped)
     assert_lost(s);
 }
 
-/* Belfry's own decision: the driver hears nothing of it, isn't asked for what it knows, and is waited
- * for by nobody. */
+/* Belfry's own decision: the driver hears nothing of it, isn't asked for what it knows, and is
+ * waited for by nobody. */
 SCENE_TEST(the_program_removes_the_device)
 {
     struct fixture *f = &s->f;
@@ -276,7 +276,7 @@ TEST(a_device_lost_at_any_submission_hangs_nobody)
     print_message("lost at each of %u submissions\n", n - 1);
 }
 
-/* --------------------------------------------------------------------- What is known of a loss -- */
+/* ------------------------------------------------------------------- What is known of a loss -- */
 
 struct told {
     char lines[16][160];

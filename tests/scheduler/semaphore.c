@@ -109,89 +109,74 @@ static void finish(struct world *w)
     bf_map_finish(&w->scheduler.semaphores, NULL, NULL);
 }
 
-TEST(test_timeline)
+TEST_AROUND(test_timeline, struct world, w, world_init, finish)
 {
-    struct world w;
-    world_init(&w);
-    struct bf_semaphore *sem = make(&w, true, false, 5);
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 5));
-    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 6));
+    struct bf_semaphore *sem = make(w, true, false, 5);
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 5));
+    assert_false(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 6));
     assert_int_equal(bf_semaphore_reach(sem, 9), 0);
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 6));
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 6));
     /* S-1: acceptance may come in any order, the counter never falls. */
     assert_int_equal(bf_semaphore_reach(sem, 7), 0);
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 9));
-    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 10));
-    finish(&w);
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 9));
+    assert_false(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 10));
 }
 
-TEST(test_waiters_by_value)
+TEST_AROUND(test_waiters_by_value, struct world, w, world_init, finish)
 {
-    struct world w;
-    world_init(&w);
-    struct bf_semaphore *sem = make(&w, true, false, 0);
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 3, &w.queues[0]));
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 5, &w.queues[1]));
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 2, &w.queues[2]));
+    struct bf_semaphore *sem = make(w, true, false, 0);
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 3, &w->queues[0]));
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 5, &w->queues[1]));
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 2, &w->queues[2]));
     assert_int_equal(bf_semaphore_reach(sem, 1), 0);
     /* A larger signal than the one waited for releases too; the engines come back as a mask. */
     assert_int_equal(bf_semaphore_reach(sem, 4), 3);
-    assert_false(atomic_load(&w.queues[0].blocked));
-    assert_true(atomic_load(&w.queues[1].blocked));
-    assert_false(atomic_load(&w.queues[2].blocked));
-    assert_int_equal(atomic_load(&w.engines[0].dirty), 1);
-    assert_int_equal(atomic_load(&w.engines[1].dirty), 1);
-    assert_false(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 4, &w.queues[0]));
+    assert_false(atomic_load(&w->queues[0].blocked));
+    assert_true(atomic_load(&w->queues[1].blocked));
+    assert_false(atomic_load(&w->queues[2].blocked));
+    assert_int_equal(atomic_load(&w->engines[0].dirty), 1);
+    assert_int_equal(atomic_load(&w->engines[1].dirty), 1);
+    assert_false(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 4, &w->queues[0]));
     assert_int_equal(bf_semaphore_reach(sem, 5), 1);
     assert_int_equal(atomic_load(&sem->waiter_count), 0);
     assert_int_equal(watchers_started, 0);
-    finish(&w);
 }
 
-TEST(test_binary_sides)
+TEST_AROUND(test_binary_sides, struct world, w, world_init, finish)
 {
-    struct world w;
-    world_init(&w);
-    struct bf_semaphore *sem = make(&w, false, false, 0);
+    struct bf_semaphore *sem = make(w, false, false, 0);
     /* Nothing outstanding: an acquired image's semaphore is ready for its wait. */
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 0));
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_SIGNAL, 0));
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[0]));
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_SIGNAL, 1, &w.queues[2]));
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 0));
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_SIGNAL, 0));
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[0]));
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_SIGNAL, 1, &w->queues[2]));
     assert_int_equal(bf_semaphore_count(sem, BF_FOR_WAIT), 1);
-    assert_true(atomic_load(&w.queues[2].blocked));
+    assert_true(atomic_load(&w->queues[2].blocked));
     assert_int_equal(bf_semaphore_count(sem, BF_FOR_SIGNAL), 2);
-    assert_false(atomic_load(&w.queues[2].blocked));
-    finish(&w);
+    assert_false(atomic_load(&w->queues[2].blocked));
 }
 
-TEST(test_unblock)
+TEST_AROUND(test_unblock, struct world, w, world_init, finish)
 {
-    struct world w;
-    world_init(&w);
-    struct bf_semaphore *sem = make(&w, true, false, 0);
+    struct bf_semaphore *sem = make(w, true, false, 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[i]));
-    bf_semaphore_unblock(&w.queues[1]);
-    assert_false(atomic_load(&w.queues[1].blocked));
-    bf_semaphore_unblock(&w.queues[1]);
+        assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[i]));
+    bf_semaphore_unblock(&w->queues[1]);
+    assert_false(atomic_load(&w->queues[1].blocked));
+    bf_semaphore_unblock(&w->queues[1]);
     assert_int_equal(atomic_load(&sem->waiter_count), 2);
     assert_int_equal(bf_semaphore_reach(sem, 1), 3);
-    finish(&w);
 }
 
-TEST(test_host_signal)
+TEST_AROUND(test_host_signal, struct world, w, world_init, finish)
 {
-    struct world w;
-    world_init(&w);
-    struct bf_semaphore *sem = make(&w, true, false, 0);
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 1, &w.queues[2]));
-    bf_semaphore_host_signal(&w.scheduler, (VkSemaphore)(uintptr_t)0x2000,
+    struct bf_semaphore *sem = make(w, true, false, 0);
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[2]));
+    bf_semaphore_host_signal(&w->scheduler, (VkSemaphore)(uintptr_t)0x2000,
                              1); /* unknown: nothing */
     assert_int_equal(pumped, 0);
-    bf_semaphore_host_signal(&w.scheduler, HANDLE, 1);
+    bf_semaphore_host_signal(&w->scheduler, HANDLE, 1);
     assert_int_equal(pumped, 2);
-    finish(&w);
 }
 
 /* Who exports or imports asks the driver, whose value may have been changed by others. */

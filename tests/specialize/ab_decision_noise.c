@@ -2,10 +2,7 @@
 /* A/B timings whose truth is known, under all sorts of noise: how often the decision is wrong
  * (specialize/ab_decision.h, JU-1 to JU-4, JU-7). --count N trials each, --seed N. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 #include "random/rng.h"
 #include "support/arguments.h"

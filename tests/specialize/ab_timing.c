@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Measurements, case by case (specialize/ab_timing.h, recording.h): what is recorded around a
  * dispatch, how many there are, and where there are none. (Whose time is told, and which:
- * trials_random.c.)
+ * ab_timing_random.c.)
  */
 
 #include "support/test.h"

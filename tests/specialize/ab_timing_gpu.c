@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ab_timing_gpu.h"
 
-#include <string.h>
-
 #define POOLS   8
 #define QUERIES 128
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs whose variants are on trial, against a GPU that takes time (trial_gpu.h): primary
- * and secondary command buffers that dispatch, and draw in passes of their own or of whoever
- * executes them, that are executed by one and then another, recorded once and submitted again and
- * again, begun anew as soon as they have run; submissions, of which the program sees now this and
- * now that. What is told of a measurement (specialize/ab_timing.h, submission.h) is the time that
- * the GPU took for just that work, by its last run, of one variant and by one throw of a coin.
- * --count N --seed N. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Random programs whose variants are on trial, against a GPU that takes time (ab_timing_gpu.h):
+ * primary and secondary command buffers that dispatch, and draw in passes of their own or of
+ * whoever executes them, that are executed by one and then another, recorded once and submitted
+ * again and again, begun anew as soon as they have run; submissions, of which the program sees now
+ * this and now that. What is told of a measurement (specialize/ab_timing.h, submission.h) is the
+ * time that the GPU took for just that work, by its last run, of one variant and by one throw of a
+ * coin. --count N --seed N. */
 
 #include "random/rng.h"
 #include "support/arguments.h"
@@ -123,10 +120,9 @@ static void check_throw(const struct bf_recording *r)
 /* What executes it can't be submitted any more. */
 static void spoil_holders(int index)
 {
-    for (int i = 0; i < BUFFERS; i++) {
+    for (int i = 0; i < BUFFERS; i++)
         if (world.buffers[i].executes[index])
             world.buffers[i].state = SPOILT;
-    }
 }
 
 static void make_recording(int index)
@@ -290,10 +286,9 @@ static void execute(struct program_buffer *b, int index)
             return;
     }
     for (int i = 0; i < BUFFERS; i++) {
-        for (int k = 0; comes[i] && !world.buffers[i].simultaneous && k < BUFFERS; k++) {
+        for (int k = 0; comes[i] && !world.buffers[i].simultaneous && k < BUFFERS; k++)
             if (world.buffers[k].executes[i] && &world.buffers[k] != b && !comes[k])
                 world.buffers[k].state = SPOILT;
-        }
     }
     bf_recording_execute(b->recording, secondary->recording);
     gpu_execute(&b->gpu, &secondary->gpu);
@@ -319,10 +314,9 @@ static void submit(int index)
     struct program_buffer *b = &world.buffers[index];
     if (b->state != READY || !is_idle_everywhere(index))
         return;
-    for (int i = 0; i < BUFFERS; i++) {
+    for (int i = 0; i < BUFFERS; i++)
         if (b->executes[i] && !is_idle_everywhere(i))
             return;
-    }
     struct program_submission *s = &world.all[world.submission_count];
     *s = (struct program_submission){
         .queue = (int)rng_below(&world.rng, QUEUES),

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random uses, counted by notes and tables and, each by itself, by a model that forgets nothing
  * (specialize/histogram.h, TA-1, TA-4 to TA-6, TA-8): --count N, --seed N. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../support/std.h"
 
 #include "random/rng.h"
 #include "support/arguments.h"

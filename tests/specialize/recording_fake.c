@@ -3,11 +3,6 @@
 
 #include "background/background.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 _Atomic uint64_t fake_seed;
 
 void fake_wrong(const char *format, ...)
@@ -55,10 +50,9 @@ void fake_pipeline_init(struct fake_pipeline *pipeline, struct bf_pipeline *reco
 void fake_gone(struct bf_pipeline *pipeline)
 {
     bf_lock_acquire(&lives_lock);
-    for (uint32_t i = 0; i < LIVES; i++) {
+    for (uint32_t i = 0; i < LIVES; i++)
         if (lives[i] == pipeline)
             lives[i] = NULL;
-    }
     bf_lock_release(&lives_lock);
 }
 
@@ -145,30 +139,27 @@ void model_push(struct model *m, uint32_t id, uint32_t offset, uint32_t size, co
 
 static bool word_is(const struct model *m, uint32_t offset, const uint32_t *value)
 {
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         if (m->bytes[offset + i] < 0 ||
             (value && m->bytes[offset + i] != ((const uint8_t *)value)[i]))
             return false;
-    }
     return true;
 }
 
 bool model_allows(const struct model *m, const struct bf_pipeline *p, const struct bf_variant *v)
 {
-    for (uint32_t i = 0; i < BF_WATCHED; i++) {
+    for (uint32_t i = 0; i < BF_WATCHED; i++)
         if ((v->mask >> i & 1) &&
             (m->id != p->push_id || !word_is(m, p->watch.offset[i], &v->values[i])))
             return false;
-    }
     return true;
 }
 
 bool model_has(const struct model *m, const struct bf_pipeline *p, uint32_t mask)
 {
-    for (uint32_t i = 0; i < p->watch.count; i++) {
+    for (uint32_t i = 0; i < p->watch.count; i++)
         if ((mask >> i & 1) && (m->id != p->push_id || !word_is(m, p->watch.offset[i], NULL)))
             return false;
-    }
     return true;
 }
 

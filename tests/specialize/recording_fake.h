@@ -4,9 +4,7 @@
 #ifndef BELFRY_TEST_RECORDING_FAKE_H
 #define BELFRY_TEST_RECORDING_FAKE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "../support/std.h"
 
 #include <volk.h>
 

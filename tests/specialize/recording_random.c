@@ -5,9 +5,6 @@
  * now this and now that; pipelines destroyed and made anew under the same handle. After every step
  * the model says what is bound, which command buffer refers to which variant, and what was counted.
  * More of them: --count N --seed N. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "random/rng.h"
 #include "support/arguments.h"
@@ -238,10 +235,9 @@ static void buffer_cleared(int index, enum state state)
             continue;
         world.buffers[i].state = SPOILT;
         for (uint32_t s = 0; s < world.submission_count; s++) {
-            for (uint32_t k = 0; k < world.all[s].item_count; k++) {
+            for (uint32_t k = 0; k < world.all[s].item_count; k++)
                 if (world.all[s].items[k].buffer == i)
                     know_over(&world.all[s]);
-            }
         }
     }
     b->state = state;
@@ -469,10 +465,9 @@ static void step_execute(void)
 static VkFence random_fence(void)
 {
     VkFence fence = (VkFence)(uintptr_t)(0x100 + rng_below(&world.rng, FENCES));
-    for (uint32_t i = 0; i < world.submission_count; i++) {
+    for (uint32_t i = 0; i < world.submission_count; i++)
         if (world.all[i].fence == fence && !world.all[i].over)
             return VK_NULL_HANDLE;
-    }
     return fence;
 }
 
@@ -519,10 +514,9 @@ static void step_submit(void)
 static void count_until(const struct program_submission *until)
 {
     know_over(until);
-    for (struct program_submission *s = world.all; s <= until; s++) {
+    for (struct program_submission *s = world.all; s <= until; s++)
         for (uint32_t k = 0; s->queue == until->queue && k < s->item_count; k++)
             count_item(s, &s->items[k]);
-    }
 }
 
 static void step_see(void)
@@ -534,23 +528,20 @@ static void step_see(void)
     if (rng_percent(&world.rng, 5)) {
         int queue = rng_range(&world.rng, -1, QUEUES - 1);
         bf_submissions_queue_idle(&world.submissions, queue < 0 ? NULL : &world.all[queue]);
-        for (uint32_t i = 0; i < world.submission_count; i++) {
+        for (uint32_t i = 0; i < world.submission_count; i++)
             if (queue < 0 || world.all[i].queue == queue)
                 count_until(&world.all[i]);
-        }
     } else if (seen->fence && rng_percent(&world.rng, 50)) {
         const VkFence fences[] = {(VkFence)(uintptr_t)0x99, seen->fence};
         bf_submissions_fence_seen(&world.submissions, 2, fences);
-        for (uint32_t i = 0; i < world.submission_count; i++) {
+        for (uint32_t i = 0; i < world.submission_count; i++)
             if (world.all[i].fence == fences[1])
                 count_until(&world.all[i]);
-        }
     } else if (seen->semaphore) {
         bf_submissions_value_seen(&world.submissions, seen->semaphore, seen->value);
-        for (uint32_t i = 0; i < world.submission_count; i++) {
+        for (uint32_t i = 0; i < world.submission_count; i++)
             if (world.all[i].semaphore == seen->semaphore && world.all[i].value <= seen->value)
                 count_until(&world.all[i]);
-        }
     }
 }
 
@@ -560,20 +551,18 @@ static void step_destroy(void)
     int index = (int)rng_below(&world.rng, PIPELINES);
     struct program_pipeline *p = &world.pipelines[index];
     for (uint32_t i = 0; i < world.submission_count; i++) {
-        for (uint32_t k = 0; k < world.all[i].item_count; k++) {
+        for (uint32_t k = 0; k < world.all[i].item_count; k++)
             if (world.all[i].items[k].uses.life[index] == p->life)
                 know_over(&world.all[i]);
-        }
     }
     for (int b = 0; b < BUFFERS; b++) {
         struct program_buffer *buffer = &world.buffers[b];
         if (buffer->mentions[index]) {
             buffer->state = SPOILT;
             for (uint32_t i = 0; i < world.submission_count; i++) {
-                for (uint32_t k = 0; k < world.all[i].item_count; k++) {
+                for (uint32_t k = 0; k < world.all[i].item_count; k++)
                     if (world.all[i].items[k].buffer == b)
                         know_over(&world.all[i]);
-                }
             }
         }
     }

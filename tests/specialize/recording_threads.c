@@ -4,11 +4,6 @@
  * submission.h, variant.h): nothing is bound that is for other values or has been destroyed, and in
  * the end every use has been counted once for each submission. The variants of one pipeline are on
  * trial, and what is measured is read. --steps N --seed N. */
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "random/rng.h"
 #include "support/arguments.h"

@@ -2,12 +2,6 @@
 /* The entry points, in alphabetical order of what they make, and the objects behind them. */
 #include "fake_entries.h"
 
-#include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define OBJECTS   4096
 #define OVERRIDES 128
 

@@ -22,8 +22,7 @@
 #ifndef BELFRY_TESTS_SUPPORT_FAKE_ENTRIES_H
 #define BELFRY_TESTS_SUPPORT_FAKE_ENTRIES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "std.h"
 
 #include <volk.h>
 

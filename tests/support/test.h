@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test in C stands on: cmocka, the headers of C's library and of POSIX that most tests
- * use, tests that enlist themselves, and a main that runs them. */
+/* What every test in C stands on: cmocka, tests that enlist themselves, and a main that runs
+ * them. */
 #ifndef BELFRY_TESTS_SUPPORT_TEST_H
 #define BELFRY_TESTS_SUPPORT_TEST_H
 
-#include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
+#include "support/std.h"
+
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 /* What Vulkan or a thread calls has their parameters, whether a test looks at them or not. */
@@ -45,14 +34,14 @@
     }                                                                                              \
     static void name_##_on(made_)
 
-/* A test on something of its own, which 'open_' makes of a struct and 'close_' ends; the body has
- * it as a pointer. */
-#define TEST_AROUND(name_, type_, variable_, open_, close_)                                        \
+/* A test on something of its own, which 'open_', with what follows, makes of a struct and 'close_'
+ * ends; the body has it as a pointer. */
+#define TEST_AROUND(name_, type_, variable_, open_, close_, ...)                                   \
     static void name_##_around(type_ *variable_);                                                  \
     TEST(name_)                                                                                    \
     {                                                                                              \
         type_ made;                                                                                \
-        open_(&made);                                                                              \
+        open_(&made, ##__VA_ARGS__);                                                               \
         name_##_around(&made);                                                                     \
         close_(&made);                                                                             \
     }                                                                                              \

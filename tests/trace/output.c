@@ -164,7 +164,7 @@ TEST(full_disk)
         pthread_mutex_unlock(&disk.lock);
         int quiet = open("/dev/null", O_WRONLY), loud = dup(STDERR_FILENO);
         assert_true(quiet >= 0 && loud >= 0);
-        dup2(quiet, STDERR_FILENO); /* trace_file.c looks at what is said */
+        dup2(quiet, STDERR_FILENO); /* file.c looks at what is said */
         report(&r, 10000);
         bf_trace_drain(r.trace);
         dup2(loud, STDERR_FILENO);

@@ -3,7 +3,7 @@
 # The library has the probes that docs/probes.md lists, each with as many arguments, and no others;
 # and every line for bpftrace names probes that there are, and arguments that they have.
 #
-# Usage: trace_probes.sh LIBRARY DOCS
+# Usage: probes.sh LIBRARY DOCS
 set -euo pipefail
 library=$1 docs=$2
 command -v readelf >/dev/null || {

@@ -583,7 +583,7 @@ static bool is_large(const struct bf_check *check)
 }
 
 /* The general pipeline has run for the first or second time on these inputs. */
-static void judge_general(struct bf_check *check, uint64_t took_ns)
+static void compare_general(struct bf_check *check, uint64_t took_ns)
 {
     const void *result = bf_test_resources_result(&check->resources);
     if (check->turn == 0) {
@@ -604,7 +604,7 @@ static void judge_general(struct bf_check *check, uint64_t took_ns)
         check->slow = took_ns > check->checker->limit_ns / 8;
 }
 
-static void judge_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
+static void compare_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
 {
     struct bf_check_form *form = &check->info->forms[index];
     if (form->first_use_ns == 0)
@@ -682,9 +682,9 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
         return check_fail(check, result);
     }
     if (check->turn < 2)
-        judge_general(check, took_ns);
+        compare_general(check, took_ns);
     else
-        judge_form(check, check->turn - 2, took_ns);
+        compare_form(check, check->turn - 2, took_ns);
     if (check->again)
         result = begin_again(check);
     else

@@ -31,10 +31,9 @@ static void fill(const struct bf_inputs *inputs, enum bf_unit unit, uint32_t wor
 
 static bool has(const uint32_t words[WORDS], uint32_t word)
 {
-    for (uint32_t i = 0; i < WORDS; i++) {
+    for (uint32_t i = 0; i < WORDS; i++)
         if (words[i] == word)
             return true;
-    }
     return false;
 }
 

@@ -92,10 +92,9 @@ TEST_WITH(variants_that_are_not_used_any_more_go_first, cache_setup, cache_teard
         program_commit(p);
     }
     for (uint32_t turn = 0; turn < 6; turn++) {
-        for (uint32_t i = 0; i < FIT; i++) {
+        for (uint32_t i = 0; i < FIT; i++)
             if (i != 1)
                 use(p, pipelines, i, 1);
-        }
         build(p, pipelines, FIT);
         assert_int_equal(live_variants(p, FIT + 1), FIT);
     }

@@ -47,10 +47,9 @@ struct program {
 
 static uint32_t find_family(const struct fixture *f)
 {
-    for (uint32_t i = 0; i < f->family_count; i++) {
+    for (uint32_t i = 0; i < f->family_count; i++)
         if ((f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) && f->queues[i][0])
             return i;
-    }
     fail_msg("no family draws");
     return 0;
 }

@@ -140,10 +140,9 @@ static void say_stage(const VkPipelineShaderStageCreateInfo *s)
 static bool has(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state)
 {
     const VkPipelineDynamicStateCreateInfo *d = info->pDynamicState;
-    for (uint32_t i = 0; d && i < d->dynamicStateCount; i++) {
+    for (uint32_t i = 0; d && i < d->dynamicStateCount; i++)
         if (d->pDynamicStates[i] == state)
             return true;
-    }
     return false;
 }
 
@@ -153,14 +152,12 @@ static void say_graphics(const VkGraphicsPipelineCreateInfo *info)
     say("graphics flags %x subpass %u\n", info->flags, info->subpass);
     say_chain(info->pNext);
     /* The fragment stage last, wherever it was. */
-    for (uint32_t i = 0; i < info->stageCount; i++) {
+    for (uint32_t i = 0; i < info->stageCount; i++)
         if (info->pStages[i].stage != VK_SHADER_STAGE_FRAGMENT_BIT)
             say_stage(&info->pStages[i]);
-    }
-    for (uint32_t i = 0; i < info->stageCount; i++) {
+    for (uint32_t i = 0; i < info->stageCount; i++)
         if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
             say_stage(&info->pStages[i]);
-    }
     if (info->pDynamicState)
         say_bytes("dynamic", info->pDynamicState->pDynamicStates,
                   info->pDynamicState->dynamicStateCount * sizeof(VkDynamicState));
@@ -280,14 +277,13 @@ void fake_destroy(VkObjectType type, uint64_t handle, const VkAllocationCallback
 void fake_close(void)
 {
     for (struct fake_object *o = NULL; (o = fake_next(o));) {
-        for (uint64_t handle = (uintptr_t)o; o->own[0];) {
+        for (uint64_t handle = (uintptr_t)o; o->own[0];)
             if (o->type == VK_OBJECT_TYPE_PIPELINE)
                 fake_destroy_pipeline((VkPipeline)handle);
             else if (o->type == VK_OBJECT_TYPE_SHADER_MODULE)
                 fake_destroy_module((VkShaderModule)handle);
             else
                 fake_destroy(o->type, handle, o->allocator);
-        }
     }
     bf_pipelines_finish(&fake.pipelines);
     assert_int_equal(fake.pipelines.budget.own, 0);
