@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <belfry/belfry.h>
+
 #include "../common/report.h"
 #include "side.h"
 
@@ -19,9 +21,11 @@
 #define SHARE       0.05 /* of the plain call, that Belfry's may take more */
 #define OTHER_US    20.0 /* a short call may take so much more, whatever its share */
 
-#define ROW_MEAN  "beside 16 ms presents, one VkQueue, mean call"
-#define ROW_WORST "beside 16 ms presents, one VkQueue, worst call"
-#define ROW_OTHER "beside 16 ms presents, another VkQueue, mean call"
+#define ROW_MEAN     "beside 16 ms presents, one VkQueue, mean call"
+#define ROW_WORST    "beside 16 ms presents, one VkQueue, worst call"
+#define ROW_INTERNAL "the same, the driver synchronizes, mean call"
+#define ROW_OTHER    "beside 16 ms presents, another VkQueue, mean call"
+#define ROW_SPARE    "beside 16 ms presents, a command queue, mean call"
 
 struct presenter {
     struct side side;
@@ -29,6 +33,7 @@ struct presenter {
     VkSwapchainKHR swapchain;
     VkFence fence;
     pthread_mutex_t *lock; /* NULL: no other thread uses the queue */
+    BfQueue commands;      /* the neighbour's, or NULL: it has a VkQueue */
     _Atomic bool done;
     VkResult result;
 };
@@ -69,8 +74,25 @@ static bool presenter_open(struct presenter *p, enum bench_side which, uint32_t 
     return result == VK_SUCCESS;
 }
 
+/* The program has one VkQueue, and a command queue beside it. */
+static bool presenter_open_commands(struct presenter *p, struct bench_found *found)
+{
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                    .type = BF_QUEUE_TYPE_DIRECT};
+    BfDevice device;
+    if (!presenter_open(p, BENCH_BELFRY, 1, found))
+        return false;
+    VkResult result = bfGetDevice(p->side.device, &device);
+    if (result == VK_SUCCESS)
+        result = bfCreateQueue(device, &info, &p->commands);
+    if (result != VK_SUCCESS)
+        bench_found_nothing(found, "bfCreateQueue: %s", sample_result_name(result));
+    return result == VK_SUCCESS;
+}
+
 static void presenter_close(struct presenter *p)
 {
+    bfDestroyQueue(p->commands);
     if (p->side.device) {
         p->side.vk.vkDeviceWaitIdle(p->side.device);
         p->side.vk.vkDestroyFence(p->side.device, p->fence, NULL);
@@ -135,7 +157,10 @@ static void neighbour_run(struct presenter *p, VkQueue queue, unsigned seed, dou
         uint64_t begin = bench_now();
         if (p->lock)
             pthread_mutex_lock(p->lock);
-        p->side.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
+        if (p->commands)
+            bfQueueExecute(p->commands, 1, &p->side.commands);
+        else
+            p->side.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
         if (p->lock)
             pthread_mutex_unlock(p->lock);
         double us = (double)(bench_now() - begin) / 1e3;
@@ -146,18 +171,17 @@ static void neighbour_run(struct presenter *p, VkQueue queue, unsigned seed, dou
     *mean = sum / calls;
 }
 
-/* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues. */
-void present_run(const struct bench_options *options, enum bench_side side,
-                 struct bench_found *found)
+/* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues, or one
+ * and a command queue. */
+static void run(bool commands, struct bench_found *found)
 {
-    (void)options;
-    (void)side;
     struct presenter sides[2] = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     bool shared = !getenv("BELFRY_ICD_SHAPE") || !strcmp(getenv("BELFRY_ICD_SHAPE"), "q1");
     bool open = presenter_open(&sides[0], BENCH_PLAIN, 2, found) &&
-                presenter_open(&sides[1], BENCH_BELFRY, 2, found);
-    if (open && sides[1].side.queue_count < 2) {
+                (commands ? presenter_open_commands(&sides[1], found)
+                          : presenter_open(&sides[1], BENCH_BELFRY, 2, found));
+    if (open && !commands && sides[1].side.queue_count < 2) {
         bench_found_nothing(found, "under the layer the family has one queue");
         open = false;
     }
@@ -190,6 +214,22 @@ void present_run(const struct bench_options *options, enum bench_side side,
     presenter_close(&sides[0]);
 }
 
+void present_run(const struct bench_options *options, enum bench_side side,
+                 struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    run(false, found);
+}
+
+void present_commands_run(const struct bench_options *options, enum bench_side side,
+                          struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    run(true, found);
+}
+
 static void present_row(struct bench_report *report, const char *name,
                         const struct bench_found *found, uint32_t first, double least_us)
 {
@@ -208,11 +248,18 @@ void present_rows(struct bench_report *report)
 {
     static struct bench_found found;
     const char *settings[] = {"BELFRY_ICD_SHAPE=q1", "BELFRY_ICD_BLOCK=vkQueuePresentKHR:1:1:16000",
-                              "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2", NULL};
+                              "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=2",
+                              "BELFRY_ICD_INTERNAL_QUEUES=0", NULL};
     bench_part_run_on_icd("present", BENCH_BELFRY, settings, &found);
     present_row(report, ROW_MEAN, &found, 0, 0);
     present_row(report, ROW_WORST, &found, REPETITIONS, 0);
+    settings[3] = "BELFRY_ICD_INTERNAL_QUEUES=1";
+    bench_part_run_on_icd("present", BENCH_BELFRY, settings, &found);
+    present_row(report, ROW_INTERNAL, &found, 0, 0);
+    settings[3] = NULL;
     settings[0] = "BELFRY_ICD_SHAPE=q2";
     bench_part_run_on_icd("present", BENCH_BELFRY, settings, &found);
     present_row(report, ROW_OTHER, &found, 0, OTHER_US);
+    bench_part_run_on_icd("present_commands", BENCH_BELFRY, settings, &found);
+    present_row(report, ROW_SPARE, &found, 0, OTHER_US);
 }

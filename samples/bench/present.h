@@ -16,4 +16,8 @@ void present_rows(struct bench_report *report);
 void present_run(const struct bench_options *options, enum bench_side side,
                  struct bench_found *found);
 
+/* The same where Belfry's neighbour is a command queue beside the program's one VkQueue. */
+void present_commands_run(const struct bench_options *options, enum bench_side side,
+                          struct bench_found *found);
+
 #endif

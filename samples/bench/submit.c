@@ -392,6 +392,7 @@ static const struct bench_part parts[] = {
     {"memory", footprint_memory},
     {"vkcube", footprint_vkcube},
     {"present", present_run},
+    {"present_commands", present_commands_run},
     {"log-off-vk", log_caller_off_vk},
     {"log-off-bf", log_caller_off_bf},
     {"log-on-vk", log_caller_on_vk},
