@@ -151,13 +151,15 @@ static void hand_over_explain(struct walk *w)
     uint64_t queued = p->queued_ns && p->queued_ns < w->now ? p->queued_ns : w->now;
     struct trace_cause cause;
     struct trace_packet *before = trace_packet_before(m, p);
-    /* The call of a present may block until the semaphores it waits for are signalled. */
-    bool held = (p->longest.begin && !p->longest.on_predecessor) || p->kind == TRACE_PACKET_PRESENT;
-    if (held && trace_packet_cause(m, p, &cause) && cause.time_ns > queued &&
-        cause.time_ns <= w->now + TRACE_SLACK_NS) {
+    /* The call of a present may block until what it waits for has happened. */
+    bool present = p->kind == TRACE_PACKET_PRESENT;
+    bool held = present ? trace_present_cause(m, p, &cause)
+                        : p->longest.begin && !p->longest.on_predecessor &&
+                              trace_packet_cause(m, p, &cause);
+    if (held && cause.time_ns > queued && cause.time_ns <= w->now + TRACE_SLACK_NS) {
         bool cpu = cause.queue == TRACE_CAUSE_CPU;
-        hop_add(w, TRACE_HOP_START, cause.time_ns, cpu ? TRACE_LINK_CPU_SIGNAL : TRACE_LINK_SIGNAL,
-                cause.packet, cause.fence);
+        hop_add(w, present ? TRACE_HOP_PRESENT : TRACE_HOP_START, cause.time_ns,
+                cpu ? TRACE_LINK_CPU_SIGNAL : TRACE_LINK_SIGNAL, cause.packet, cause.fence);
         if (cause.packet) {
             w->packet = cause.packet;
             w->handing = false;
@@ -175,7 +177,8 @@ static void hand_over_explain(struct walk *w)
         w->handing = true;
         return;
     }
-    hop_add(w, TRACE_HOP_QUEUED, queued, TRACE_LINK_CPU, NULL, no_fence);
+    hop_add(w, present ? TRACE_HOP_PRESENT : TRACE_HOP_QUEUED, queued, TRACE_LINK_CPU, NULL,
+            no_fence);
     hop_add(w, TRACE_HOP_CPU, 0, TRACE_LINK_CPU, NULL, no_fence);
     w->ended = true;
 }

@@ -56,6 +56,7 @@ enum trace_hop_kind {
     TRACE_HOP_START,     /* the packet was ready, but the GPU (or the driver) had not begun it */
     TRACE_HOP_QUEUED,    /* 'packet' in its software queue */
     TRACE_HOP_CPU,       /* the program's own time, before it queued 'packet' or gave a signal */
+    TRACE_HOP_PRESENT,   /* the call of 'packet', a present */
     TRACE_HOP_UNKNOWN,   /* not known: further back than the window */
 };
 

@@ -58,13 +58,17 @@ static void queues_json(const struct trace_model *m, FILE *out)
         member_text("engine", m->engines[queue->engine].name, out);
         fprintf(out,
                 ", \"submissions\": %" PRIu64 ", \"executed\": %" PRIu64 ", \"untimed\": %" PRIu64
-                ", \"presents\": %" PRIu64 ", \"fence_operations\": %" PRIu64
+                ",\n     \"presents\": {\"count\": %" PRIu64 ", \"called_ns\": %" PRIu64
+                ", \"waiting_ns\": %" PRIu64 ", \"longest_ns\": %" PRIu64
+                ", \"longest_packet\": %" PRIu64 "},\n     \"fence_operations\": %" PRIu64
                 ", \"dropped\": %" PRIu64 ", \"unfinished\": %" PRIu64 ", \"busy_ns\": %" PRIu64
                 ",\n     \"held\": {\"count\": %" PRIu64 ", \"total_ns\": %" PRIu64
                 ", \"longest_ns\": %" PRIu64,
-                queue->submissions, queue->executed, queue->untimed, queue->presents,
-                trace_queue_fence_operations(queue), queue->dropped, queue->unfinished,
-                m->busy.queues[q].busy, queue->held, queue->held_ns, queue->held_longest_ns);
+                queue->submissions, queue->executed, queue->untimed, queue->presents.count,
+                queue->presents.called_ns, queue->presents.waiting_ns, queue->presents.longest_ns,
+                queue->presents.longest_id, trace_queue_fence_operations(queue), queue->dropped,
+                queue->unfinished, m->busy.queues[q].busy, queue->held, queue->held_ns,
+                queue->held_longest_ns);
         if (queue->held) {
             fprintf(out, ", \"packet\": %" PRIu64 ", ", queue->held_longest_id);
             if (queue->held_longest.on_predecessor)
@@ -75,6 +79,17 @@ static void queues_json(const struct trace_model *m, FILE *out)
         fprintf(out, "}}");
     }
     fprintf(out, "\n  ],\n");
+}
+
+static void untimed_json(const struct trace_model *m, FILE *out)
+{
+    fprintf(out, "  \"untimed\": [");
+    for (uint32_t i = 0; i < m->untimed_count; i++) {
+        fprintf(out, "%s{\"count\": %" PRIu64 ", ", i ? ", " : "", m->untimed[i].count);
+        member_text("why", trace_name(m, m->untimed[i].why), out);
+        fprintf(out, "}");
+    }
+    fprintf(out, "],\n");
 }
 
 static void waits_json(const struct trace_model *m, FILE *out)
@@ -112,7 +127,8 @@ static void packet_print(struct trace_model *m, const char *name, uint64_t seria
 
 static void frame_json(const struct trace_report *r, FILE *out)
 {
-    static const char *const kinds[] = {"execution", "start", "queued", "cpu", "unknown"};
+    static const char *const kinds[] = {"execution", "start",   "queued",
+                                        "cpu",       "present", "unknown"};
     static const char *const links[] = {"none", "queue", "signal", "cpu signal", "engine", "cpu"};
     char label[TRACE_HOP_SIZE];
     fprintf(out, "  \"frames\": {\"count\": %" PRIu64 ", ", r->frames.count);
@@ -159,6 +175,7 @@ void trace_report_json(const struct trace_report *r, FILE *out)
             m->busy.any, m->busy.several_engines);
     engines_json(m, out);
     queues_json(m, out);
+    untimed_json(m, out);
     waits_json(m, out);
     frame_json(r, out);
     fprintf(out, "  \"missing\": [");

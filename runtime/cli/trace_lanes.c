@@ -34,9 +34,9 @@ static void path_draw(struct picture *p)
             bool fits = trace_draw_text_width(label, FONT) < x2 - x1 - 4;
             snprintf(number, sizeof(number), "%" PRIu64, packet->id);
             inside = packet->caption[0] ? packet->caption : fits ? label : number;
-        } else if (hop->kind == TRACE_HOP_QUEUED) {
+        } else if (hop->kind == TRACE_HOP_QUEUED || hop->kind == TRACE_HOP_PRESENT) {
             snprintf(classes, sizeof(classes), "soft %s", picture_hue(packet->queue));
-            inside = packet->kind == TRACE_PACKET_PRESENT ? "present" : "queued";
+            inside = hop->kind == TRACE_HOP_PRESENT ? "present" : "queued";
         } else if (hop->kind == TRACE_HOP_CPU) {
             snprintf(classes, sizeof(classes), "cpu");
             inside = "CPU";

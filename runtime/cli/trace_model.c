@@ -169,6 +169,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
         .previous = queue->last,
         .fence = {.name = TRACE_NONE},
         .waited = {.name = TRACE_NONE},
+        .why = TRACE_NONE,
         .longest = {.on = {.name = TRACE_NONE}},
     };
     *bucket = serial + 1;
@@ -332,6 +333,9 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
         if (p) {
             packet_tell(m, p, item);
             p->instant = true;
+            const struct trace_annotation *why = trace_item_annotation(item, "without GPU times");
+            if (why && why->is_text)
+                p->why = trace_name_of(m, why->text);
             if (!p->handed_over_ns)
                 p->handed_over_ns = item->time_ns;
             flows_in(m, item, p);
@@ -528,6 +532,12 @@ static void model_add_event(struct trace_model *m, const struct trace_item *item
         break;
     case TRACE_TRACK_HARDWARE:
         hardware_event(m, track, item);
+        break;
+    case TRACE_TRACK_PRESENTS:
+        if (item->type == TRACE_EVENT_INSTANT)
+            hardware_instant(m, track, item);
+        else
+            software_event(m, track, item);
         break;
     case TRACE_TRACK_FENCES:
         operation_event(m, track, item);

@@ -86,7 +86,8 @@ struct trace_packet {
     bool done_asked;
     uint64_t done_epoch; /* of the search that found done_ns, if it isn't known for good */
     bool dropped;
-    bool instant;  /* handed over, without GPU times */
+    bool instant;  /* handed over, without GPU times, */
+    uint32_t why;  /* for this reason; TRACE_NONE: the trace doesn't say */
     uint32_t name; /* of its command buffers; TRACE_NONE: none */
     uint32_t command_buffers;
     char caption[TRACE_CAPTION_SIZE]; /* the program's name for the work */
@@ -120,11 +121,32 @@ struct trace_engine {
     uint64_t timed;
 };
 
+/* The calls of a queue's presents. */
+struct trace_presents {
+    uint64_t count;
+    uint64_t called_ns;  /* the time spent in them, */
+    uint64_t waiting_ns; /* and that part in which what they waited for was not done yet */
+    uint64_t longest_ns;
+    uint64_t longest_id;
+    uint32_t cause; /* 'caused' times a queue, or one of TRACE_CAUSE_...: that they waited for */
+    uint64_t caused;
+};
+
+/* This reason means that nothing is missing. */
+#define TRACE_NOTHING_TO_TIME "no command buffers"
+
+/* Submissions without GPU times, by the reason that the trace gives. */
+#define TRACE_REASONS_MAX 16
+struct trace_untimed {
+    uint32_t why; /* a name, or TRACE_NONE */
+    uint64_t count;
+};
+
 struct trace_queue {
     char name[TRACE_LABEL_SIZE];
     uint32_t engine;
     uint64_t submissions;
-    uint64_t presents;
+    struct trace_presents presents;
     uint64_t fence_packets;
     uint64_t fence_boxes; /* of operations that are drawn as such */
     uint64_t executed;    /* with GPU times */
@@ -157,6 +179,7 @@ static inline uint64_t trace_queue_fence_operations(const struct trace_queue *qu
 
 /* The queue, or the CPU, whose signal ended a wait. */
 #define TRACE_CAUSE_CPU     (TRACE_NONE - 1)
+#define TRACE_CAUSE_SEVERAL (TRACE_NONE - 2) /* of several waits */
 #define TRACE_CAUSE_UNKNOWN TRACE_NONE
 
 struct trace_wait_row {
@@ -190,6 +213,7 @@ enum trace_track_kind {
     TRACE_TRACK_QUEUE,
     TRACE_TRACK_SOFTWARE,
     TRACE_TRACK_HARDWARE,
+    TRACE_TRACK_PRESENTS, /* slices as on a software track, instants as on a hardware track */
     TRACE_TRACK_HOST,
     TRACE_TRACK_FENCES, /* a slice for each wait and signal */
 };
@@ -242,6 +266,8 @@ struct trace_model {
     uint32_t queue_count;
     uint32_t name_count;
     uint32_t wait_count;
+    uint32_t untimed_count;
+    struct trace_untimed untimed[TRACE_REASONS_MAX];
     uint64_t present_count; /* seen */
     struct trace_engine engines[TRACE_ENGINES_MAX];
     struct trace_queue queues[TRACE_QUEUES_MAX];
@@ -306,6 +332,11 @@ struct trace_operation *trace_operation_at(struct trace_model *model, uint64_t n
  * signal of the fence that must have been it. False: it waited for none, or that is not known. */
 bool trace_packet_cause(struct trace_model *model, const struct trace_packet *packet,
                         struct trace_cause *cause);
+
+/* What a present waited for: a signal, as above, or where it waits for none, the work that its
+ * engine did for what was submitted before it and that ended during the call. */
+bool trace_present_cause(struct trace_model *model, const struct trace_packet *present,
+                         struct trace_cause *cause);
 
 const char *trace_name(const struct trace_model *model, uint32_t name);
 

@@ -18,7 +18,7 @@ static void head_print(const struct trace_report *r, FILE *out)
     uint64_t dropped = 0;
     for (uint32_t q = 0; q < m->queue_count; q++) {
         submissions += m->queues[q].submissions;
-        presents += m->queues[q].presents;
+        presents += m->queues[q].presents.count;
         dropped += m->queues[q].dropped;
     }
     fprintf(out, "%s: %s on %s%s%s%s\n", r->file, m->program, m->device, *m->driver ? " (" : "",
@@ -100,6 +100,12 @@ static void queues_print(const struct trace_report *r, FILE *out)
                 trace_queue_fence_operations(queue), bf_cell_padded(b, 10), b, queue->held,
                 bf_cell_padded(h, 10), h);
     }
+    for (uint32_t i = 0; i < m->untimed_count; i++)
+        if (strcmp(trace_name(m, m->untimed[i].why), TRACE_NOTHING_TO_TIME) == 0)
+            fprintf(out,
+                    "  submissions that only wait and signal, without command buffers: %" PRIu64
+                    "; the GPU has nothing to time there\n",
+                    m->untimed[i].count);
     for (uint32_t q = 0; q < m->queue_count; q++) {
         const struct trace_queue *queue = &m->queues[q];
         if (!queue->held)
@@ -121,6 +127,40 @@ static void wait_cell(const struct trace_wait_row *row, uint64_t ns, char cell[B
     char duration[BF_CELL];
     snprintf(cell, BF_CELL + 8, "%s%s", row->at_most ? "at most " : "",
              bf_cell_duration(duration, ns));
+}
+
+/* What the calls of presents took, and how much of that the GPU's work. */
+static void presents_print(const struct trace_report *r, FILE *out)
+{
+    const struct trace_model *m = r->model;
+    int width = 10;
+    if (m->present_count == 0)
+        return;
+    for (uint32_t q = 0; q < m->queue_count; q++)
+        if (m->queues[q].presents.count)
+            width = bf_cell_width(m->queues[q].name, width);
+    fprintf(out, "\n  %-*s  %8s  %11s  %7s  %13s  %10s  %10s  %-6s  %s\n", width, "presents of",
+            "count", "in the call", "of time", "work not done", "work done", "longest", "packet",
+            "waited for");
+    for (uint32_t q = 0; q < m->queue_count; q++) {
+        const struct trace_presents *p = &m->queues[q].presents;
+        if (!p->count)
+            continue;
+        char cells[5][BF_CELL];
+        const char *times[] = {
+            bf_cell_duration(cells[0], p->called_ns),
+            bf_cell_percent(cells[1], p->called_ns, m->last_ns - m->first_ns),
+            bf_cell_duration(cells[2], p->waiting_ns),
+            bf_cell_duration(cells[3], p->called_ns - p->waiting_ns),
+            bf_cell_duration(cells[4], p->longest_ns),
+        };
+        const char *name = m->queues[q].name;
+        fprintf(out, "  %-*s  %8" PRIu64 "  %*s  %7s  %*s  %*s  %*s  %-6" PRIu64 "  %s\n",
+                bf_cell_padded(name, width), name, p->count, bf_cell_padded(times[0], 11), times[0],
+                times[1], bf_cell_padded(times[2], 13), times[2], bf_cell_padded(times[3], 10),
+                times[3], bf_cell_padded(times[4], 10), times[4], p->longest_id,
+                p->caused ? trace_cause_name(m, p->cause) : "nothing in the trace");
+    }
 }
 
 static void waits_print(const struct trace_report *r, FILE *out)
@@ -178,7 +218,8 @@ static void waits_print(const struct trace_report *r, FILE *out)
 static void path_sum_print(const struct trace_report *r, FILE *out)
 {
     uint64_t sums[TRACE_HOP_UNKNOWN + 1] = {0};
-    static const char *const names[] = {"GPU work", "starting", "software queue", "CPU", "unknown"};
+    static const char *const names[] = {"GPU work", "starting",   "software queue",
+                                        "CPU",      "presenting", "unknown"};
     const struct trace_path *path = r->path;
     for (uint32_t i = 0; i < path->count; i++)
         sums[path->hops[i].kind] += path->hops[i].end_ns - path->hops[i].begin_ns;
@@ -231,6 +272,7 @@ void trace_report_print(const struct trace_report *r, FILE *out)
         engines_print(r, out);
     if (r->model->queue_count) {
         queues_print(r, out);
+        presents_print(r, out);
         waits_print(r, out);
         frame_print(r, out);
     }

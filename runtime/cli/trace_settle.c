@@ -4,10 +4,11 @@
 
 #include "base/map.h"
 
-#define DEPTH_MAX   256 /* packets followed in search of the time when one was done */
-#define SIGNALS_MAX 256 /* signals of a fence searched for the one that ended a wait */
-#define STEPS_MAX   1024
-#define SKIP_MAX    64 /* presents skipped in search of a predecessor */
+#define DEPTH_MAX     256 /* packets followed in search of the time when one was done */
+#define SIGNALS_MAX   256 /* signals of a fence searched for the one that ended a wait */
+#define STEPS_MAX     1024
+#define PRESENT_STEPS 256 /* packets before a present searched for the work that it waited for */
+#define SKIP_MAX      64  /* presents skipped in search of a predecessor */
 
 /* --- When packets were done -------------------------------------------------------------------*/
 
@@ -105,6 +106,31 @@ bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
         found = true;
     }
     return found || cause_guess(m, p, cause);
+}
+
+bool trace_present_cause(struct trace_model *m, const struct trace_packet *p,
+                         struct trace_cause *cause)
+{
+    if (trace_packet_cause(m, p, cause))
+        return true;
+    uint32_t engine = m->queues[p->queue].engine;
+    const uint64_t begin = trace_window_begin(m);
+    struct trace_packet *best = NULL;
+    for (uint64_t s = p->serial; s > begin && p->serial - s < PRESENT_STEPS; s--) {
+        struct trace_packet *other = trace_packet_at(m, s - 1);
+        if (m->queues[other->queue].engine == engine && other->end_ns > p->queued_ns &&
+            other->end_ns <= p->handed_over_ns && (!best || other->end_ns > best->end_ns))
+            best = other;
+    }
+    if (!best)
+        return false;
+    *cause = (struct trace_cause){
+        .queue = best->queue,
+        .packet = best,
+        .time_ns = best->end_ns,
+        .fence = {.name = TRACE_NONE},
+    };
+    return true;
 }
 
 struct trace_packet *trace_packet_before(struct trace_model *m, const struct trace_packet *p)
@@ -276,6 +302,40 @@ static void hold_count(struct trace_queue *queue, const struct trace_packet *p)
     }
 }
 
+static void present_count(struct trace_model *m, const struct trace_packet *p)
+{
+    struct trace_presents *presents = &m->queues[p->queue].presents;
+    presents->count++;
+    if (!p->queued_ns || p->handed_over_ns <= p->queued_ns)
+        return;
+    uint64_t called = p->handed_over_ns - p->queued_ns;
+    struct trace_cause cause;
+    presents->called_ns += called;
+    if (trace_present_cause(m, p, &cause)) {
+        if (cause.time_ns > p->queued_ns)
+            presents->waiting_ns +=
+                cause.time_ns < p->handed_over_ns ? cause.time_ns - p->queued_ns : called;
+        if (presents->caused++ == 0)
+            presents->cause = cause.queue;
+        else if (presents->cause != cause.queue)
+            presents->cause = TRACE_CAUSE_SEVERAL;
+    }
+    if (called > presents->longest_ns) {
+        presents->longest_ns = called;
+        presents->longest_id = p->id;
+    }
+}
+
+static void untimed_count(struct trace_model *m, uint32_t why)
+{
+    uint32_t i = 0;
+    while (i < m->untimed_count && m->untimed[i].why != why)
+        i++;
+    if (i == m->untimed_count && m->untimed_count < TRACE_REASONS_MAX)
+        m->untimed[m->untimed_count++] = (struct trace_untimed){.why = why};
+    m->untimed[i < TRACE_REASONS_MAX ? i : TRACE_REASONS_MAX - 1].count++;
+}
+
 /* Compares a submission with those before it, at every distance that could be a frame's. */
 static void pattern_count(struct trace_queue *queue, const struct trace_packet *p)
 {
@@ -309,11 +369,13 @@ void trace_settle_oldest(struct trace_model *m)
         queue->submissions++;
         queue->executed += p->end_ns != 0;
         queue->untimed += p->instant && !p->end_ns;
+        if (p->instant && !p->end_ns)
+            untimed_count(m, p->why);
         engine->packets += p->handed_over_ns != 0 && !p->dropped;
         engine->timed += p->end_ns != 0;
         pattern_count(queue, p);
     } else if (p->kind == TRACE_PACKET_PRESENT) {
-        queue->presents++;
+        present_count(m, p);
     } else {
         queue->fence_packets++;
         queue->fence_ops += p->kind == TRACE_PACKET_WAIT ? 1 : 256;
@@ -323,7 +385,7 @@ void trace_settle_oldest(struct trace_model *m)
     else if (!done)
         queue->unfinished++;
     hold_count(queue, p);
-    if (!p->dropped)
+    if (!p->dropped && p->kind != TRACE_PACKET_PRESENT)
         wait_count(m, p);
     if (p->id > queue->retired_id)
         queue->retired_id = p->id;

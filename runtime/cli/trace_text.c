@@ -10,6 +10,8 @@ const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
 {
     if (cause == TRACE_CAUSE_CPU)
         return "the CPU";
+    if (cause == TRACE_CAUSE_SEVERAL)
+        return "several queues";
     return cause < m->queue_count ? m->queues[cause].name : "unknown";
 }
 
@@ -69,11 +71,15 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
                          : "",
                      after, *fence ? ": " : "", fence);
         break;
+    case TRACE_HOP_PRESENT:
+        snprintf(label, TRACE_HOP_SIZE, "%.200s is in the driver%s%.200s", packet,
+                 *after ? ", which waited for " : "", after);
+        break;
     case TRACE_HOP_QUEUED:
         if (hop->link == TRACE_LINK_QUEUE)
             snprintf(label, TRACE_HOP_SIZE, "%.200s is queued behind %.200s", packet, after);
         else
-            snprintf(label, TRACE_HOP_SIZE, "%.200s is %s", packet, present ? "called" : "queued");
+            snprintf(label, TRACE_HOP_SIZE, "%.200s is queued", packet);
         break;
     case TRACE_HOP_CPU:
         if (hop->link == TRACE_LINK_CPU_SIGNAL)
@@ -97,17 +103,14 @@ static const char *text_plural(uint64_t n)
 const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label[TRACE_GAP_SIZE])
 {
     const struct trace_lost *lost = &r->model->lost;
-    uint64_t untimed = 0;
     uint64_t unfinished = 0;
     for (uint32_t q = 0; q < r->model->queue_count; q++) {
-        untimed += r->model->queues[q].untimed;
         unfinished += r->model->queues[q].unfinished;
     }
     const struct {
         uint64_t count;
         const char *text; /* %s is for the plural */
     } counts[] = {
-        {untimed, "submission%s without GPU times"},
         {unfinished, "packet%s that the trace sees no end of"},
         {lost->events, "event%s that the trace says it lacks: it could not be written fast enough"},
         {lost->log_entries, "fence log entries overwritten unread%.0s"},
@@ -150,6 +153,15 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
     }
     if (r->model->uncalibrated && n-- == 0)
         return "GPU times are uncalibrated: estimates, never too early";
+    for (uint32_t i = 0; i < r->model->untimed_count; i++) {
+        const struct trace_untimed *untimed = &r->model->untimed[i];
+        const char *why = trace_name(r->model, untimed->why);
+        if (strcmp(why, TRACE_NOTHING_TO_TIME) == 0 || n-- != 0)
+            continue;
+        snprintf(label, TRACE_GAP_SIZE, "%" PRIu64 " submission%s without GPU times%s%s",
+                 untimed->count, text_plural(untimed->count), *why ? ": " : "", why);
+        return label;
+    }
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         if (!counts[i].count || n-- != 0)
             continue;

@@ -40,7 +40,7 @@ static uint32_t name_add(struct trace_model *m, const char *text)
     }
 }
 
-static uint32_t name_of_span(struct trace_model *m, struct trace_span span)
+uint32_t trace_name_of(struct trace_model *m, struct trace_span span)
 {
     char text[TRACE_NAME_SIZE];
     trace_span_copy(span, text, sizeof(text));
@@ -74,7 +74,7 @@ struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item
     if (!a)
         return fence;
     if (a->is_text) {
-        fence.name = name_of_span(m, a->text);
+        fence.name = trace_name_of(m, a->text);
     } else {
         char text[TRACE_NAME_SIZE];
         snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
@@ -214,6 +214,7 @@ void trace_track_take(struct trace_model *m, const struct trace_item *item)
     enum trace_track_kind kind =
         trace_span_is(item->name, "software queue")     ? TRACE_TRACK_SOFTWARE
         : trace_span_is(item->name, "hardware queue")   ? TRACE_TRACK_HARDWARE
+        : trace_span_is(item->name, "presents")         ? TRACE_TRACK_PRESENTS
         : trace_span_is(item->name, "fence operations") ? TRACE_TRACK_FENCES
                                                         : TRACE_TRACK_OTHER;
     if (kind != TRACE_TRACK_OTHER && queue_make(m, parent)) {

@@ -20,6 +20,9 @@ struct trace_track *trace_track_find(struct trace_model *model, uint64_t uuid);
  * numbers. */
 uint32_t trace_process_of(struct trace_model *model, const struct trace_track *track);
 
+/* The number of a name (trace_name); TRACE_NONE: there is no room. */
+uint32_t trace_name_of(struct trace_model *model, struct trace_span span);
+
 /* The fence that an event names, by name or by handle. */
 struct trace_fence trace_fence_of(struct trace_model *model, const struct trace_item *item);
 

@@ -233,13 +233,27 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
     return engines;
 }
 
+/* Why an execution goes without timestamps; 0: it may have them. */
+static uint8_t packet_untimed(const struct bf_engine *engine, const struct bf_packet *packet)
+{
+    return packet->submit.commandBufferInfoCount == 0 ? BF_TRACE_UNTIMED_EMPTY
+           : !engine->base.stamps                     ? BF_TRACE_UNTIMED_FAMILY
+           : packet->submit.flags                     ? BF_TRACE_UNTIMED_PROTECTED
+           : packet->waits_for_peer                   ? BF_TRACE_UNTIMED_PEER
+           : bf_packet_counts_performance(packet)     ? BF_TRACE_UNTIMED_PERFORMANCE
+                                                      : BF_TRACE_UNTIMED_UNKNOWN;
+}
+
 static void packet_add_stamps(struct bf_engine *engine, struct bf_packet *packet)
 {
     VkCommandBuffer before, after;
-    if (!engine->base.stamps || packet->waits_for_peer || packet->stamp != UINT32_MAX ||
-        packet->kind != BF_PACKET_EXECUTE || packet->submit.commandBufferInfoCount == 0 ||
-        packet->submit.flags || bf_packet_counts_performance(packet) ||
-        !bf_stamps_begin(engine->base.stamps, &packet->trace, &before, &after, &packet->stamp)) {
+    if (packet->stamp != UINT32_MAX || packet->kind != BF_PACKET_EXECUTE)
+        return;
+    packet->trace.untimed = packet_untimed(engine, packet);
+    if (packet->trace.untimed)
+        return;
+    if (!bf_stamps_begin(engine->base.stamps, &packet->trace, &before, &after, &packet->stamp)) {
+        packet->trace.untimed = BF_TRACE_UNTIMED_SLOTS;
         return;
     }
     const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};

@@ -12,7 +12,7 @@ static const char *const own[] = {
 
 /* From FIRST on, a number is FIRST + n * PLACES + place, where n counts the names that came before.
  * So a number leads to its place, and shows whether the place still has the same name. */
-#define FIRST  64
+#define FIRST  128
 #define PLACES (BF_STRING_SETS * BF_STRING_WAYS)
 
 _Static_assert((int)BF_STRING_OWN <= FIRST, "the writer's own strings are below");

@@ -58,6 +58,15 @@
     X(HANDLE, "handle")                                                                            \
     X(VALUE, "value")                                                                              \
     X(WAITS_FOR, "waits for")                                                                      \
+    X(UNTIMED, "without GPU times")                                                                \
+    /* why a packet is, in the order of enum bf_trace_untimed */                                   \
+    X(UNTIMED_EMPTY, "no command buffers")                                                         \
+    X(UNTIMED_FAMILY, "its queue family has no timestamps")                                        \
+    X(UNTIMED_PROTECTED, "its work is protected")                                                  \
+    X(UNTIMED_PERFORMANCE, "it has performance queries")                                           \
+    X(UNTIMED_PEER, "it waits for another process")                                                \
+    X(UNTIMED_SLOTS, "too many were in flight")                                                    \
+    X(UNTIMED_UNREAD, "the driver has not written them")                                           \
     X(BEFORE_IT, "the packet before it")                                                           \
     X(COUNT, "count")                                                                              \
     X(DEVICE, "device")                                                                            \

@@ -9,9 +9,17 @@
 /* --- Lanes ------------------------------------------------------------------------------------*/
 
 /* Slices of one track must nest, and the packets of a queue overlap without nesting. So each packet
- * takes the lowest lane that is free for as long as its slice lasts. */
-static uint32_t software_lane_take(struct bf_trace_queue *queue)
+ * takes the lowest lane that is free for as long as its slice lasts. Presents have lanes of their
+ * own. */
+static uint32_t software_lane_take(struct bf_trace_queue *queue, enum bf_trace_packet_kind kind)
 {
+    if (kind == BF_TRACE_PRESENT) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(~queue->presents_taken);
+        if (lane >= BF_TRACE_PRESENT_LANES)
+            return BF_TRACE_NO_LANE;
+        queue->presents_taken |= 1ull << lane;
+        return lane;
+    }
     for (uint32_t word = 0; word < BF_TRACE_SOFTWARE_LANES / 64; word++) {
         if (queue->taken[word] == UINT64_MAX)
             continue;
@@ -22,9 +30,29 @@ static uint32_t software_lane_take(struct bf_trace_queue *queue)
     return BF_TRACE_NO_LANE;
 }
 
-static void software_lane_free(struct bf_trace_queue *queue, uint32_t lane)
+static void software_lane_free(struct bf_trace_queue *queue, const struct bf_trace_packet *packet)
 {
-    queue->taken[lane / 64] &= ~(1ull << lane % 64);
+    if (packet->kind == BF_TRACE_PRESENT)
+        queue->presents_taken &= ~(1ull << packet->lane);
+    else
+        queue->taken[packet->lane / 64] &= ~(1ull << packet->lane % 64);
+}
+
+/* The track of the packet's slice until it is handed over. */
+static uint64_t software_track(struct bf_trace *t, const struct bf_trace_packet *packet)
+{
+    return packet->kind == BF_TRACE_PRESENT
+               ? bf_trace_present_track(t, packet->queue, packet->lane)
+               : bf_trace_software_track(t, packet->queue, packet->lane);
+}
+
+/* The track of what happens to it then, if it has no slice on the hardware track. */
+static uint64_t instant_track(struct bf_trace *t, const struct bf_trace_packet *packet)
+{
+    if (packet->kind == BF_TRACE_PRESENT)
+        return bf_trace_present_track(t, packet->queue,
+                                      packet->lane == BF_TRACE_NO_LANE ? 0 : packet->lane);
+    return bf_trace_hardware_track(t, packet->queue, 0);
 }
 
 /* An engine runs its packets one after the other, so nearly always the first lane is free. If even
@@ -132,7 +160,7 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
     uint64_t buffers = buffers_describe(t, contents, true);
     uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
     packet->caption = names ? names : buffers ? buffers : label;
-    packet->lane = software_lane_take(queue);
+    packet->lane = software_lane_take(queue, packet->kind);
     if (packet->lane == BF_TRACE_NO_LANE) {
         t->lost += 2;
         return;
@@ -152,15 +180,14 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
             .name = BF_STRING_LABEL, .kind = BF_PERFETTO_INTERNED, .number = label};
     bool drawn = bf_trace_event(t, &t->now,
                                 &(struct bf_perfetto_event){.time_ns = packet->queued_ns,
-                                                            .track = bf_trace_software_track(
-                                                                t, packet->queue, packet->lane),
+                                                            .track = software_track(t, packet),
                                                             .type = BF_PERFETTO_BEGIN,
                                                             .category = BF_STRING_QUEUED,
                                                             .name = caption,
                                                             .annotation_count = n,
                                                             .annotations = about});
     if (!drawn) {
-        software_lane_free(queue, packet->lane);
+        software_lane_free(queue, packet);
         packet->lane = BF_TRACE_NO_LANE;
     }
 }
@@ -203,12 +230,10 @@ void bf_trace_packet_queued(struct bf_trace *t, struct bf_trace_packet *packet, 
 static void software_slice_end(struct bf_trace *t, const struct bf_trace_packet *packet,
                                uint64_t now)
 {
-    bf_trace_event(
-        t, &t->now,
-        &(struct bf_perfetto_event){
-            .time_ns = now,
-            .track = bf_trace_queue_track(t, packet->queue, BF_TRACK_SOFTWARE + packet->lane),
-            .type = BF_PERFETTO_END});
+    bf_trace_event(t, &t->now,
+                   &(struct bf_perfetto_event){.time_ns = now,
+                                               .track = software_track(t, packet),
+                                               .type = BF_PERFETTO_END});
 }
 
 /* The obstacle is gone, or another has taken its place. */
@@ -275,7 +300,7 @@ static void software_leave(struct bf_trace *t, struct bf_trace_packet *packet, u
     }
     if (packet->lane != BF_TRACE_NO_LANE) {
         software_slice_end(t, packet, now);
-        software_lane_free(queue, packet->lane);
+        software_lane_free(queue, packet);
     }
     bf_summary_extend(&t->summary, now);
 }
@@ -324,7 +349,7 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
         source->out[source->out_count++] = (struct bf_flow_out){
             .flow = flow,
             .consumer = ends_later ? consumer->id : 0,
-            .consumer_track = ends_later ? bf_trace_hardware_track(t, consumer->queue, 0) : 0,
+            .consumer_track = ends_later ? instant_track(t, consumer) : 0,
         };
     if (!ends_later)
         record->in[record->in_count++] = flow;
@@ -350,13 +375,21 @@ static uint32_t flows_from(const struct bf_flow_packet *record,
 
 static void instant_write(struct bf_trace *t, const struct bf_trace_packet *packet,
                           struct bf_flow_packet *record, struct bf_perfetto_sequence *sequence,
-                          uint64_t time_ns)
+                          uint64_t time_ns, const struct bf_trace_sync *wait)
 {
     uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
     uint64_t caption = caption_of(t, packet);
-    struct bf_perfetto_annotation about[2];
+    struct bf_perfetto_annotation about[6];
     uint32_t n = packet_annotate(packet, caption, about);
-    uint64_t track = bf_trace_hardware_track(t, packet->queue, 0);
+    if (packet->untimed)
+        about[n++] = (struct bf_perfetto_annotation){
+            .name = BF_STRING_UNTIMED,
+            .kind = BF_PERFETTO_INTERNED,
+            .number = BF_STRING_UNTIMED + (uint64_t)packet->untimed,
+        };
+    if (wait)
+        n += bf_trace_sync_annotate(t, BF_STRING_SEMAPHORE, *wait, about + n);
+    uint64_t track = instant_track(t, packet);
     bf_trace_event(t, sequence,
                    &(struct bf_perfetto_event){.time_ns = time_ns,
                                                .track = track,
@@ -390,7 +423,8 @@ static void arrows_take(struct bf_trace *t, const struct bf_trace_packet *packet
         signal->flow = i < record->own_count ? record->first_flow + i : 0;
     }
     if (!packet->timed)
-        instant_write(t, packet, record, &t->now, now);
+        instant_write(t, packet, record, &t->now, now,
+                      packet->kind == BF_TRACE_PRESENT && wait_count ? &waits[0] : NULL);
 }
 
 void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *packet,
@@ -407,6 +441,10 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
                   packet->held_since_ns ? now - packet->held_since_ns : 0);
         if (packet->kind == BF_TRACE_PRESENT)
             BF_PROBE2(present, packet->queue, packet->id);
+        /* What a present waited for is told inside of its slice. */
+        bool present = packet->kind == BF_TRACE_PRESENT;
+        if (present && t->drawing)
+            arrows_take(t, packet, wait_count, waits, signal_count, signals, now);
         software_leave(t, packet, now);
         struct bf_trace_queue *queue = &t->queues[packet->queue];
         t->summary.queues[packet->queue].handed_over++;
@@ -418,7 +456,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
         /* Of a signal or wait that has a box, only the box is drawn. */
         bool boxed =
             packet->fences && (packet->kind == BF_TRACE_SIGNAL || packet->kind == BF_TRACE_WAIT);
-        if (t->drawing && !boxed)
+        if (t->drawing && !boxed && !present)
             arrows_take(t, packet, wait_count, waits, signal_count, signals, now);
         if (packet->fences)
             bf_trace_fences_handed_over(t, packet, now);
@@ -464,7 +502,9 @@ static void hardware_slice_write(struct bf_trace *t, const struct bf_trace_packe
     if (!record)
         record = &nothing; /* too many packets ago: its arrows are forgotten */
     if (begin_ns == 0 && end_ns == 0) {
-        instant_write(t, packet, record, &t->late, packet->handed_over_ns);
+        struct bf_trace_packet untimed = *packet;
+        untimed.untimed = BF_TRACE_UNTIMED_UNREAD;
+        instant_write(t, &untimed, record, &t->late, packet->handed_over_ns, NULL);
         return;
     }
     uint32_t lane = hardware_lane_take(&t->queues[packet->queue], &begin_ns, &end_ns);

@@ -18,6 +18,7 @@
 #define BF_TRACE_NAME           BF_STRING_SIZE
 #define BF_TRACE_SOFTWARE_LANES 256
 #define BF_TRACE_HARDWARE_LANES 8
+#define BF_TRACE_PRESENT_LANES  8
 #define BF_TRACE_NO_LANE        UINT32_MAX
 
 #define BF_TRACE_BACKGROUND_LANES 32
@@ -38,7 +39,8 @@ enum bf_trace_track {
     BF_TRACK_HARDWARE, /* and as many more as there are lanes */
     BF_TRACK_SOFTWARE = BF_TRACK_HARDWARE + BF_TRACE_HARDWARE_LANES,
     BF_TRACK_FENCES = BF_TRACK_SOFTWARE + BF_TRACE_SOFTWARE_LANES,
-    BF_TRACK_QUEUE_END = BF_TRACK_FENCES + BF_FENCE_LANES,
+    BF_TRACK_PRESENTS = BF_TRACK_FENCES + BF_FENCE_LANES,
+    BF_TRACK_QUEUE_END = BF_TRACK_PRESENTS + BF_TRACE_PRESENT_LANES,
 };
 
 struct bf_trace_engine {
@@ -60,7 +62,9 @@ struct bf_trace_queue {
     uint32_t software_lanes; /* described */
     uint32_t hardware_lanes;
     uint32_t fence_lanes;
+    uint32_t present_lanes;
     uint64_t taken[BF_TRACE_SOFTWARE_LANES / 64];
+    uint64_t presents_taken;
     uint64_t lane_end[BF_TRACE_HARDWARE_LANES];
     uint64_t timed_handed_over;  /* packets with GPU times that were handed over, */
     uint64_t timed_executed;     /* and those of them that have been executed */
@@ -140,6 +144,7 @@ uint64_t bf_trace_host_track(struct bf_trace *t);
 uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane);
 uint64_t bf_trace_software_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
+uint64_t bf_trace_present_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_fence_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 
 /* False: there was no room; the event has been counted as lost. */

@@ -22,7 +22,8 @@
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices
  * that name the obstacle), a 'hardware queue' (a slice from GPU begin to GPU end, or for an untimed
- * packet an instant at its hand-over) and 'fence operations' (a slice each, from when the CPU
+ * packet an instant at its hand-over, which says why), 'presents' (a slice for each call, with what
+ * it waited for) and 'fence operations' (a slice each, from when the CPU
  * queued it to when the GPU executed it). Besides there is 'background processing'.
  * docs/trace-format.md describes all of it.
  *
@@ -61,6 +62,18 @@ enum bf_trace_packet_kind {
     BF_TRACE_WAIT,   /* for a fence */
 };
 
+/* Why an execution has no timestamps. */
+enum bf_trace_untimed {
+    BF_TRACE_UNTIMED_UNKNOWN,
+    BF_TRACE_UNTIMED_EMPTY, /* it has no command buffers: there is nothing to time */
+    BF_TRACE_UNTIMED_FAMILY,
+    BF_TRACE_UNTIMED_PROTECTED,
+    BF_TRACE_UNTIMED_PERFORMANCE,
+    BF_TRACE_UNTIMED_PEER,
+    BF_TRACE_UNTIMED_SLOTS,
+    BF_TRACE_UNTIMED_UNREAD,
+};
+
 /* A semaphore operation of a packet. Binary semaphores count their own operations: value is the
  * ordinal of the signal that the wait consumes. */
 struct bf_trace_sync {
@@ -70,7 +83,7 @@ struct bf_trace_sync {
 };
 
 /* The trace's record of a packet, embedded in the scheduler's packet. Only trace functions write to
- * it, and bf_stamps_begin to 'timed'. It owns nothing: it may be copied, and dropped at any time. A
+ * it, bf_stamps_begin to 'timed', and who decides that it is not to have timestamps to 'untimed'. It owns nothing: it may be copied, and dropped at any time. A
  * zeroed one stands for a packet that the program never queued, which isn't drawn. */
 struct bf_trace_packet {
     uint64_t id;
@@ -82,6 +95,7 @@ struct bf_trace_packet {
     bool fences;      /* it carries fence operations that are drawn as boxes */
     uint64_t caption; /* the number of an interned string */
     bool timed;       /* it has timestamps: bf_trace_packet_executed will follow */
+    uint8_t untimed;  /* enum bf_trace_untimed, of an execution that has none */
     uint64_t queued_ns;
     uint64_t held_since_ns;     /* 0: never held */
     uint64_t obstacle_since_ns; /* since when it has waited for held_on */

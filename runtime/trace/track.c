@@ -255,6 +255,12 @@ uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t la
                       "hardware queue", 1);
 }
 
+uint64_t bf_trace_present_track(struct bf_trace *t, uint32_t queue, uint32_t lane)
+{
+    return lane_track(t, queue, BF_TRACK_PRESENTS, lane, &t->queues[queue].present_lanes,
+                      "presents", 3);
+}
+
 uint64_t bf_trace_fence_track(struct bf_trace *t, uint32_t queue, uint32_t lane)
 {
     return lane_track(t, queue, BF_TRACK_FENCES, lane, &t->queues[queue].fence_lanes,

@@ -78,7 +78,7 @@ TEST(busy_and_overlap)
     assert_int_equal(m->busy.several_engines, 380000);
     assert_int_equal(m->first_ns, T(80));
     assert_int_equal(m->last_ns, T(1900));
-    assert_int_equal(m->queues[0].presents, 2);
+    assert_int_equal(m->queues[0].presents.count, 2);
     assert_int_equal(m->queues[0].submissions, 2);
     assert_int_equal(m->queues[0].executed, 2);
     assert_int_equal(m->host_signals, 1);
@@ -102,14 +102,11 @@ TEST_AROUND(waits_and_who_ended_them, struct made, made, two_frames, made_finish
     assert_non_null(row);
     assert_int_equal(row->count, 1);
     assert_int_equal(row->lost_ns, 100000);
-    /* Presents waited for what their queue was busy with anyway. */
-    row = row_of(load, "graphics (3D queue 0:0)", "graphics (3D queue 0:0)", "");
-    assert_int_equal(row->count, 2);
-    assert_int_equal(row->lost_ns, 0);
-    assert_int_equal(load->report.model->wait_count, 3);
+    /* What presents waited for is told of presents. */
+    assert_int_equal(load->report.model->wait_count, 2);
     const struct trace_wait_row *rows[TRACE_WAITS_MAX];
-    assert_int_equal(trace_waits_sort(load->report.model, rows), 3);
-    assert_true(rows[0]->lost_ns > rows[1]->lost_ns && rows[1]->lost_ns > rows[2]->lost_ns);
+    assert_int_equal(trace_waits_sort(load->report.model, rows), 2);
+    assert_true(rows[0]->lost_ns > rows[1]->lost_ns);
     trace_load_destroy(load);
 }
 
@@ -202,6 +199,80 @@ MADE_TEST(critical_path_to_the_cpus_signal)
     trace_load_destroy(load);
 }
 
+/* Presents wait for a semaphore, or for what was submitted before them; one call at most in so far as
+ * that ends while it lasts. */
+MADE_TEST(presents_and_what_they_waited_for)
+{
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
+    static const struct {
+        uint64_t work_end, called, returned;
+        bool semaphore;
+    } frames[] = {{300, 200, 500, true}, {1300, 1200, 1900, false}, {2100, 2200, 2250, false}};
+    for (uint64_t f = 0; f < 3; f++) {
+        PACKET(q, 2 * f + 1, "execute", .queued_ns = T(1000 * f + 10),
+               .handed_over_ns = T(1000 * f + 20));
+        PACKET(q, 2 * f + 2, "present", .queued_ns = T(frames[f].called),
+               .handed_over_ns = T(frames[f].returned));
+        made_instant(m, &q, 2 * f + 2, "present", T(frames[f].returned), 0, 0);
+        made_run(m, &q, 2 * f + 1, T(1000 * f + 40), T(frames[f].work_end), 0,
+                 frames[f].semaphore ? 31 + f : 0);
+        if (frames[f].semaphore)
+            made_unblocked(m, &q, 2 * f + 2, T(frames[f].work_end), 31 + f);
+    }
+    struct trace_load *load = made_load(m, 2);
+    const struct trace_presents *presents = &load->report.model->queues[0].presents;
+    assert_int_equal(presents->count, 3);
+    assert_int_equal(presents->called_ns, 1000 * (300 + 700 + 50));
+    assert_int_equal(presents->waiting_ns, 1000 * (100 + 100));
+    assert_int_equal(presents->longest_ns, 700000);
+    assert_int_equal(presents->longest_id, 4);
+    assert_int_equal(presents->cause, 0);
+    assert_int_equal(load->report.model->wait_count, 0);
+    static const struct expected_hop hops[] = {
+        {TRACE_HOP_PRESENT, TRACE_LINK_SIGNAL, 4, 1300, 1900},
+        {TRACE_HOP_EXECUTION, TRACE_LINK_CPU, 3, 1040, 1300},
+        {TRACE_HOP_START, TRACE_LINK_CPU, 3, 1020, 1040},
+        {TRACE_HOP_QUEUED, TRACE_LINK_CPU, 3, 1010, 1020},
+        {TRACE_HOP_CPU, TRACE_LINK_CPU, 3, 500, 1010},
+    };
+    path_is(load, hops, sizeof(hops) / sizeof(hops[0]));
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "700.0 µs  4       queue\n"));
+    assert_non_null(strstr(text, "presenting 42.9 %"));
+    assert_non_null(strstr(text, "waits: none"));
+    free(text);
+    trace_load_destroy(load);
+}
+
+/* A submission without GPU times has a reason, and isn't missed if there is nothing to time. */
+MADE_TEST(untimed_and_why)
+{
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
+    static const char *const why[] = {"no command buffers", "no command buffers",
+                                      "it has performance queries", NULL};
+    for (uint64_t i = 0; i < 4; i++) {
+        PACKET(q, i + 1, "execute", .queued_ns = T(10 * i + 1), .handed_over_ns = T(10 * i + 2));
+        made_event(m, &(struct made_event){.time_ns = T(10 * i + 2),
+                                           .track = q.hardware,
+                                           .type = 3,
+                                           .name = "execute",
+                                           .notes = {{.name = "packet", .number = i + 1},
+                                                     {.name = why[i] ? "without GPU times" : NULL,
+                                                      .text = why[i]}}});
+    }
+    struct trace_load *load = made_load(m, 0);
+    char *text = load_text(load), *json = load_json(load);
+    assert_non_null(strstr(text, "without command buffers: 2; "));
+    assert_non_null(
+        strstr(text, "    1 submission without GPU times: it has performance queries\n"));
+    assert_non_null(strstr(text, "    1 submission without GPU times\n"));
+    assert_null(strstr(text, "times: no command"));
+    assert_non_null(strstr(json, "{\"count\": 2, \"why\": \"no command buffers\"}"));
+    free(text);
+    free(json);
+    trace_load_destroy(load);
+}
+
 /* The call of a present takes until the GPU is done: the GPU is what the frame waited for. */
 MADE_TEST(critical_path_through_a_present)
 {
@@ -216,7 +287,7 @@ MADE_TEST(critical_path_through_a_present)
     }
     struct trace_load *load = made_load(m, 2);
     static const struct expected_hop hops[] = {
-        {TRACE_HOP_START, TRACE_LINK_SIGNAL, 4, 1400, 1500},
+        {TRACE_HOP_PRESENT, TRACE_LINK_SIGNAL, 4, 1400, 1500},
         {TRACE_HOP_EXECUTION, TRACE_LINK_CPU, 3, 1040, 1400},
         {TRACE_HOP_START, TRACE_LINK_CPU, 3, 1020, 1040},
         {TRACE_HOP_QUEUED, TRACE_LINK_CPU, 3, 1010, 1020},
@@ -224,7 +295,8 @@ MADE_TEST(critical_path_through_a_present)
     };
     path_is(load, hops, sizeof(hops) / sizeof(hops[0]));
     char *text = load_text(load);
-    assert_non_null(strstr(text, "present 4 of queue returns, after the signal by execute 3"));
+    assert_non_null(
+        strstr(text, "present 4 of queue is in the driver, which waited for execute 3 of queue"));
     free(text);
     trace_load_destroy(load);
 }

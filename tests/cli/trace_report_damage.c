@@ -255,7 +255,7 @@ TEST_AROUND(damage_in_the_middle, struct made, m, everything, made_finish, false
     assert_non_null(strstr(load->message, expected));
     assert_true(load->usable);
     assert_false(load->intact);
-    assert_int_equal(load->report.model->queues[0].presents, 12);
+    assert_int_equal(load->report.model->queues[0].presents.count, 12);
     show_all(load);
     bytes[half] = 'x';
     load = bytes_load(bytes, m->pb.size + 4, 0);
@@ -263,7 +263,7 @@ TEST_AROUND(damage_in_the_middle, struct made, m, everything, made_finish, false
     assert_non_null(strstr(load->message, expected));
     assert_true(load->usable);
     assert_false(load->intact);
-    assert_in_range(load->report.model->queues[0].presents, 4, 8);
+    assert_in_range(load->report.model->queues[0].presents.count, 4, 8);
     show_all(load);
     free(bytes);
 }

@@ -120,6 +120,8 @@ struct made_queue made_queue(struct made *m, uint64_t engine, const char *name)
     for (int i = 0; i < 4; i++)
         q.software[i] = made_track(m, q.track, "software queue", false);
     q.hardware = made_track(m, q.track, "hardware queue", false);
+    if (m->interned)
+        q.presents = made_track(m, q.track, "presents", false);
     for (int i = 0; i < 4; i++)
         q.fences[i] = made_track(m, q.track, "fence operations", false);
     return q;
@@ -174,7 +176,8 @@ static const char *packet_name(const struct made *m, const char *kind, const cha
 void made_packet(struct made *m, const struct made_queue *q, const struct made_packet *p)
 {
     char name[64];
-    uint64_t track = q->software[p->lane];
+    bool present = q->presents && strcmp(p->kind, "present") == 0;
+    uint64_t track = present ? q->presents : q->software[p->lane];
     struct made_event begin = {
         .time_ns = p->queued_ns,
         .track = track,
@@ -220,8 +223,9 @@ void made_instant(struct made *m, const struct made_queue *q, uint64_t id, const
                   uint64_t time_ns, uint64_t in, uint64_t out)
 {
     char name[64];
+    bool present = q->presents && strcmp(kind, "present") == 0;
     made_event(m, &(struct made_event){.time_ns = time_ns,
-                                       .track = q->hardware,
+                                       .track = present ? q->presents : q->hardware,
                                        .type = 3,
                                        .name = packet_name(m, kind, NULL, id, name),
                                        .flow = out,

@@ -27,6 +27,7 @@ struct made_queue {
     uint64_t track;
     uint64_t software[4]; /* lanes */
     uint64_t hardware;
+    uint64_t presents; /* older traces have them on the other two */
     uint64_t fences[4];
 };
 

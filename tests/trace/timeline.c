@@ -157,6 +157,7 @@ TEST(arrows_without_times)
     struct run r = run_begin();
     struct bf_trace_packet source = queued(r.trace, r.queues[0]);
     source.timed = false;
+    source.untimed = BF_TRACE_UNTIMED_PERFORMANCE;
     handed_over(r.trace, &source, NOTHING, SYNC(1, 1));
     struct bf_trace_packet timed = queued(r.trace, r.queues[1]);
     handed_over(r.trace, &timed, SYNC(1, 1), SYNC(2, 1));
@@ -175,19 +176,24 @@ TEST(arrows_without_times)
     const struct decoded_packet *mark = event_of(&d, 1, "handed over", DECODED_INSTANT, 0);
     assert_int_equal(mark->time, source.handed_over_ns);
     assert_true(lies_on(&d, mark, "hardware queue", "direct", "graphics 0"));
+    assert_true(decoded_is(decoded_annotation(mark, "without GPU times")->text,
+                           "it has performance queries"));
     const struct decoded_packet *slice = hardware_slice(&d, timed.id);
     assert_ptr_equal(decoded_flow_source(&d, slice->terminating[0]), mark);
     /* The present was drawn before its source had run: the arrow shows when it could go. */
     mark = event_of(&d, 3, "handed over", DECODED_INSTANT, 0);
     assert_true(decoded_is(mark->name, "present"));
+    assert_int_equal(mark->uuid, event_of(&d, 3, "queued", DECODED_BEGIN, 0)->uuid);
+    assert_int_equal(decoded_annotation(mark, "semaphore")->number, 2);
     assert_int_equal(mark->terminating_count, 0);
     const struct decoded_packet *unblocked = event_of(&d, 3, "arrow", DECODED_INSTANT, 0);
     assert_true(decoded_is(unblocked->name, "unblocked"));
     assert_int_equal(unblocked->time, t + 70);
     assert_ptr_equal(decoded_flow_source(&d, unblocked->terminating[0]), slice);
-    assert_true(lies_on(&d, unblocked, "hardware queue", "direct", "graphics 0"));
+    assert_true(lies_on(&d, unblocked, "presents", "direct", "graphics 0"));
     const struct decoded_packet *call = event_of(&d, 3, "queued", DECODED_BEGIN, 0);
     assert_true(decoded_is(call->name, "present"));
+    assert_true(lies_on(&d, call, "presents", "direct", "graphics 0"));
     assert_int_equal(end_of(&d, call)->time, present.handed_over_ns);
     mark = event_of(&d, 4, "handed over", DECODED_INSTANT, 0);
     assert_int_equal(mark->terminating_count, 1);
