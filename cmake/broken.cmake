@@ -72,7 +72,7 @@ if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
       accepted released unflushed joined exported_once traced_copies
       overnight reported
-      present_first presenting idle_in_driver stuck unshared spare unawaited
+      present_first presenting idle_in_driver stuck unshared spare unawaited unasked
       present_beside label_beside
       standstill_legal standstill_lock standstill_once standstill_rest standstill_stopped standstill_witness)
     belfry_copy(${name} ${name})

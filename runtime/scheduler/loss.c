@@ -15,6 +15,10 @@
  * return (L-3). */
 #define STUCK_NS UINT64_C(200000000)
 
+/* How often the driver is asked of a loss at most, and by who sleeps (L-5). */
+#define ASK_NS  UINT64_C(1000000)
+#define LOOK_NS UINT64_C(100000000)
+
 static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
                            const char *where)
 {
@@ -60,6 +64,51 @@ VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
 {
     bf_scheduler_lose(scheduler, where);
     return bf_scheduler_settle(scheduler);
+}
+
+/* By a wait for an epoch that nothing has been submitted for, without a timeout: Vulkan wants waits to
+ * tell of a loss, and Mesa's drivers ask the kernel in them, but not in vkGetFenceStatus and
+ * vkGetSemaphoreCounterValue. Held fences themselves may be in a submit of another thread's by then. */
+static bool scheduler_ask_driver(struct bf_scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_gpu_engine *engine = &scheduler->engines[i].base;
+        if (!engine->epoch)
+            continue;
+        const uint64_t next = atomic_load(&engine->accepted_epoch) + 1;
+        const VkSemaphoreWaitInfo info = {
+            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+            .semaphoreCount = 1,
+            .pSemaphores = &engine->epoch,
+            .pValues = &next,
+        };
+        return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info, 0) ==
+               VK_ERROR_DEVICE_LOST;
+    }
+    return false;
+}
+
+bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler)
+{
+    uint64_t now = bf_now_ns(), asked = atomic_load(&scheduler->asked_ns);
+    if (!bf_scheduler_is_lost(scheduler) && now - asked >= ASK_NS &&
+        atomic_compare_exchange_strong(&scheduler->asked_ns, &asked, now) &&
+        scheduler_ask_driver(scheduler))
+        bf_scheduler_lose(scheduler, "found while the program waits for held work");
+    return bf_scheduler_is_lost(scheduler);
+}
+
+uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,
+                            bool *timed_out)
+{
+    const uint64_t look = bf_now_ns() + LOOK_NS;
+    const struct timespec until = bf_timespec(look < deadline_ns ? look : deadline_ns);
+    bool over = false;
+    ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &over);
+    *timed_out |= over && deadline_ns <= look;
+    if (over)
+        bf_scheduler_ask_lost(scheduler);
+    return ticket;
 }
 
 /* L-4. The driver may be asked of a loss only if it knows of it. */

@@ -84,7 +84,7 @@ VkResult bf_queue_wait_handed_over(struct bf_queue *queue)
         uint32_t ticket = bf_signpost_enter(&scheduler->progress);
         bool timed_out = false;
         while (atomic_load(&queue->finished) < target && !bf_scheduler_is_lost(scheduler))
-            ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+            ticket = bf_scheduler_sleep(scheduler, ticket, UINT64_MAX, &timed_out);
         bf_signpost_leave(&scheduler->progress);
     }
     return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;

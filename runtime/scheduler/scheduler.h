@@ -15,6 +15,9 @@
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes to
  *       its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
+ *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he asks
+ *       the driver, once a millisecond at most, and ten times a second while he sleeps. Proven by
+ *       tests/layer (acceptance.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -79,6 +82,7 @@ struct bf_scheduler {
     _Atomic bool lost_below;              /* the driver has said so */
     _Atomic bool reported;                /* L-4 */
     _Atomic bool loss_told;               /* the fences and their waiters have been told */
+    _Atomic uint64_t asked_ns;            /* when the driver was asked last (L-5) */
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
     struct bf_lock kept_lock; /* leaf lock: the list */
     struct bf_kept *kept;     /* what that call has and the program has destroyed */
@@ -181,6 +185,12 @@ VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedRe
 /* The driver's result of a call that may not fail: for memory, by decision, or by the driver. */
 VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
+
+/* Whether the device is lost; the driver is asked, but for calls that follow another one at once (L-5). */
+bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler);
+/* bf_signpost_sleep on 'progress', for so long at most that a loss is noticed that nobody else tells of. */
+uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,
+                            bool *timed_out);
 
 /* For every place that tells the program of the loss: returns VK_ERROR_DEVICE_LOST once L-1 and L-2
  * hold. The caller holds no engine's lock. */

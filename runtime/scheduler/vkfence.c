@@ -86,7 +86,6 @@ static VkResult vkfences_wait_handed_over(struct bf_scheduler *scheduler, uint32
 {
     VkResult result = VK_SUCCESS;
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
-    struct timespec deadline = bf_timespec(deadline_ns);
     bool timed_out = false;
     for (;;) {
         uint32_t deferred = 0;
@@ -102,8 +101,7 @@ static VkResult vkfences_wait_handed_over(struct bf_scheduler *scheduler, uint32
             result = VK_TIMEOUT;
             break;
         }
-        ticket = bf_signpost_sleep(&scheduler->progress, ticket,
-                                   deadline_ns == UINT64_MAX ? NULL : &deadline, &timed_out);
+        ticket = bf_scheduler_sleep(scheduler, ticket, deadline_ns, &timed_out);
     }
     bf_signpost_leave(&scheduler->progress);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_settle(scheduler) : result;
@@ -170,7 +168,7 @@ VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const V
 VkResult bf_vkfence_status(struct bf_scheduler *scheduler, VkFence handle)
 {
     if (vkfence_is_deferred(scheduler, handle))
-        return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_NOT_READY;
+        return bf_scheduler_ask_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_NOT_READY;
     VkResult result = scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, handle);
     if (result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(scheduler, "vkGetFenceStatus");

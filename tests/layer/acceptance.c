@@ -5,6 +5,8 @@
 #include "support/world.h"
 #include "support/asleep.h"
 
+#include <time.h>
+
 static const uint32_t three[] = {3, WORLD_END};
 
 /* A call on a thread of its own, and what the driver had accepted when it returned. */
@@ -284,4 +286,55 @@ DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
     call_join(&s);
     w->icd.set_block(NULL);
     vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* L-5: the device is lost, and who waits for held work is the only one to ask. */
+enum held_call { STATUS, WAIT, WAIT_ANY, QUEUE_IDLE, HELD_CALLS };
+
+static VkResult held_call(struct device *w, enum held_call call, const VkFence *fences)
+{
+    switch (call) {
+    case STATUS:
+        return vkGetFenceStatus(w->device, fences[0]);
+    case WAIT:
+        return vkWaitForFences(w->device, 1, fences, VK_TRUE, UINT64_MAX);
+    case WAIT_ANY:
+        return vkWaitForFences(w->device, 2, fences, VK_FALSE, UINT64_MAX);
+    default:
+        return vkQueueWaitIdle(w->queues[0][0]);
+    }
+}
+
+TEST(test_silent_loss)
+{
+    for (enum held_call call = STATUS; call < HELD_CALLS; call++) {
+        struct device w;
+        world_open(&w, "SHAPE=q1", three);
+        VkSemaphore t = vulkan_timeline(w.device, 0);
+        VkFence fences[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            fences[i] = vulkan_fence(w.device, false);
+            assert_success(vulkan_submit(
+                w.queues[0][i],
+                (struct vulkan_batch){.wait = t, .wait_value = 1, .fence = fences[i]}));
+        }
+        /* Polled for, a loss is asked for once a millisecond at most. */
+        struct timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        w.icd.set_fault("vkWaitSemaphores", UINT64_MAX, 0);
+        for (uint32_t i = 0; call == STATUS && i < 20000; i++)
+            assert_int_equal(vkGetFenceStatus(w.device, fences[0]), VK_NOT_READY);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        assert_true(w.icd.fault_calls() <= 2 + (uint64_t)(end.tv_sec - begin.tv_sec + 1) * 1000);
+        w.icd.lose();
+        VkResult result;
+        do {
+            result = held_call(&w, call, fences);
+        } while (result == VK_NOT_READY);
+        assert_int_equal(result, VK_ERROR_DEVICE_LOST);
+        for (uint32_t i = 0; i < 2; i++)
+            vkDestroyFence(w.device, fences[i], NULL);
+        vkDestroySemaphore(w.device, t, NULL);
+        world_close(&w);
+    }
 }
