@@ -18,7 +18,8 @@ static struct registry_command *append(struct registry *registry, const char *na
     return command;
 }
 
-static struct registry_command *find(struct registry *registry, const char *name, size_t length)
+static struct registry_command *find(const struct registry *registry, const char *name,
+                                     size_t length)
 {
     for (uint32_t i = 0; i < registry->count; i++)
         if (strncmp(registry->commands[i].name, name, length) == 0 &&
@@ -54,6 +55,8 @@ static void read_definition(struct registry *registry, const char *at, const cha
     if (!name)
         return;
     struct registry_command *command = append(registry, name, length);
+    const char *returned = between(at, end, "<type>", '<', &length);
+    command->has_result = is(returned, length, "VkResult") || is(returned, length, "VkBool32");
     const char *param = strstr(name, "<param");
     bool first = true;
     while (param && param < end) {
@@ -93,6 +96,7 @@ static void read_commands(struct registry *registry, const char *text, bool alia
         struct registry_command *command = append(registry, name, name_length);
         command->takes_queue = copy.takes_queue;
         command->takes_device = copy.takes_device;
+        command->has_result = copy.has_result;
     }
 }
 
@@ -116,6 +120,11 @@ bool registry_read(struct registry *registry)
     }
     free(text);
     return read;
+}
+
+const struct registry_command *registry_find(const struct registry *registry, const char *name)
+{
+    return find(registry, name, strlen(name));
 }
 
 void registry_free(struct registry *registry)

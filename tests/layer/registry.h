@@ -10,6 +10,7 @@
 struct registry_command {
     char name[80];
     bool takes_queue;  /* an alias takes what its original takes */
+    bool has_result;   /* it returns a VkResult or a VkBool32 */
     bool takes_device; /* its first parameter is a VkDevice, VkQueue or VkCommandBuffer */
 };
 
@@ -21,6 +22,8 @@ struct registry {
 /* False: there is no registry on this machine. */
 bool registry_read(struct registry *registry);
 void registry_free(struct registry *registry);
+/* NULL: none has that name. */
+const struct registry_command *registry_find(const struct registry *registry, const char *name);
 
 /* The core name of a KHR or EXT alias: vkQueueSubmit2KHR is vkQueueSubmit2; others unchanged. */
 bool registry_is_suffixed(const char *name);
