@@ -395,3 +395,21 @@ TEST_WITH(another_build_of_the_driver_is_asked_again, cache_setup, cache_teardow
         program_close(p);
     }
 }
+
+/* PL-3: a check is on no VkQueue of the program's, which has six of eight: two in each of three
+ * families, two of which are appended. */
+TEST_WITH(checks_run_on_the_spare, cache_setup, cache_teardown)
+{
+    struct belfry_icd_record records[256];
+    struct program *p = program_open("SHAPE=q8", NULL);
+    VkPipeline pipeline = program_pipeline(p, false, "p");
+    program_frame(p, false, pipeline, (struct program_push){0, 8, ++serial});
+    p->f.icd.record_start(records, 256);
+    program_commit(p);
+    size_t count = p->f.icd.record_stop();
+    assert_in_range(count, 1, 256);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(records[i].index, 6);
+    program_destroy(p, pipeline);
+    program_close(p);
+}
