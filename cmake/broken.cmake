@@ -71,7 +71,7 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 if(NOT BELFRY_SANITIZE)
   foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
       accepted released unflushed joined exported_once traced_copies
-      overnight reported
+      overnight reported untimed
       present_first presenting idle_in_driver stuck unshared spare unawaited unasked
       present_beside label_beside
       standstill_legal standstill_lock standstill_once standstill_rest standstill_stopped standstill_witness)

@@ -471,12 +471,15 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
         .background_tasks = d->instance->settings.background_tasks,
         .developer_mode = d->instance->settings.developer_mode,
         .watchdog_ms = d->instance->settings.watchdog,
+        .tdr = bf_tdr_info_of(&d->instance->settings),
+        .cpu = d->physical->cpu,
     };
     VkResult result = bf_device_create(&info, &d->runtime);
     if (result == VK_SUCCESS) {
         d->scheduler = bf_device_scheduler(d->runtime);
         d->gpu = bf_device_gpu(d->runtime);
-        d->standstill = bf_device_standstill(d->runtime);
+        /* Names are kept for what 'watchdog' tells alone. */
+        d->standstill = d->instance->settings.watchdog ? bf_device_standstill(d->runtime) : NULL;
     }
     d->translates = !bf_family_map_is_identity(&d->physical->map);
     d->robust = is_robust(&r->info);

@@ -320,6 +320,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     p->vk = layer_instance_calls_of(i, p->api_version);
     memcpy(p->name, properties.deviceName, sizeof(p->name));
     p->driver_version = properties.driverVersion;
+    p->cpu = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     p->timestamp_period = properties.limits.timestampPeriod;
 
     i->vk->vkGetPhysicalDeviceMemoryProperties(handle, &p->memory);

@@ -74,6 +74,7 @@ struct layer_physical {
     VkDriverId driver; /* 0: not known */
     char driver_text[BF_DRIVER_NAME_SIZE];
     bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
+    bool cpu;               /* it computes on the CPU */
     bool checks_bounds;     /* shaders never access memory beyond a bound range */
     float timestamp_period;
     /* The device has what the scheduler needs. If not, its families are shown unchanged and its

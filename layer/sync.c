@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layer/chain.h"
+#include "scheduler/driver_wait.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
                                                        const VkSemaphoreCreateInfo *info,
@@ -95,7 +96,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && bf_scheduler_is_lost(d->scheduler))
         return bf_scheduler_settle(d->scheduler);
-    VkResult result = d->vk.vkWaitSemaphores(device, info, timeout);
+    VkResult result = d->runtime ? bf_driver_wait_semaphores(d->scheduler, info, timeout)
+                                 : d->vk.vkWaitSemaphores(device, info, timeout);
     if (d->runtime && result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(d->scheduler, "vkWaitSemaphores");
     if (d->runtime && bf_scheduler_is_lost(d->scheduler))

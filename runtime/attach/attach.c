@@ -210,6 +210,9 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .background_tasks = settings.background_tasks,
             .developer_mode = settings.developer_mode,
             .watchdog_ms = settings.watchdog,
+            .tdr = bf_tdr_info_of(&settings),
+            .cpu = a.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
+            .attached = true,
         };
         result = bf_device_create(&device_info, &device);
     }

@@ -21,7 +21,8 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     struct bf_scheduler_info scheduler_info = info->scheduler;
     scheduler_info.fence_extension = &bf_fence_extension;
     scheduler_info.peer_extension = &bf_peer_extension;
-    scheduler_info.watched = info->watchdog_ms > 0;
+    scheduler_info.timed = info->tdr.level > 0 && !info->cpu;
+    scheduler_info.watched = info->watchdog_ms > 0 || (scheduler_info.timed && info->attached);
     VkResult result = bf_fences_create(scheduler);
     if (result == VK_SUCCESS)
         result = bf_scheduler_init(scheduler, &scheduler_info);
@@ -31,9 +32,16 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
         bf_device_destroy(device);
         return result;
     }
-    if (scheduler_info.watched)
-        device->standstill = bf_standstill_create(
-            scheduler, &(struct bf_standstill_info){.watchdog_ms = info->watchdog_ms});
+    if (scheduler_info.timed)
+        device->tdr = bf_tdr_create(scheduler, &info->tdr);
+    if (scheduler->watch) {
+        struct bf_standstill_info standstill = {.watchdog_ms = info->watchdog_ms};
+        if (device->tdr) {
+            standstill.check_ms = bf_tdr_period_ms(&info->tdr);
+            standstill.check = bf_tdr_check(device->tdr);
+        }
+        device->standstill = bf_standstill_create(scheduler, &standstill);
+    }
     bf_gpu_register(&scheduler->gpu);
     *out = device;
     return VK_SUCCESS;
@@ -50,6 +58,7 @@ void bf_device_destroy(struct bf_device *device)
     if (device->standstill && bf_scheduler_has_backlog(scheduler))
         bf_standstill_tell(device->standstill);
     bf_standstill_destroy(device->standstill);
+    bf_tdr_destroy(device->tdr);
     bf_scheduler_stop(scheduler);
     bf_fences_stop(scheduler);
     bf_scheduler_finish(scheduler);

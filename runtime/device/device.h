@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "scheduler/scheduler.h"
+#include "settings/settings.h"
 #include "standstill/standstill.h"
+#include "standstill/tdr.h"
 
 struct bf_device {
     struct bf_scheduler scheduler;    /* first */
     struct bf_standstill *standstill; /* the watchdog; NULL: none */
+    struct bf_tdr *tdr;               /* NULL: none */
     bool summary;                     /* attached: print a summary of its trace at the end */
 };
 
@@ -39,7 +42,24 @@ struct bf_device_info {
     uint32_t background_tasks;
     bool developer_mode;
     uint32_t watchdog_ms; /* 0: no watchdog */
+    /* Hung engines; of an attached device, all engines' work is witnessed, since it is there for
+     * command queues (WD-2). Off for drivers that compute on the CPU, where a healthy dispatch may
+     * take long. */
+    struct bf_tdr_info tdr;
+    bool cpu, attached;
 };
+
+static inline struct bf_tdr_info bf_tdr_info_of(const struct bf_settings *settings)
+{
+    return (struct bf_tdr_info){
+        .level = settings->tdr_level,
+        .delay_ms = settings->tdr_delay,
+        .ddi_ms = settings->tdr_ddi_delay,
+        .limit_ms = settings->tdr_limit_time,
+        .limit = settings->tdr_limit_count,
+        .debug_mode = settings->tdr_debug_mode,
+    };
+}
 
 /*
  * The VkDevice must have been created with timelineSemaphore and synchronization2 enabled. Errors:

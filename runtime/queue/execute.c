@@ -88,7 +88,8 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     if (scheduler->gpu.trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
     /* The loss is checked last: packets that a lost device drops count as accepted. */
-    bool done = !bf_queue_has_backlog(&queue->base) && !bf_scheduler_is_lost(scheduler);
+    bool done = !bf_queue_has_backlog(&queue->base) && !atomic_load(&engine->unfed) &&
+                !bf_scheduler_is_lost(scheduler);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
         /* An unused element, a barrier, the program's command buffers, a GPU write. */
@@ -128,7 +129,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             bf_log_add(log, &batch);
         }
         atomic_store(&engine->base.issued_epoch, packet.epoch);
-        if (scheduler->watch) {
+        if (bf_watch_witnesses(engine)) {
             packet.number = atomic_fetch_add(&queue->base.numbered, 1) + 1;
             packet.buffer_count = count;
             for (uint32_t i = 0; i < 2 && i < count; i++)

@@ -12,6 +12,7 @@
 #include "queue/outcome.h"
 #include "scheduler/acceptance.h"
 #include "scheduler/driver.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
@@ -181,7 +182,7 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
     submit.signalSemaphoreInfoCount = own + 1;
     atomic_store(&engine->base.issued_epoch, epoch);
     bf_label_enter(engine, queue->labels);
-    if (scheduler->watch)
+    if (bf_watch_witnesses(engine))
         bf_watch_batch(engine, queue, info, epoch);
     *result = bf_driver_submit(engine, 1, &submit, fence);
     if (*result != VK_SUCCESS) {
@@ -211,7 +212,7 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
                           : BF_OUTCOME_BY_PACKET;
     bf_label_enter(engine, queue->labels);
     bool shared = atomic_load_explicit(&engine->shared, memory_order_relaxed);
-    bool watched = queue->scheduler->watch && count; /* WD-2 */
+    bool watched = bf_watch_witnesses(engine) && count; /* WD-2 */
     if (!shared && !watched) {
         *result = bf_driver_submit(engine, count, infos, fence);
         return BF_OUTCOME_DONE;
@@ -581,10 +582,13 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
 {
     struct bf_engine *engine = queue->engine;
+    VkResult result = bf_driver_wait_epochs(engine);
+    if (result != VK_SUCCESS)
+        return result;
     bool unknown = atomic_exchange(&queue->completion_unknown, false);
     bool presenting = atomic_exchange(&queue->may_be_presenting, false);
     bf_engine_enter(engine);
-    VkResult result = bf_driver_queue_wait_idle(engine);
+    result = bf_driver_queue_wait_idle(engine);
     bf_engine_leave(engine, 0);
     if (unknown && result != VK_SUCCESS)
         atomic_store(&queue->completion_unknown, true);
@@ -607,7 +611,7 @@ static VkResult queue_wait_idle_by_fence(struct bf_queue *queue)
     VkResult result = bf_driver_submit(engine, 0, NULL, fence);
     bf_engine_leave(engine, 0);
     if (result == VK_SUCCESS)
-        result = gpu->vk.vkWaitForFences(gpu->handle, 1, &fence, VK_TRUE, UINT64_MAX);
+        result = bf_driver_wait_fences(queue->scheduler, 1, &fence, VK_TRUE, UINT64_MAX);
     if (unknown && result != VK_SUCCESS)
         atomic_store(&queue->completion_unknown, true);
     gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);

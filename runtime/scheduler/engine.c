@@ -10,6 +10,7 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 /* How long a use of the logs waits before it tries the lock again. */
 #define LOGS_SLICE_NS UINT64_C(500000)
@@ -137,6 +138,10 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
         engine->barrier = VK_NULL_HANDLE;
         return result;
     }
+    struct bf_device_watch *watch = scheduler->watch;
+    if (watch && !scheduler->watches_all &&
+        atomic_load(&watch->engines[engine->base.number].call.count))
+        atomic_store(&engine->witnessed_from, atomic_load(&engine->base.accepted_epoch) + 1);
     atomic_store(&engine->takes_queues, true);
     return VK_SUCCESS;
 }

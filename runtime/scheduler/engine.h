@@ -82,6 +82,9 @@ struct bf_engine {
      * longer so when the last command queue has left a VkQueue that it shared with one queue. */
     _Atomic bool shared;
     _Atomic bool takes_queues; /* epoch, barrier and waited are there */
+    _Atomic bool unfed; /* command queues' packets are held: it may hang (standstill/tdr.h) */
+    /* The epoch from which on it is known what the GPU is busy with (WD-2). */
+    _Atomic uint64_t witnessed_from;
 
     /* For command queues (C-2), under the lock: what all later submissions are already ordered
      * behind, because earlier ones were. */

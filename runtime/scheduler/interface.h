@@ -6,6 +6,7 @@
 #ifndef BELFRY_SCHEDULER_INTERFACE_H
 #define BELFRY_SCHEDULER_INTERFACE_H
 
+#include "scheduler/driver_wait.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/packet.h"
@@ -31,6 +32,9 @@
       (struct bf_scheduler * scheduler, uint32_t family, uint32_t index,                           \
        VkDeviceQueueCreateFlags flags),                                                            \
       (scheduler, family, index, flags))                                                           \
+    F(VkResult, bf_driver_wait_semaphores,                                                         \
+      (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \
+      (scheduler, info, timeout_ns))                                                               \
     F(VkResult, bf_scheduler_lost, (struct bf_scheduler * scheduler, const char *where),           \
       (scheduler, where))                                                                          \
     F(void, bf_scheduler_observe_executes,                                                         \

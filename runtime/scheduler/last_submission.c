@@ -3,6 +3,7 @@
  * it. */
 #include "scheduler/last_submission.h"
 
+#include "scheduler/driver_wait.h"
 #include "scheduler/scheduler.h"
 
 /* The longest time for which a wait for an object of the program's holds the lock. Who waits for
@@ -30,7 +31,7 @@ static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaph
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info, timeout_ns);
+    return bf_driver_wait_semaphores(scheduler, &info, timeout_ns);
 }
 
 VkResult bf_last_submission_wait(struct bf_queue *queue)
@@ -52,8 +53,8 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
         bf_lock_release(&last->lock);
         if (epoch && result == VK_SUCCESS) /* Belfry's own: the program can't destroy it */
             result = timeline_wait(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
-    } while (result == VK_TIMEOUT);
-    return result;
+    } while (result == VK_TIMEOUT && !bf_scheduler_is_lost(scheduler));
+    return result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result;
 }
 
 bool bf_last_submission_is_reached(struct bf_queue *queue)

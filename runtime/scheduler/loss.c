@@ -19,11 +19,12 @@
 #define ASK_NS  UINT64_C(1000000)
 #define LOOK_NS UINT64_C(100000000)
 
-static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
+static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason, bool below,
                            const char *where)
 {
     if (atomic_exchange(&scheduler->lost, true))
         return;
+    scheduler->lost_below = below;
     bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
                BF_LABEL(scheduler), where);
     scheduler->removed_reason = reason;
@@ -37,15 +38,14 @@ static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason
 
 VkResult bf_scheduler_lose(struct bf_scheduler *scheduler, const char *where)
 {
-    atomic_store(&scheduler->lost_below, true);
-    scheduler_lose(scheduler, BF_DEVICE_REMOVED_REASON_REMOVED, where);
+    scheduler_lose(scheduler, BF_DEVICE_REMOVED_REASON_REMOVED, true, where);
     return VK_ERROR_DEVICE_LOST;
 }
 
 VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason,
                                const char *where)
 {
-    scheduler_lose(scheduler, reason, where);
+    scheduler_lose(scheduler, reason, false, where);
     return VK_ERROR_DEVICE_LOST;
 }
 
@@ -124,10 +124,10 @@ static void scheduler_report_loss(struct bf_scheduler *scheduler)
                        "device%s: engine %u:%u: of %llu submissions %llu were seen complete",
                        BF_LABEL(scheduler), engine->base.family, engine->base.index,
                        (unsigned long long)accepted, (unsigned long long)seen);
-        if (atomic_load(&scheduler->lost_below))
+        if (scheduler->lost_below)
             bf_gpu_engine_tell_checkpoints(&engine->base);
     }
-    if (atomic_load(&scheduler->lost_below))
+    if (scheduler->lost_below)
         bf_gpu_fault_tell(gpu);
     bf_trace_flush(gpu->trace);
 }

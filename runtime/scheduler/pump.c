@@ -78,6 +78,10 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
     bool batched = false; /* a packet of this queue is in the batch */
     if (atomic_load(&queue->blocked))
         return;
+    if (commands && atomic_load(&engine->unfed)) {
+        bf_signpost_announce(&engine->progress);
+        return;
+    }
     if (commands)
         commands->position = 0;
     struct bf_packet *packet = queue_first_packet(queue);
@@ -326,6 +330,7 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
     if (!engine->base.epoch)
         return epoch;
     bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
+    bool witnessed = bf_watch_witnesses(engine);
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
         if (!packet_is_for_driver(packet))
@@ -333,7 +338,7 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
         if (joined & UINT32_C(1) << i)
             packet->epoch = epoch + 1;
         else if (engine->batch_queues[i]->is_command_queue ||
-                 (engine->scheduler->watch && packet->kind != BF_PACKET_FENCE))
+                 (witnessed && packet->kind != BF_PACKET_FENCE))
             packet_add_epoch(engine, packet, ++epoch);
         else
             wanted =
@@ -395,7 +400,7 @@ static void batch_withdraw(struct bf_engine *engine, uint32_t first, uint32_t co
 static void batch_watch(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     uint64_t before = 0;
-    for (uint32_t i = first; i < first + count && engine->scheduler->watch; i++) {
+    for (uint32_t i = first; i < first + count && bf_watch_witnesses(engine); i++) {
         const struct bf_packet *packet = engine->batch[i];
         if (!packet->epoch || packet->epoch == before) /* joined ones have one epoch */
             continue;

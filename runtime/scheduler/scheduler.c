@@ -10,6 +10,7 @@
 #include "gpu/registry.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/driver.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/observer.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/semaphore.h"
@@ -52,7 +53,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     char name[64];
     snprintf(name, sizeof(name), "engine %u:%u", engine->base.family, engine->base.index);
     engine->base.trace_id = bf_trace_add_engine(info->gpu.trace, name);
-    if (count > 1 || info->gpu.trace || scheduler->watch) {
+    if (count > 1 || info->gpu.trace || scheduler->watches_all) {
         VkResult result = bf_gpu_engine_create_epoch(&engine->base);
         if (result != VK_SUCCESS)
             return result;
@@ -155,7 +156,9 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     VkResult result = bf_gpu_init(&scheduler->gpu, &info->gpu);
     if (result != VK_SUCCESS)
         return result;
-    if (info->watched && !(scheduler->watch = bf_watch_create(info->engine_count)))
+    scheduler->watches_all = info->watched;
+    scheduler->sliced = info->timed;
+    if ((info->watched || info->timed) && !(scheduler->watch = bf_watch_create(info->engine_count)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     scheduler->label_calls = bf_label_calls_of(info->gpu.handle, info->gpu.get_proc_addr);
     for (uint32_t i = 0; i < info->engine_count && result == VK_SUCCESS; i++) {
@@ -311,13 +314,19 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
         if (result != VK_SUCCESS)
             return result;
     }
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < scheduler->engine_count && result == VK_SUCCESS; i++)
+        result = bf_driver_wait_epochs(&scheduler->engines[i]);
+    if (result != VK_SUCCESS)
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkWaitSemaphores")
+                                              : result;
     /* vkDeviceWaitIdle counts as access to every VkQueue, so all engines are locked, in order;
      * packets appended meanwhile are pumped afterwards. */
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_lock_acquire(&scheduler->engines[i].lock);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_driver_await_presents(&scheduler->engines[i]);
-    VkResult result = bf_driver_device_wait_idle(scheduler);
+    result = bf_driver_device_wait_idle(scheduler);
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         atomic_store(&scheduler->queues[i].completion_unknown, false);
         atomic_store(&scheduler->queues[i].may_be_presenting, false);
@@ -340,16 +349,20 @@ VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool 
     VkResult result;
     /* A driver that waits for work it hasn't been given may never return. Which packet ends the
      * query is unknown, so the result is asked for again and again. */
-    while ((flags & wait) && bf_scheduler_has_backlog(scheduler)) {
+    while ((flags & wait) && (scheduler->sliced || bf_scheduler_has_backlog(scheduler))) {
         uint32_t ticket = bf_signpost_enter(&scheduler->progress);
         bool timed_out = false;
         result = scheduler->gpu.vk.vkGetQueryPoolResults(scheduler->gpu.handle, pool, first, count,
                                                          size, data, stride, asking);
         if (result == VK_NOT_READY && !bf_scheduler_is_lost(scheduler)) {
-            struct timespec until = bf_timespec(bf_now_ns() + QUERY_SLICE_NS);
+            bool held = bf_scheduler_has_backlog(scheduler);
+            struct timespec until =
+                bf_timespec(bf_now_ns() + (held ? QUERY_SLICE_NS : QUERY_SLICE_NS / 10));
             bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
         }
         bf_signpost_leave(&scheduler->progress);
+        if (result == VK_ERROR_DEVICE_LOST)
+            return bf_scheduler_lost(scheduler, "vkGetQueryPoolResults");
         if (result != VK_NOT_READY)
             return result;
         if (bf_scheduler_is_lost(scheduler))

@@ -18,6 +18,9 @@
  *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he asks
  *       the driver, once a millisecond at most, and ten times a second while he sleeps. Proven by
  *       tests/layer (acceptance.c).
+ *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
+ *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a command
+ *       queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill (tdr.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -79,7 +82,7 @@ struct bf_scheduler {
     _Atomic bool seen_outside;
     _Atomic bool lost;
     BfDeviceRemovedReason removed_reason; /* set before loss_told */
-    _Atomic bool lost_below;              /* the driver has said so */
+    bool lost_below;                      /* the driver has said so; likewise */
     _Atomic bool reported;                /* L-4 */
     _Atomic bool loss_told;               /* the fences and their waiters have been told */
     _Atomic uint64_t asked_ns;            /* when the driver was asked last (L-5) */
@@ -94,7 +97,11 @@ struct bf_scheduler {
     struct bf_watcher *watchers;
 
     struct bf_device_watch *watch; /* scheduler/watch.h; NULL: no watchdog */
-    struct bf_observer *observer;  /* NULL: nobody observes; not owned */
+    bool watches_all;              /* WD-2: not only engines that take command queues */
+    /* The device may be declared lost while the driver knows of nothing (standstill/tdr.h): waits in
+     * the driver are made in slices, or else nothing would end them (L-6). */
+    bool sliced;
+    struct bf_observer *observer; /* NULL: nobody observes; not owned */
     /* NULL: none. Set while the program has no queue yet. */
     const struct bf_execute_observer *execute_observer;
 
@@ -131,6 +138,7 @@ struct bf_scheduler_info {
     bool serialize_submits;
     bool shares_memory;           /* the program may export or import memory (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
+    bool timed;                   /* it ends what hangs on command queues' engines */
     bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/scheduler.h"
 
 /* A wait for *any* fence that mixes fences which the driver has with deferred ones checks both
@@ -128,8 +129,7 @@ static VkResult vkfences_wait_any(struct bf_scheduler *scheduler, uint32_t count
         uint64_t timeout = bf_remaining_ns(deadline_ns);
         if (n < count && timeout > SLICE_NS)
             timeout = SLICE_NS;
-        result =
-            scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, n, known, VK_FALSE, timeout);
+        result = bf_driver_wait_fences(scheduler, n, known, VK_FALSE, timeout);
         if (result == VK_TIMEOUT && n == count)
             break;
     } while (result == VK_TIMEOUT && bf_remaining_ns(deadline_ns) > 0);
@@ -148,15 +148,14 @@ VkResult bf_vkfence_wait(struct bf_scheduler *scheduler, uint32_t count, const V
         return bf_scheduler_settle(scheduler);
     VkResult result;
     if (!any_deferred) {
-        result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, count, fences, all,
-                                                   timeout_ns);
+        result = bf_driver_wait_fences(scheduler, count, fences, all, timeout_ns);
     } else {
         uint64_t deadline = bf_deadline_ns(timeout_ns);
         if (all || count == 1) {
             result = vkfences_wait_handed_over(scheduler, count, fences, true, deadline);
             if (result == VK_SUCCESS)
-                result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, count, fences,
-                                                           all, bf_remaining_ns(deadline));
+                result =
+                    bf_driver_wait_fences(scheduler, count, fences, all, bf_remaining_ns(deadline));
         } else {
             result = vkfences_wait_any(scheduler, count, fences, deadline);
         }

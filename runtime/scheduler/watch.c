@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "scheduler/command_queue.h"
 #include "scheduler/label.h"
 #include "scheduler/scheduler.h"
 
@@ -19,6 +20,13 @@ struct bf_device_watch *bf_watch_create(uint32_t engine_count)
 {
     struct bf_device_watch *watch;
     return calloc(1, sizeof(*watch) + engine_count * sizeof(watch->engines[0]));
+}
+
+bool bf_watch_witnesses(const struct bf_engine *engine)
+{
+    const struct bf_scheduler *scheduler = engine->scheduler;
+    return scheduler->watch && (scheduler->watches_all ||
+                                atomic_load_explicit(&engine->takes_queues, memory_order_relaxed));
 }
 
 void bf_watch_ring(struct bf_device_watch *watch)
@@ -135,6 +143,10 @@ void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,
         .buffer_count = packet->buffer_count,
     };
     bool bind = packet->kind == BF_PACKET_BIND_SPARSE;
+    /* What signals a semaphore of the program's has a witness too, or nobody knows whose turn it is. */
+    submission.timed =
+        queue->is_command_queue && (packet->wait_count == 0 || engine->scheduler->watches_all) &&
+        !(bf_command_queue_of((struct bf_queue *)queue)->flags & BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT);
     for (uint32_t i = 0; i < 2 && i < packet->buffer_count; i++)
         submission.buffers[i] = (uint64_t)(uintptr_t)packet->buffers[i];
     for (uint32_t i = 0; i < packet->wait_count; i++)

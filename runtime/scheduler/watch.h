@@ -6,7 +6,8 @@
  *  WD-1  Neither makes a system call, takes a lock or allocates. The first work after a rest wakes the
  *        watchdog, which costs one: it rests once it has found nothing outstanding and nothing begun
  *        for a whole period.
- *  WD-2  With the watchdog on, each submission has an epoch of its own, and its witness is written before
+ *  WD-2  With the watchdog on, or on an engine that takes command queues if it is there for these alone
+ *        (standstill/tdr.h), each submission has an epoch of its own, and its witness is written before
  *        the driver is called: if the oldest epoch that isn't reached is one of the engine's last
  *        BF_WITNESSES, it is known what the GPU is busy with.
  *  WD-3  No work escapes a resting watchdog: who begins a call of the driver's, or appends a packet,
@@ -62,6 +63,7 @@ struct bf_submission {
     uint32_t wait_count;    /* semaphores that it waits for on the GPU */
     uint64_t outside;       /* of these, one that others may signal; 0: none */
     uint64_t outside_value; /* 0: it is binary */
+    uint64_t timed;         /* 1: a GPU that stands at it counts as hung (standstill/tdr.h) */
     char labels[48];        /* open on its queue, outermost first; "": none */
 };
 
@@ -84,6 +86,9 @@ struct bf_device_watch {
     struct bf_watched_call device_call;
     struct bf_engine_watch engines[]; /* as many as the device has */
 };
+
+/* Has each submission to the engine an epoch and a witness? Under the engine's lock it stays so. */
+bool bf_watch_witnesses(const struct bf_engine *engine);
 
 /* NULL: out of memory. */
 struct bf_device_watch *bf_watch_create(uint32_t engine_count);

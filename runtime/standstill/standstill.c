@@ -143,7 +143,7 @@ static bool standstill_look(struct bf_standstill *s)
         s->told_count = 0;
     uint64_t now_ns = s->now_ns;
     bf_lock_release(&s->lock);
-    if (s->check.look && s->check.look(s->check.context, s->engines, now_ns))
+    if (s->check.look && s->check.look(s->check.context, s, s->engines, now_ns))
         active = true;
     return active;
 }

@@ -41,7 +41,8 @@ struct bf_standstill_engine {
 /* Called by the watchdog's thread at each look, with no lock held: for what else is to be done about
  * engines that don't go on. False: it wants no more looks while nothing is outstanding. */
 struct bf_standstill_check {
-    bool (*look)(void *context, const struct bf_standstill_engine *engines, uint64_t now_ns);
+    bool (*look)(void *context, struct bf_standstill *standstill,
+                 const struct bf_standstill_engine *engines, uint64_t now_ns);
     void *context;
 };
 

@@ -258,6 +258,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->synchronization2 = !device_number("BELFRY_ICD_NO_SYNC2", ordinal, 1, 0);
     config->realtime = device_number("BELFRY_ICD_REALTIME", ordinal, 1, 0);
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
+    config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
     config->reports = device_number("BELFRY_ICD_REPORTS", ordinal, 1, 0);
     config->generated = device_number("BELFRY_ICD_GENERATED", ordinal, 1, 0);
     config->latency = device_number("BELFRY_ICD_LATENCY", ordinal, 1, 0);

@@ -198,6 +198,7 @@ struct icd_config {
     uint32_t host_memory;  /* 2: anonymous memory alone */
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
     bool generated;        /* extensions of device-generated commands are there */
+    bool gpu;              /* the device says that it is one */
     bool reports;          /* extensions that tell of a loss are there */
     bool latency;          /* what tells a driver of frames and of VkQueues is there */
     bool internal_queues;  /* VK_KHR_internally_synchronized_queues is */

@@ -268,7 +268,8 @@ static void icd_GetPhysicalDeviceProperties(VkPhysicalDevice physicalDevice,
         .driverVersion = config->late_wait_points ? LATE_VERSION : DRIVER_VERSION,
         .vendorID = VENDOR_ID,
         .deviceID = 1 + config->ordinal,
-        .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU};
+        .deviceType =
+            config->gpu ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU : VK_PHYSICAL_DEVICE_TYPE_CPU};
     char number[16] = "";
     if (config->ordinal)
         snprintf(number, sizeof(number), " %u", config->ordinal + 1);

@@ -346,7 +346,7 @@ typedef enum BfQueuePriority {
 
 /* D3D12_COMMAND_QUEUE_FLAGS, by the same numbers. */
 typedef enum BfQueueFlagBits {
-    BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1,
+    BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1, /* its work may take any time (setting tdr_delay) */
     BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
     /* Belfry's own: the GPU writes nothing of its signals and waits. It has no logs, and where it
      * signals a native fence (belfry/native_fence.h), the CPU writes the value. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits in the driver, in slices where Belfry may declare the device lost on its own. */
+#include "scheduler/driver_wait.h"
+
+#include "base/clock.h"
+#include "scheduler/engine.h"
+#include "scheduler/scheduler.h"
+
+#define SLICE_NS UINT64_C(100000000)
+
+/* The length of the next slice, up to the deadline. */
+static uint64_t slice_ns(const struct bf_scheduler *scheduler, uint64_t deadline_ns)
+{
+    uint64_t left = bf_remaining_ns(deadline_ns);
+    return scheduler->sliced && left > SLICE_NS ? SLICE_NS : left;
+}
+
+static bool slice_was_last(struct bf_scheduler *scheduler, VkResult *result, uint64_t deadline_ns)
+{
+    if (*result != VK_TIMEOUT)
+        return true;
+    if (scheduler->sliced && bf_scheduler_is_lost(scheduler))
+        *result = VK_ERROR_DEVICE_LOST;
+    return *result != VK_TIMEOUT || bf_remaining_ns(deadline_ns) == 0;
+}
+
+VkResult bf_driver_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
+                               const VkFence *fences, VkBool32 all, uint64_t timeout_ns)
+{
+    const struct bf_gpu *gpu = &scheduler->gpu;
+    if (!scheduler->sliced)
+        return gpu->vk.vkWaitForFences(gpu->handle, count, fences, all, timeout_ns);
+    const uint64_t deadline = bf_deadline_ns(timeout_ns);
+    VkResult result;
+    do
+        result =
+            gpu->vk.vkWaitForFences(gpu->handle, count, fences, all, slice_ns(scheduler, deadline));
+    while (!slice_was_last(scheduler, &result, deadline));
+    return result;
+}
+
+VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreWaitInfo *info,
+                                   uint64_t timeout_ns)
+{
+    const struct bf_gpu *gpu = &scheduler->gpu;
+    if (!scheduler->sliced)
+        return gpu->vk.vkWaitSemaphores(gpu->handle, info, timeout_ns);
+    const uint64_t deadline = bf_deadline_ns(timeout_ns);
+    VkResult result;
+    do
+        result = gpu->vk.vkWaitSemaphores(gpu->handle, info, slice_ns(scheduler, deadline));
+    while (!slice_was_last(scheduler, &result, deadline));
+    return result;
+}
+
+VkResult bf_driver_wait_epochs(struct bf_engine *engine)
+{
+    const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &engine->base.epoch,
+        .pValues = &accepted,
+    };
+    if (!engine->scheduler->sliced || accepted == 0)
+        return VK_SUCCESS;
+    return bf_driver_wait_semaphores(engine->scheduler, &info, UINT64_MAX);
+}

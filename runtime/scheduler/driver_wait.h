@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's waits in the driver, which a loss that Belfry itself has declared ends (L-6). */
+#ifndef BELFRY_SCHEDULER_DRIVER_WAIT_H
+#define BELFRY_SCHEDULER_DRIVER_WAIT_H
+
+#include <vulkan/vulkan.h>
+
+struct bf_engine;
+struct bf_scheduler;
+
+/* vkWaitForFences and vkWaitSemaphores: their results, and VK_ERROR_DEVICE_LOST of a device that
+ * Belfry has declared lost, which the caller settles. No lock is held. Thread-safety: safe. */
+VkResult bf_driver_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
+                               const VkFence *fences, VkBool32 all, uint64_t timeout_ns);
+VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreWaitInfo *info,
+                                   uint64_t timeout_ns);
+
+/* Before one of the driver's waits for idleness, which can't be sliced: waits until everything with
+ * an epoch that the engine has been given is complete; at once where nothing is sliced. Errors: as
+ * above. */
+VkResult bf_driver_wait_epochs(struct bf_engine *engine);
+
+#endif

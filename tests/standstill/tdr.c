@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Engines that hang, on a test driver that says that it is a GPU: work of a command queue that doesn't end
+ * loses the device after the time that is set, and frees whoever waits, though the driver knows of
+ * nothing; what isn't a command queue's, or was exempted, or ends in time, does nothing. */
+#include "support/fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static BfQueue make_queue_with(struct fixture *f, BfQueueFlags flags)
+{
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .flags = flags};
+    BfQueue queue = NULL;
+    assert_success(bfCreateQueue(f->bf, &info, &queue));
+    return f->made_queues[f->queue_count++] = queue;
+}
+
+static BfDeviceRemovedReason reason_of(struct fixture *f)
+{
+    BfDeviceRemovedReason reason;
+    VkResult result = bfGetDeviceRemovedReason(f->bf, &reason);
+    assert_int_equal(result == VK_SUCCESS, reason == BF_DEVICE_REMOVED_REASON_NONE);
+    return reason;
+}
+
+/* The driver finds out, too, as by the kernel's reset: the stalls end. */
+static void reset(struct fixture *f)
+{
+    f->lost = true;
+    f->stalls = 0;
+    f->icd.lose();
+}
+
+static void submit(struct fixture *f, VkQueue queue, VkCommandBuffer commands, VkSemaphore wait)
+{
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                              .commandBuffer = commands};
+    const VkSemaphoreSubmitInfo semaphore = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = wait,
+                                             .value = 7,
+                                             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo2 info = {
+        VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer,
+        .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE, .pWaitSemaphoreInfos = &semaphore};
+    assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
+                              : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
+}
+
+/* ------------------------------------------------------------------------------ What is told -- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    uint32_t count;
+    char lines[64][256];
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+
+static void hear(BfMessageSeverity severity, const char *text, void *context)
+{
+    (void)severity, (void)context;
+    pthread_mutex_lock(&told.lock);
+    if (told.count < 64)
+        snprintf(told.lines[told.count++], sizeof(told.lines[0]), "%s", text);
+    pthread_cond_broadcast(&told.came);
+    pthread_mutex_unlock(&told.lock);
+}
+
+static void open_gpu(struct fixture *f, const char *settings)
+{
+    struct environment saved;
+    told.count = 0;
+    assert_success(bfSetMessageCallback(hear, NULL));
+    environment_set(&saved, settings);
+    fixture_open(f, ENVIRONMENT("GPU=1"));
+    environment_restore(&saved);
+}
+
+static void close_gpu(struct fixture *f)
+{
+    fixture_close(f);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+}
+
+static const char *told_line(const char *part)
+{
+    for (uint32_t i = 0; i < told.count; i++)
+        if (strstr(told.lines[i], part))
+            return told.lines[i];
+    return NULL;
+}
+
+/* Waits for a line with that in it. */
+static void expect(const char *part)
+{
+    pthread_mutex_lock(&told.lock);
+    while (!told_line(part))
+        pthread_cond_wait(&told.came, &told.lock);
+    pthread_mutex_unlock(&told.lock);
+}
+
+/* ------------------------------------------------------------------------------------ Hangs -- */
+
+#define DELAY "VK_BELFRY_MULTI_ENGINE_TDR_DELAY="
+
+struct waiter {
+    struct fixture *f;
+    int kind;
+    BfFence fence;
+    BfQueue queue;
+    VkFence vkfence;
+    VkSemaphore semaphore;
+    VkResult result;
+};
+
+static void wait_for(void *argument)
+{
+    struct waiter *w = argument;
+    const uint64_t value = 7;
+    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &w->semaphore, .pValues = &value};
+    switch (w->kind) {
+    case 0:
+        w->result = bfWaitFences(1, &w->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);
+        break;
+    case 1:
+        w->result = bfQueueWaitIdle(w->queue);
+        break;
+    case 2: /* from here on in the driver, under the layer */
+        w->result = vkWaitSemaphores(w->f->device, &info, UINT64_MAX);
+        break;
+    case 3:
+        w->result = vkWaitForFences(w->f->device, 1, &w->vkfence, VK_TRUE, UINT64_MAX);
+        break;
+    case 4:
+        w->result = vkQueueWaitIdle(w->f->queues[bfGetQueueFamilyIndex(w->queue)][0]);
+        break;
+    default:
+        w->result = vkDeviceWaitIdle(w->f->device);
+    }
+}
+
+TEST(work_that_never_ends_loses_the_device_and_frees_who_waits)
+{
+    struct fixture f;
+    open_gpu(&f, DELAY "300");
+    BfQueue queue = make_queue_with(&f, 0);
+    BfFence fence = make_fence(&f, 0);
+    VkSemaphore semaphore = make_timeline(&f, 0);
+    VkFence vkfence = vulkan_fence(f.device, false);
+    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
+    stall_begin(&f, queue);
+    queue_signal(queue, fence, 7);
+    if (f.layered)
+        submit(&f, f.queues[0][0], write_word_in(&f, 0, 0, 1), semaphore); /* held */
+    int count = f.layered ? 6 : 2;
+    struct waiter waiters[6];
+    struct thread threads[6];
+    for (int i = 0; i < count; i++) {
+        waiters[i] = (struct waiter){&f, i, fence, queue, vkfence, semaphore, VK_INCOMPLETE};
+        thread_start(&threads[i], wait_for, &waiters[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        thread_join(&threads[i]);
+        assert_int_equal(waiters[i].result, VK_ERROR_DEVICE_LOST);
+    }
+    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_HUNG);
+    assert_value(fence, UINT64_MAX);
+    expect("packet 1 of its queue, 1 command buffers: hangs");
+    reset(&f);
+    f.icd.quiesce();
+    vkDestroyFence(f.device, vkfence, NULL);
+    close_gpu(&f);
+}
+
+/* The clock doesn't run for what the first queue has, though it is there first, and its engine is
+ * looked at first: the second queue's engine hangs. */
+static void blame_the_second(int first)
+{
+    struct fixture f;
+    open_gpu(&f, DELAY "40");
+    BfQueue hangs = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    BfQueue waits = make_queue_with(&f, first == 0 ? BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT : 0);
+    BfFence fence = make_fence(&f, 0);
+    uint32_t family = bfGetQueueFamilyIndex(hangs);
+    assert_true(family > bfGetQueueFamilyIndex(waits));
+    if (first == 0) { /* exempted */
+        stall_begin(&f, waits);
+    } else if (first == 1) { /* behind work of VkQueues */
+        VkEvent stall = stall_begin(&f, make_queue_with(&f, BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT));
+        for (uint32_t i = 0; i < f.queue_counts[0]; i++) {
+            VkCommandBuffer commands = commands_begin_in(&f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+            vkCmdWaitEvents(commands, 1, &stall, VK_PIPELINE_STAGE_HOST_BIT,
+                            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
+            assert_success(vkEndCommandBuffer(commands));
+            submit(&f, f.queues[0][i], commands, VK_NULL_HANDLE);
+        }
+        execute(waits, write_word(&f, waits, 0, 1));
+    }
+    stall_begin(&f, hangs);
+    queue_signal(hangs, fence, 1);
+    if (first == 2) { /* it waits on the GPU for the second */
+        queue_wait(waits, fence, 1);
+        execute(waits, write_word(&f, waits, 0, 1));
+    }
+    assert_int_equal(bfQueueWaitIdle(hangs), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_HUNG);
+    char engine[32];
+    snprintf(engine, sizeof(engine), "engine %u:", family);
+    assert_non_null(strstr(told_line(" hangs: "), engine));
+    reset(&f);
+    close_gpu(&f);
+}
+
+TEST(what_has_no_timeout_is_no_hang)
+{
+    for (int first = 0; first < 3; first++)
+        blame_the_second(first);
+}
+
+/* Half of the time over, the queue is given no more work, and has it when the engine gets on. */
+TEST(work_that_ends_late_goes_on)
+{
+    struct fixture f;
+    open_gpu(&f, DELAY "6000");
+    BfQueue queue = make_queue_with(&f, 0);
+    BfFence fence = make_fence(&f, 0);
+    VkEvent stall = stall_begin(&f, queue);
+    alarm(FIXTURE_SECONDS);
+    expect("no more work");
+    execute(queue, write_word(&f, queue, 0, 5));
+    queue_signal(queue, fence, 1);
+    assert_value(fence, 0);
+    stall_end(&f, stall);
+    await_fence(fence, 1);
+    assert_int_equal(read_word(&f, 0), 5);
+    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
+    close_gpu(&f);
+}
+
+TEST(a_hang_may_be_ignored)
+{
+    struct fixture f;
+    open_gpu(&f, DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1");
+    BfQueue queue = make_queue_with(&f, 0);
+    VkEvent stall = stall_begin(&f, queue);
+    expect(" hangs: ");
+    stall_end(&f, stall);
+    await_idle(queue);
+    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
+    close_gpu(&f);
+}
+
+/* The process ends: by tdr_level, and by the first hang where none may be recovered. */
+TEST(too_many_hangs_end_the_process)
+{
+    static const char *const settings[] = {DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LEVEL=1",
+                                           DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=0"};
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct fixture f;
+            signal(SIGABRT, SIG_DFL);
+            open_gpu(&f, settings[i]);
+            stall_begin(&f, make_queue_with(&f, 0));
+            for (;;)
+                pause();
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+}
