@@ -277,9 +277,7 @@ TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
     produce();
     assert_success(bfQueueSignal(copy, fence, 3));
     /* From the fence to a VkQueue and back by a semaphore. */
-    assert_success(vulkan_submit(
-        w.queues[0][0],
-        (struct vulkan_batch){.wait = out, .wait_value = 3, .signal = in, .signal_value = 5}));
+    assert_submitted(w.queues[0][0], .wait = out, .wait_value = 3, .signal = in, .signal_value = 5);
     assert_success(bfQueueWait(direct, imported, 5));
     consume();
     expect(0);
@@ -287,8 +285,7 @@ TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
     bfDestroyFence(imported);
     bfDestroyFence(fence);
     fence = make_fence(0);
-    vkDestroySemaphore(w.device, in, NULL);
-    vkDestroySemaphore(w.device, out, NULL);
+    vulkan_destroy(w.device, in, out);
 }
 
 /* A VkQueue beside a command queue. */
@@ -298,7 +295,7 @@ TEST_WITH(test_beside_a_vkqueue, open_world, close_world)
     vkCmdFillBuffer(buffer, w.buffer, 0, 64, 3);
     assert_success(vkEndCommandBuffer(buffer));
     lines_begin();
-    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.commands = buffer}));
+    assert_submitted(w.queues[0][0], .commands = buffer);
     consume();
     expect(1);
     assert_non_null(strstr(line, "queue '3D queue 0:0' may write bytes 0 to 63 in packet 1"));
@@ -409,8 +406,7 @@ TEST_WITH(test_images_that_change_families, open_world, close_world)
         assert_true(released || strstr(line, "did not go through COMMON in between"));
         assert_success(bfQueueWaitIdle(direct));
         assert_success(bfSignalFence(fence, 0));
-        vkDestroyImage(w.device, image, NULL);
-        vkFreeMemory(w.device, memory, NULL);
+        vulkan_destroy(w.device, image, memory);
     }
 }
 

@@ -177,8 +177,7 @@ ORDERS_TEST(test_exports, "none")
     vulkan_wait(w.device, semaphore, 4);
     assert_int_equal(vulkan_value(w.device, other), 0);
     bfDestroyFence(fence);
-    vkDestroySemaphore(w.device, semaphore, NULL);
-    vkDestroySemaphore(w.device, other, NULL);
+    vulkan_destroy(w.device, semaphore, other);
 }
 
 static void expect_signals(uint32_t count, uint64_t last)
@@ -272,8 +271,7 @@ ORDERS_TEST(test_strangers, "none")
     BfFence fence = import(first);
     assert_int_equal(bfGetFenceValue(fence), 1);
     bfDestroyFence(fence);
-    vkDestroySemaphore(w.device, first, NULL);
-    vkDestroySemaphore(w.device, binary, NULL);
+    vulkan_destroy(w.device, first, binary);
 }
 
 /* A layer that asks for semaphores of its own at every call: which one was meant is known. */
@@ -286,8 +284,7 @@ TEST(test_curious_layer)
     wrapper->curious = false;
     assert_int_equal(bfGetFenceValue(fence), 2);
     bfDestroyFence(fence);
-    vkDestroySemaphore(w.device, first, NULL);
-    vkDestroySemaphore(w.device, second, NULL);
+    vulkan_destroy(w.device, first, second);
     close_world();
 }
 
@@ -334,8 +331,7 @@ TEST(test_old_device)
         assert_success(vkQueueWaitIdle(w.queues[0][0]));
         assert_int_equal(bfGetFenceValue(fence), 7);
         bfDestroyFence(fence);
-        vkDestroySemaphore(w.device, first, NULL);
-        vkDestroySemaphore(w.device, second, NULL);
+        vulkan_destroy(w.device, first, second);
         world_close(&w);
     }
 }
@@ -379,9 +375,7 @@ ORDERS_TEST(test_submissions, "none")
     if (wrapper)
         assert_int_equal(wrapper->submits, submits + 3);
     bfDestroyFence(imported);
-    vkDestroyFence(w.device, fence, NULL);
-    vkDestroySemaphore(w.device, binary, NULL);
-    vkDestroySemaphore(w.device, timeline, NULL);
+    vulkan_destroy(w.device, fence, binary, timeline);
 }
 
 #define ROUNDS 200
@@ -525,8 +519,7 @@ ORDERS_TEST(test_uses_of_strangers, "access")
 {
     const VkBuffer first = make_buffer(0), second = make_buffer(1024);
     const VkImage third = make_image(0), fourth = make_image(0);
-    vkDestroyBuffer(w.device, second, NULL);
-    vkDestroyImage(w.device, fourth, NULL);
+    vulkan_destroy(w.device, second, fourth);
     const BfResourceUse uses[2][2] = {
         {{.buffer = first, .size = 64, .write = VK_TRUE},
          {.buffer = second, .size = 64, .write = VK_TRUE}},
@@ -556,8 +549,7 @@ ORDERS_TEST(test_uses_of_strangers, "access")
     execute_using(direct, &uses[1][0], VK_NULL_HANDLE);
     settle();
     expect_lines(0);
-    vkDestroyBuffer(w.device, first, NULL);
-    vkDestroyImage(w.device, third, NULL);
+    vulkan_destroy(w.device, first, third);
 }
 
 /* Images that other queries may not be made of. */

@@ -37,8 +37,7 @@ static void two_of_three(struct device *f, bool late)
     VkSemaphore a = vulkan_timeline(f->device, 0);
     f->icd.set_block(&(struct belfry_icd_block){
         .command = "vkQueueSubmit", .first = 2, .every = 1, .late = late});
-    assert_success(
-        vulkan_submit(f->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted(f->queues[0][0], .signal = a, .signal_value = 1);
     struct caller callers[2];
     for (uint32_t i = 0; i < 2; i++) {
         callers[i].queue = f->queues[0][i];
@@ -49,8 +48,7 @@ static void two_of_three(struct device *f, bool late)
         assert_int_equal(vulkan_value(f->device, a), late ? 2 + i : 1);
     }
     f->icd.set_block(NULL);
-    assert_success(vulkan_submit(f->queues[0][2],
-                                 (struct vulkan_batch){.commands = device_store(f, 0, 0, 1)}));
+    assert_submitted(f->queues[0][2], .commands = device_store(f, 0, 0, 1));
     assert_int_equal(f->icd.blocked(), 2);
     f->icd.release(1);
     caller_join(&callers[0]);

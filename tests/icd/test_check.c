@@ -11,11 +11,11 @@
 DEVICE_TEST(test_binary_wait_before_signal, QUIET, WORLD_ALL)
 {
     VkSemaphore binary = vulkan_binary(w->device);
-    assert_success(vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = binary}));
+    assert_submitted1(w->queues[0][0], .wait = binary);
     w->icd.quiesce();
     assert_int_equal(w->icd.queue_depth(0, 0), 1);
     vulkan_expect(&w->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-    assert_success(vulkan_submit1(w->queues[0][1], (struct vulkan_batch){.signal = binary}));
+    assert_submitted1(w->queues[0][1], .signal = binary);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, binary, NULL);
 }
@@ -38,27 +38,22 @@ DEVICE_TEST(test_queue_race, QUIET, WORLD_ALL)
     /* The other thread is inside and can't leave. */
     VkSemaphore a = vulkan_timeline(w->device, 0);
     VkSemaphore b = vulkan_timeline(w->device, 0);
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted(w->queues[0][1], .signal = a, .signal_value = 1);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = b, .signal_value = 1}));
+    assert_submitted(w->queues[0][0], .signal = b, .signal_value = 1);
     vulkan_expect(&w->icd, BELFRY_ICD_QUEUE_RACE, 1);
     w->icd.resume();
     pthread_join(thread, NULL);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
+    vulkan_destroy(w->device, fence, a, b);
 }
 
 DEVICE_TEST(test_empty_info, QUIET, WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 0);
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 1}));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.fence = fence}));
+    assert_submitted(w->queues[0][0], .signal = a, .signal_value = 1);
+    assert_submitted(w->queues[0][0], .fence = fence);
     assert_int_equal(vulkan_counters(&w->icd).infos_without_command_buffer, 2);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){0}));
@@ -67,17 +62,16 @@ DEVICE_TEST(test_empty_info, QUIET, WORLD_ALL)
     assert_success(vkQueueSubmit2(w->queues[0][0], 0, NULL, VK_NULL_HANDLE));
     assert_int_equal(vulkan_counters(&w->icd).empty_calls, 1);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, a, NULL);
+    vulkan_destroy(w->device, fence, a);
 }
 
 DEVICE_TEST(test_binary_resignal, QUIET, WORLD_ALL)
 {
     VkSemaphore binary = vulkan_binary(w->device);
     w->icd.pause();
-    assert_success(vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.signal = binary}));
+    assert_submitted1(w->queues[0][0], .signal = binary);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.signal = binary}));
+    assert_submitted1(w->queues[0][0], .signal = binary);
     vulkan_expect(&w->icd, BELFRY_ICD_BINARY_RESIGNAL, 1);
     w->icd.resume();
     assert_success(vkDeviceWaitIdle(w->device));
@@ -108,8 +102,7 @@ DEVICE_TEST(test_fence_busy, QUIET, WORLD_ALL)
 DEVICE_TEST(test_timeline_not_increasing, QUIET, WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 5);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
+    assert_submitted(w->queues[0][0], .signal = a, .signal_value = 5);
     assert_success(vkDeviceWaitIdle(w->device));
     vulkan_expect(&w->icd, BELFRY_ICD_TIMELINE_NOT_INCREASING, 1);
     vulkan_signal(w->device, a, 4);
@@ -137,12 +130,9 @@ DEVICE_TEST(test_destroy_pending, QUIET, WORLD_ALL)
     VkFence fence = vulkan_fence(w->device, false);
     VkCommandBuffer commands = device_store(w, 0, 0, 42);
     w->icd.pause();
-    assert_success(vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.signal = waited}));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = waited,
-                                                                        .commands = commands,
-                                                                        .signal = signalled,
-                                                                        .signal_value = 1,
-                                                                        .fence = fence}));
+    assert_submitted1(w->queues[0][0], .signal = waited);
+    assert_submitted(w->queues[0][0], .wait = waited, .commands = commands, .signal = signalled,
+                     .signal_value = 1, .fence = fence);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroySemaphore(w->device, signalled, NULL);
     vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
@@ -158,7 +148,7 @@ DEVICE_TEST(test_destroy_pending, QUIET, WORLD_ALL)
 
     commands = device_store(w, 0, 0, 43);
     w->icd.pause();
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(w->queues[0][0], .commands = commands);
     vkFreeCommandBuffers(w->device, w->pools[0], 1, &commands);
     vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
     w->icd.resume();
@@ -170,8 +160,7 @@ DEVICE_TEST(test_destroy_pending, QUIET, WORLD_ALL)
 DEVICE_TEST(test_destroy_busy_device, QUIET, WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 0);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = a, .wait_value = 1);
     w->icd.quiesce();
     w->icd.reset_counters();
     vkDestroySemaphore(w->device, a, NULL);
@@ -183,26 +172,26 @@ DEVICE_TEST(test_destroy_busy_device, QUIET, WORLD_ALL)
 DEVICE_TEST(test_command_buffer_state, QUIET, WORLD_ALL)
 {
     VkCommandBuffer once = device_begin(w, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = once}));
+    assert_submitted(w->queues[0][0], .commands = once);
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
     assert_success(vkDeviceWaitIdle(w->device));
     once = device_begin(w, 0, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkEndCommandBuffer(once));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = once}));
+    assert_submitted(w->queues[0][0], .commands = once);
     assert_success(vkDeviceWaitIdle(w->device));
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = once}));
+    assert_submitted(w->queues[0][0], .commands = once);
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
 
     VkCommandBuffer single = device_store(w, 0, 0, 1);
     VkCommandBuffer many = device_begin(w, 0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     assert_success(vkEndCommandBuffer(many));
     w->icd.pause();
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = single}));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = many}));
-    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = many}));
+    assert_submitted(w->queues[0][0], .commands = single);
+    assert_submitted(w->queues[0][0], .commands = many);
+    assert_submitted(w->queues[0][1], .commands = many);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = single}));
+    assert_submitted(w->queues[0][1], .commands = single);
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_BUFFER_STATE, 1);
     w->icd.resume();
     assert_success(vkDeviceWaitIdle(w->device));
@@ -272,8 +261,7 @@ DEVICE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points", WORLD_ALL)
         assert_success(vkWaitForFences(w->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
         assert_success(vkResetFences(w->device, 1, &batch.fence));
         if (way == NEXT) {
-            assert_success(
-                vulkan_submit(w->queues[0][0], (struct vulkan_batch){.fence = batch.fence}));
+            assert_submitted(w->queues[0][0], .fence = batch.fence);
             assert_success(vkWaitForFences(w->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
         }
         if (way == IDLE)

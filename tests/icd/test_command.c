@@ -6,7 +6,7 @@
 static void run(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f->queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -122,7 +122,7 @@ DEVICE_TEST(test_query_wait, NULL, WORLD_ALL)
     vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, waiter.pool, 0);
     assert_success(vkEndCommandBuffer(commands));
     w->icd.pause();
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(w->queues[0][0], .commands = commands);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, query_wait, &waiter), 0);
     while (!w->icd.sleepers())
@@ -263,8 +263,7 @@ DEVICE_TEST(test_sparse, "SHAPE=q2", WORLD_ALL)
                              .bufferBindCount = 1,      .pBufferBinds = &buffer_bind,
                              .signalSemaphoreCount = 1, .pSignalSemaphores = &a};
     w->icd.pause();
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted(w->queues[0][1], .signal = a, .signal_value = 1);
     assert_success(vkQueueBindSparse(w->queues[0][0], 1, &bind, VK_NULL_HANDLE));
     w->icd.quiesce();
     struct belfry_icd_sparse_bind told[4];
@@ -305,10 +304,7 @@ DEVICE_TEST(test_sparse, "SHAPE=q2", WORLD_ALL)
     assert_int_equal(w->words[1], 2);
     assert_int_equal(vulkan_counters(&w->icd).bind_sparse_calls, 2);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroyBuffer(w->device, sparse, NULL);
-    vkFreeMemory(w->device, memory, NULL);
+    vulkan_destroy(w->device, fence, a, sparse, memory);
 }
 
 DEVICE_TEST(test_private_data, NULL, WORLD_ALL)
@@ -339,10 +335,8 @@ DEVICE_TEST(test_a_batch_runs_beside_the_dispatches_before_it, "SHAPE=q1 DISPATC
     VkCommandBuffer store = device_begin(w, 0, 0);
     vkCmdFillBuffer(store, w->buffer, 0, 4, 42);
     assert_success(vkEndCommandBuffer(store));
-    assert_success(
-        vulkan_submit(w->queues[0][0],
-                      (struct vulkan_batch){.commands = dispatch, .signal = a, .signal_value = 1}));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = store}));
+    assert_submitted(w->queues[0][0], .commands = dispatch, .signal = a, .signal_value = 1);
+    assert_submitted(w->queues[0][0], .commands = store);
     while (__atomic_load_n(w->words, __ATOMIC_ACQUIRE) != 42)
         ;
     assert_int_equal(vulkan_value(w->device, a), 0);
@@ -371,7 +365,7 @@ DEVICE_TEST(test_copies_of_queries_and_barriers_wait_for_dispatches, "SHAPE=q1 D
                                  NULL);
     }
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(w->queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(w->queues[0][0]));
     uint64_t ends[3];
     assert_success(vkGetQueryPoolResults(w->device, pool, 0, 3, sizeof(ends), ends, 8,

@@ -113,10 +113,8 @@ TEST(test_devices_run_beside_each_other)
     assert_int_equal(g.family_count, 5);
     struct belfry_icd_record records[2];
     f.icd.record_start(records, 2);
-    assert_success(vulkan_submit(f.queues[0][0],
-                                 (struct vulkan_batch){.commands = device_store(&f, 0, 0, 1)}));
-    assert_success(vulkan_submit(g.queues[0][0],
-                                 (struct vulkan_batch){.commands = device_store(&g, 0, 0, 2)}));
+    assert_submitted(f.queues[0][0], .commands = device_store(&f, 0, 0, 1));
+    assert_submitted(g.queues[0][0], .commands = device_store(&g, 0, 0, 2));
     assert_int_equal(f.icd.record_stop(), 2);
     assert_int_equal(records[0].device, 0);
     assert_int_equal(records[1].device, 1);
@@ -145,12 +143,12 @@ TEST(test_objects_stay_with_their_device)
     VkFence fence = vulkan_fence(f.device, false);
     VkCommandBuffer store = device_store(&f, 0, 0, 1);
     VkQueue queue = g.queues[0][0];
-    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted(queue, .signal = a, .signal_value = 1);
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkDeviceWaitIdle(g.device));
-    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_submitted1(queue, .wait = a, .wait_value = 1);
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
-    assert_success(vulkan_submit(queue, (struct vulkan_batch){.commands = store}));
+    assert_submitted(queue, .commands = store);
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
     assert_success(vkQueueSubmit(queue, 0, NULL, fence));
     vulkan_expect(&f.icd, BELFRY_ICD_FOREIGN_OBJECT, 1);
@@ -179,8 +177,7 @@ TEST(test_objects_stay_with_their_device)
     assert_success(vkDeviceWaitIdle(f.device));
     assert_success(vkDeviceWaitIdle(g.device));
     device_close(&g);
-    vkDestroyFence(f.device, fence, NULL);
-    vkDestroySemaphore(f.device, a, NULL);
+    vulkan_destroy(f.device, fence, a);
     world_close(&f);
 }
 

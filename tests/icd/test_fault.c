@@ -32,8 +32,7 @@ TEST(test_lose_at_submit)
         assert_int_equal(vkQueueBindSparse(f.queues[0][0], 0, NULL, VK_NULL_HANDLE),
                          VK_ERROR_DEVICE_LOST);
         f.icd.quiesce(); /* what had been accepted has been let go */
-        vkDestroySemaphore(f.device, a, NULL);
-        vkDestroyFence(f.device, fence, NULL);
+        vulkan_destroy(f.device, a, fence);
         world_close(&f);
     }
 }
@@ -68,10 +67,8 @@ DEVICE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1", WORLD_ALL)
     vkCmdWaitEvents(waits, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                     VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, NULL, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(waits));
-    assert_success(vulkan_submit(
-        w->queues[0][0],
-        (struct vulkan_batch){.wait = a, .wait_value = 1, .signal = b, .signal_value = 1}));
-    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = waits}));
+    assert_submitted(w->queues[0][0], .wait = a, .wait_value = 1, .signal = b, .signal_value = 1);
+    assert_submitted(w->queues[0][1], .commands = waits);
     w->icd.quiesce();
     w->icd.reset_counters();
     struct waiter waiter = {.f = w, .semaphore = b, .queue = w->queues[0][0]};
@@ -86,9 +83,7 @@ DEVICE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1", WORLD_ALL)
     w->icd.quiesce();
     assert_int_equal(w->icd.queue_depth(0, 0), 0);
     assert_int_equal(w->icd.queue_depth(0, 1), 0);
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
-    vkDestroyEvent(w->device, event, NULL);
+    vulkan_destroy(w->device, a, b, event);
 }
 
 DEVICE_TEST(test_lose_paused, "SHAPE=q1", WORLD_ALL)
@@ -177,12 +172,7 @@ end:
     /* Once only: the second try succeeds. */
     while (vkDeviceWaitIdle(f->device) == VK_ERROR_OUT_OF_HOST_MEMORY)
         ;
-    vkDestroyQueryPool(f->device, queries, NULL);
-    vkDestroyCommandPool(f->device, pool, NULL);
-    vkDestroyBuffer(f->device, buffer, NULL);
-    vkFreeMemory(f->device, memory, NULL);
-    vkDestroySemaphore(f->device, semaphore, NULL);
-    vkDestroyFence(f->device, fence, NULL);
+    vulkan_destroy(f->device, queries, pool, buffer, memory, semaphore, fence);
     device_close(f);
     return result;
 }

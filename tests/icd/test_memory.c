@@ -12,7 +12,7 @@ static const VkExternalMemoryHandleTypeFlagBits host_allocation =
 static void run(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f->queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -107,8 +107,7 @@ DEVICE_TEST(test_imported_memory_is_the_program_s_own, "SHAPE=q1", WORLD_ALL)
     assert_int_equal(words[PAGE / 8 + 1], UINT64_C(0x0102030405060708));
     assert_int_equal(words[2], update);
     for (int i = 0; i < 2; i++) {
-        vkDestroyBuffer(w->device, buffers[i], NULL);
-        vkFreeMemory(w->device, memories[i], NULL);
+        vulkan_destroy(w->device, buffers[i], memories[i]);
     }
     assert_int_equal(words[2], update);
     assert_int_equal(munmap(words, 2 * PAGE), 0);
@@ -142,9 +141,7 @@ DEVICE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1", WORLD_ALL)
     VkBuffer plain = buffer_for(w, 0);
     assert_success(vkBindBufferMemory(w->device, plain, memory, 0));
     vulkan_expect(&w->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
-    vkDestroyBuffer(w->device, plain, NULL);
-    vkDestroyBuffer(w->device, announced, NULL);
-    vkFreeMemory(w->device, memory, NULL);
+    vulkan_destroy(w->device, plain, announced, memory);
 
     const float priority = 1.0f;
     const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
@@ -274,7 +271,7 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
     VkMappedMemoryRange range = {VK_TYPE(MAPPED_MEMORY_RANGE), .memory = memory, .size = 64};
 
     words[0] = 2;
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f.queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     assert_int_equal(words[16], coherent ? 3 : 0);
     range.offset = 128;
@@ -286,14 +283,13 @@ static void coherence_tour(const char *environment, uint32_t type, bool coherent
 
     range.offset = 0;
     assert_success(vkFlushMappedMemoryRanges(f.device, 1, &range));
-    assert_success(vulkan_submit(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f.queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f.queues[0][0]));
     assert_int_equal(words[8], coherent ? 2 : 0);
     range.offset = 64;
     assert_success(vkInvalidateMappedMemoryRanges(f.device, 1, &range));
     assert_int_equal(words[8], 2);
-    vkDestroyBuffer(f.device, buffer, NULL);
-    vkFreeMemory(f.device, memory, NULL);
+    vulkan_destroy(f.device, buffer, memory);
     world_close(&f);
 }
 
@@ -346,10 +342,7 @@ TEST(test_memory_is_used_for_what_takes_it)
     assert_int_equal(vkMapMemory(f.device, local, 0, VK_WHOLE_SIZE, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
     vulkan_expect(&f.icd, BELFRY_ICD_MAPPING, 1);
-    vkDestroyImage(f.device, image, NULL);
-    vkDestroyBuffer(f.device, buffer, NULL);
-    vkFreeMemory(f.device, local, NULL);
-    vkFreeMemory(f.device, cached, NULL);
+    vulkan_destroy(f.device, image, buffer, local, cached);
     world_close(&f);
 }
 

@@ -90,8 +90,7 @@ DEVICE_TEST(test_order, "SHAPE=q2", WORLD_ALL)
         VK_TIMEOUT);
 
     w->icd.pause();
-    assert_success(vulkan_submit1(w->queues[0][0],
-                                  (struct vulkan_batch){.wait = acquired, .signal = rendered}));
+    assert_submitted1(w->queues[0][0], .wait = acquired, .signal = rendered);
     assert_success(present(w->queues[0][0], swapchain, first, rendered));
     w->icd.quiesce();
     assert_int_equal(
@@ -109,12 +108,7 @@ DEVICE_TEST(test_order, "SHAPE=q2", WORLD_ALL)
         vkAcquireNextImageKHR(w->device, swapchain, 0, acquired, VK_NULL_HANDLE, &third),
         VK_ERROR_OUT_OF_DATE_KHR);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySwapchainKHR(w->device, swapchain, NULL);
-    vkDestroySwapchainKHR(w->device, newer, NULL);
-    vkDestroySemaphore(w->device, acquire.semaphore, NULL);
-    vkDestroySemaphore(w->device, acquired, NULL);
-    vkDestroySemaphore(w->device, rendered, NULL);
-    vkDestroyFence(w->device, fence, NULL);
+    vulkan_destroy(w->device, swapchain, newer, acquire.semaphore, acquired, rendered, fence);
     vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
@@ -132,11 +126,9 @@ DEVICE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1", WORLD_ALL)
     vulkan_expect(&w->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     w->icd.quiesce();
     assert_int_equal(w->icd.queue_depth(0, 0), 1);
-    assert_success(vulkan_submit1(w->queues[0][1], (struct vulkan_batch){.signal = rendered}));
+    assert_submitted1(w->queues[0][1], .signal = rendered);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySwapchainKHR(w->device, swapchain, NULL);
-    vkDestroySemaphore(w->device, rendered, NULL);
-    vkDestroyFence(w->device, fence, NULL);
+    vulkan_destroy(w->device, swapchain, rendered, fence);
     vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 

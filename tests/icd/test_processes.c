@@ -137,15 +137,11 @@ static int peer_main(void)
             vulkan_signal(f.device, semaphore, order.value);
             break;
         case SUBMIT_SIGNAL:
-            assert_success(
-                vulkan_submit(f.queues[0][0], (struct vulkan_batch){.signal = semaphore,
-                                                                    .signal_value = order.value}));
+            assert_submitted(f.queues[0][0], .signal = semaphore, .signal_value = order.value);
             break;
         case SUBMIT_WAIT:
-            assert_success(vulkan_submit(f.queues[0][1],
-                                         (struct vulkan_batch){.wait = semaphore,
-                                                               .wait_value = order.value,
-                                                               .commands = stores[stored++ % 2]}));
+            assert_submitted(f.queues[0][1], .wait = semaphore, .wait_value = order.value,
+                             .commands = stores[stored++ % 2]);
             break;
         case STORED:
             f.icd.quiesce();
@@ -186,8 +182,7 @@ TEST(values_are_one_in_all_processes)
     assert_int_equal(vulkan_value(f.device, semaphore), 9);
     peer_do(&peer, SUBMIT_SIGNAL, 12);
     vulkan_wait(f.device, semaphore, 12);
-    assert_success(vulkan_submit(f.queues[0][0],
-                                 (struct vulkan_batch){.signal = semaphore, .signal_value = 13}));
+    assert_submitted(f.queues[0][0], .signal = semaphore, .signal_value = 13);
     peer_do(&peer, AWAIT, 13);
     peer_end(&peer, 0);
     vkDestroySemaphore(f.device, semaphore, NULL);
@@ -205,9 +200,7 @@ TEST(queues_wait_for_each_other_without_the_hosts)
     VkCommandBuffer store = device_store(&f, 0, 7, 77);
     peer_start(&peer, export_it(&f, semaphore));
     f.icd.pause();
-    assert_success(vulkan_submit(
-        f.queues[0][0],
-        (struct vulkan_batch){.commands = store, .signal = semaphore, .signal_value = 1}));
+    assert_submitted(f.queues[0][0], .commands = store, .signal = semaphore, .signal_value = 1);
     peer_do(&peer, SUBMIT_WAIT, 1);
     assert_int_equal(peer_do(&peer, STORED, 0), 0);
     f.icd.resume();
@@ -232,9 +225,7 @@ TEST(a_dead_process_leaves_the_semaphore_usable)
     peer_start(&peer, export_it(&f, semaphore));
     peer_do(&peer, PAUSE, 0);
     peer_do(&peer, SUBMIT_SIGNAL, 1);
-    assert_success(vulkan_submit(
-        f.queues[0][1],
-        (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
+    assert_submitted(f.queues[0][1], .wait = semaphore, .wait_value = 1, .commands = store);
     peer_end(&peer, SIGKILL);
     f.icd.quiesce();
     assert_int_equal(__atomic_load_n(&f.words[1], __ATOMIC_ACQUIRE), 0);
@@ -250,11 +241,8 @@ DEVICE_TEST(a_lost_device_leaves_no_queue_asleep, ENVIRONMENT, WORLD_ALL)
     VkSemaphore semaphore = make(w, 0);
     VkCommandBuffer store = device_store(w, 0, 1, 5);
     w->icd.pause();
-    assert_success(vulkan_submit(w->queues[0][0],
-                                 (struct vulkan_batch){.signal = semaphore, .signal_value = 1}));
-    assert_success(vulkan_submit(
-        w->queues[0][1],
-        (struct vulkan_batch){.wait = semaphore, .wait_value = 1, .commands = store}));
+    assert_submitted(w->queues[0][0], .signal = semaphore, .signal_value = 1);
+    assert_submitted(w->queues[0][1], .wait = semaphore, .wait_value = 1, .commands = store);
     w->icd.quiesce();
     w->icd.lose();
     w->icd.resume();
@@ -308,8 +296,7 @@ TEST(what_is_imported_at_home_is_the_same)
     int fd = export_it(&f, semaphore);
     assert_int_equal(import_it(&other, foreign, fd), VK_ERROR_INVALID_EXTERNAL_HANDLE);
     close(fd);
-    vkDestroySemaphore(f.device, semaphore, NULL);
-    vkDestroySemaphore(f.device, again, NULL);
+    vulkan_destroy(f.device, semaphore, again);
     vkDestroySemaphore(other.device, foreign, NULL);
     device_close(&other);
     world_close(&f);

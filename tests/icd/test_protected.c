@@ -54,8 +54,7 @@ static void rig_open(struct rig *r)
 
 static void rig_close(struct rig *r)
 {
-    vkDestroyCommandPool(r->f.device, r->plain_pool, NULL);
-    vkDestroyCommandPool(r->f.device, r->guarded_pool, NULL);
+    vulkan_destroy(r->f.device, r->plain_pool, r->guarded_pool);
     vulkan_expect(&r->f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroyDevice(r->f.device, NULL);
     vkDestroyInstance(r->f.instance, NULL);

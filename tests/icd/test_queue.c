@@ -9,23 +9,19 @@ DEVICE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1", WORLD_ALL)
     VkSemaphore b = vulkan_timeline(w->device, 0);
     VkCommandBuffer store = device_store(w, 0, 0, 7);
 
-    assert_success(vulkan_submit(
-        w->queues[0][0],
-        (struct vulkan_batch){
-            .wait = a, .wait_value = 1, .commands = store, .signal = b, .signal_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = a, .wait_value = 1, .commands = store, .signal = b,
+                     .signal_value = 1);
     vulkan_expect(&w->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     w->icd.quiesce();
     assert_int_equal(vulkan_value(w->device, b), 0);
     assert_int_equal(w->words[0], 0);
     assert_int_equal(w->icd.queue_depth(0, 0), 1);
 
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted(w->queues[0][1], .signal = a, .signal_value = 1);
     vulkan_wait(w->device, b, 1);
     assert_int_equal(w->words[0], 7);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
+    vulkan_destroy(w->device, a, b);
 }
 
 /* The host's signal counts as submitted; so does a signal earlier in the same call. */
@@ -33,8 +29,7 @@ DEVICE_TEST(test_legal_waits, "SHAPE=q2", WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 5);
     vulkan_signal(w->device, a, 9);
-    assert_success(
-        vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 9}));
+    assert_submitted1(w->queues[0][0], .wait = a, .wait_value = 9);
 
     const VkSemaphoreSubmitInfo ten = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = a, .value = 10,
                                        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
@@ -58,9 +53,8 @@ DEVICE_TEST(test_order_in_queue, "SHAPE=q1", WORLD_ALL)
         vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
         vkCmdFillBuffer(commands, w->buffer, 0, 4, i);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(vulkan_submit(
-            w->queues[0][0], (struct vulkan_batch){.commands = commands,
-                                                   .fence = i == 100 ? fence : VK_NULL_HANDLE}));
+        assert_submitted(w->queues[0][0], .commands = commands,
+                         .fence = i == 100 ? fence : VK_NULL_HANDLE);
     }
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     for (uint32_t i = 1; i <= 100; i++)
@@ -77,22 +71,17 @@ DEVICE_TEST(test_binary, "SHAPE=q2", WORLD_ALL)
     w->icd.pause();
     /* The same semaphore goes back and forth: the n-th wait takes the n-th signal. */
     for (uint64_t i = 1; i <= 10; i++) {
-        assert_success(vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.signal = binary}));
-        assert_success(vulkan_submit1(
-            w->queues[0][1],
-            (struct vulkan_batch){.wait = binary, .signal = end, .signal_value = i}));
+        assert_submitted1(w->queues[0][0], .signal = binary);
+        assert_submitted1(w->queues[0][1], .wait = binary, .signal = end, .signal_value = i);
         /* What signals next must run after what waited. */
-        assert_success(
-            vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = end, .wait_value = i}));
+        assert_submitted1(w->queues[0][0], .wait = end, .wait_value = i);
     }
     w->icd.quiesce();
     assert_int_equal(vulkan_value(w->device, end), 0);
     w->icd.resume();
     vulkan_wait(w->device, end, 10);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, binary, NULL);
-    vkDestroySemaphore(w->device, gate, NULL);
-    vkDestroySemaphore(w->device, end, NULL);
+    vulkan_destroy(w->device, binary, gate, end);
 }
 
 DEVICE_TEST(test_fences, "SHAPE=q2", WORLD_ALL)
@@ -100,9 +89,7 @@ DEVICE_TEST(test_fences, "SHAPE=q2", WORLD_ALL)
     VkFence fences[2] = {vulkan_fence(w->device, false), vulkan_fence(w->device, false)};
     VkSemaphore gate = vulkan_timeline(w->device, 0);
     w->icd.pause();
-    assert_success(vulkan_submit(
-        w->queues[0][0],
-        (struct vulkan_batch){.signal = gate, .signal_value = 1, .fence = fences[0]}));
+    assert_submitted(w->queues[0][0], .signal = gate, .signal_value = 1, .fence = fences[0]);
     assert_success(vkQueueSubmit(w->queues[0][1], 0, NULL, fences[1]));
     w->icd.quiesce();
     assert_int_equal(vkGetFenceStatus(w->device, fences[0]), VK_NOT_READY);
@@ -114,9 +101,7 @@ DEVICE_TEST(test_fences, "SHAPE=q2", WORLD_ALL)
     assert_success(vkResetFences(w->device, 2, fences));
     assert_int_equal(vkGetFenceStatus(w->device, fences[1]), VK_NOT_READY);
     assert_int_equal(vulkan_counters(&w->icd).fence_only_calls, 1);
-    vkDestroyFence(w->device, fences[0], NULL);
-    vkDestroyFence(w->device, fences[1], NULL);
-    vkDestroySemaphore(w->device, gate, NULL);
+    vulkan_destroy(w->device, fences[0], fences[1], gate);
 }
 
 DEVICE_TEST(test_wait_any, "SHAPE=q2", WORLD_ALL)
@@ -126,8 +111,7 @@ DEVICE_TEST(test_wait_any, "SHAPE=q2", WORLD_ALL)
     VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 2,
                                 .pSemaphores = semaphores, .pValues = values};
     assert_int_equal(vkWaitSemaphores(w->device, &info, 1000), VK_TIMEOUT);
-    assert_success(vulkan_submit(
-        w->queues[0][1], (struct vulkan_batch){.signal = semaphores[1], .signal_value = 1}));
+    assert_submitted(w->queues[0][1], .signal = semaphores[1], .signal_value = 1);
     info.flags = VK_SEMAPHORE_WAIT_ANY_BIT;
     assert_success(vkWaitSemaphores(w->device, &info, UINT64_MAX));
     info.flags = 0;
@@ -135,8 +119,7 @@ DEVICE_TEST(test_wait_any, "SHAPE=q2", WORLD_ALL)
     vulkan_signal(w->device, semaphores[0], 1);
     assert_success(vkWaitSemaphores(w->device, &info, UINT64_MAX));
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, semaphores[0], NULL);
-    vkDestroySemaphore(w->device, semaphores[1], NULL);
+    vulkan_destroy(w->device, semaphores[0], semaphores[1]);
 }
 
 DEVICE_TEST(test_events, "SHAPE=q2", WORLD_ALL)
@@ -155,7 +138,7 @@ DEVICE_TEST(test_events, "SHAPE=q2", WORLD_ALL)
     assert_success(vkEndCommandBuffer(sets));
 
     /* Set by the host. */
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = waits}));
+    assert_submitted(w->queues[0][0], .commands = waits);
     w->icd.quiesce();
     assert_int_equal(w->words[0], 0);
     assert_success(vkSetEvent(w->device, event));
@@ -164,9 +147,9 @@ DEVICE_TEST(test_events, "SHAPE=q2", WORLD_ALL)
     assert_int_equal(vkGetEventStatus(w->device, event), VK_EVENT_RESET);
 
     /* Set by another queue. */
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = waits}));
+    assert_submitted(w->queues[0][0], .commands = waits);
     w->icd.quiesce();
-    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = sets}));
+    assert_submitted(w->queues[0][1], .commands = sets);
     assert_success(vkDeviceWaitIdle(w->device));
     assert_int_equal(vkGetEventStatus(w->device, event), VK_EVENT_RESET);
     vkDestroyEvent(w->device, event, NULL);
@@ -176,13 +159,10 @@ DEVICE_TEST(test_pause, "SHAPE=q2", WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 0);
     w->icd.pause();
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = device_store(w, 0, 0, 1),
-                                                             .signal = a,
-                                                             .signal_value = 1}));
-    assert_success(vulkan_submit(
-        w->queues[0][1],
-        (struct vulkan_batch){.wait = a, .wait_value = 1, .commands = device_store(w, 0, 1, 1)}));
+    assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 1), .signal = a,
+                     .signal_value = 1);
+    assert_submitted(w->queues[0][1], .wait = a, .wait_value = 1,
+                     .commands = device_store(w, 0, 1, 1));
     w->icd.quiesce();
     assert_int_equal(w->words[0], 0);
     assert_int_equal(vulkan_value(w->device, a), 0);
@@ -209,19 +189,14 @@ DEVICE_TEST(test_recorder, "SHAPE=q2", WORLD_ALL)
     uint32_t infos = 0;
     w->icd.record_start(records, 2);
     w->icd.set_callback(record_seen, &infos);
-    assert_success(vulkan_submit(
-        w->queues[0][1],
-        (struct vulkan_batch){
-            .commands = device_store(w, 0, 0, 1), .signal = a, .signal_value = 1, .fence = fence}));
-    assert_success(
-        vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
-    assert_success(
-        vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_submitted(w->queues[0][1], .commands = device_store(w, 0, 0, 1), .signal = a,
+                     .signal_value = 1, .fence = fence);
+    assert_submitted1(w->queues[0][0], .wait = a, .wait_value = 1);
+    assert_submitted1(w->queues[0][0], .wait = a, .wait_value = 1);
     assert_int_equal(w->icd.record_count(), 3);
     assert_int_equal(w->icd.record_stop(), 3);
     w->icd.set_callback(NULL, NULL);
-    assert_success(
-        vulkan_submit1(w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_submitted1(w->queues[0][0], .wait = a, .wait_value = 1);
     assert_int_equal(infos, 3);
     assert_int_equal(records[0].index, 1);
     assert_int_equal(records[0].command_buffers, 1);
@@ -239,8 +214,7 @@ DEVICE_TEST(test_recorder, "SHAPE=q2", WORLD_ALL)
     assert_int_equal(counters.waits, 3);
     assert_int_equal(counters.signals, 1);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, a, NULL);
+    vulkan_destroy(w->device, fence, a);
 }
 
 DEVICE_TEST(test_labels, "SHAPE=q2", WORLD_ALL)
@@ -252,15 +226,14 @@ DEVICE_TEST(test_labels, "SHAPE=q2", WORLD_ALL)
                                pass = {VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "pass"};
     w->icd.record_start(records, 16);
     vkQueueBeginDebugUtilsLabelEXT(queue, &frame);
-    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.signal = a, .signal_value = 1}));
+    assert_submitted1(queue, .signal = a, .signal_value = 1);
     vkQueueBeginDebugUtilsLabelEXT(queue, &pass);
-    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 2}));
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.wait = a, .wait_value = 1}));
+    assert_submitted(queue, .signal = a, .signal_value = 2);
+    assert_submitted(w->queues[0][1], .wait = a, .wait_value = 1);
     vkQueueInsertDebugUtilsLabelEXT(queue, &frame);
     vkQueueEndDebugUtilsLabelEXT(queue);
     vkQueueEndDebugUtilsLabelEXT(queue);
-    assert_success(vulkan_submit(queue, (struct vulkan_batch){.signal = a, .signal_value = 3}));
+    assert_submitted(queue, .signal = a, .signal_value = 3);
     assert_int_equal(w->icd.record_stop(), 9);
     static const struct {
         enum belfry_icd_call call;
@@ -293,14 +266,12 @@ DEVICE_TEST(test_no_wakeups_at_rest, "SHAPE=q4", WORLD_ALL)
 {
     VkSemaphore a = vulkan_timeline(w->device, 0);
     for (uint32_t i = 0; i < 4; i++)
-        assert_success(vulkan_submit(
-            w->queues[0][i],
-            (struct vulkan_batch){.signal = a, .signal_value = i + 1, .wait = a, .wait_value = i}));
+        assert_submitted(w->queues[0][i], .signal = a, .signal_value = i + 1, .wait = a,
+                         .wait_value = i);
     assert_success(vkDeviceWaitIdle(w->device));
     w->icd.quiesce();
     w->icd.reset_counters();
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 5}));
+    assert_submitted(w->queues[0][0], .signal = a, .signal_value = 5);
     vulkan_wait(w->device, a, 5);
     w->icd.quiesce();
     /* One queue had something to do and woke once. */
@@ -322,8 +293,7 @@ DEVICE_TEST(test_shared_timeline, "SHAPE=q2", WORLD_ALL)
         .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
     assert_success(vkImportSemaphoreFdKHR(w->device, &import));
     assert_int_equal(vulkan_value(w->device, b), 3);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = a, .signal_value = 4}));
+    assert_submitted(w->queues[0][0], .signal = a, .signal_value = 4);
     vulkan_wait(w->device, b, 4);
     vkDestroySemaphore(w->device, a, NULL);
     vulkan_signal(w->device, b, 5);
@@ -345,21 +315,16 @@ DEVICE_TEST(test_free_submit, "SHAPE=q2 FREE=1 QUIET=1", WORLD_ALL)
     VkSemaphore b = vulkan_timeline(w->device, 0);
     VkSemaphore binary = vulkan_binary(w->device);
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(vulkan_submit(
-        w->queues[0][0],
-        (struct vulkan_batch){
-            .commands = device_store(w, 0, 0, 1), .signal = a, .signal_value = 1, .fence = fence}));
+    assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 1), .signal = a,
+                     .signal_value = 1, .fence = fence);
     assert_int_equal(w->words[0], 1);
     assert_int_equal(vulkan_value(w->device, a), 1);
     assert_success(vkGetFenceStatus(w->device, fence));
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
 
-    assert_success(vulkan_submit(
-        w->queues[0][0], (struct vulkan_batch){.wait = a, .wait_value = 2, .signal = binary}));
-    assert_success(vulkan_submit(w->queues[0][0],
-                                 (struct vulkan_batch){.commands = device_store(w, 0, 1, 2)}));
-    assert_success(vulkan_submit(
-        w->queues[0][1], (struct vulkan_batch){.wait = binary, .signal = b, .signal_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = a, .wait_value = 2, .signal = binary);
+    assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 1, 2));
+    assert_submitted(w->queues[0][1], .wait = binary, .signal = b, .signal_value = 1);
     vulkan_expect(&w->icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
     assert_int_equal(w->words[1], 0);
     vulkan_signal(w->device, a, 2);
@@ -368,15 +333,11 @@ DEVICE_TEST(test_free_submit, "SHAPE=q2 FREE=1 QUIET=1", WORLD_ALL)
     assert_success(vkDeviceWaitIdle(w->device));
 
     w->icd.pause();
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = b, .signal_value = 2}));
+    assert_submitted(w->queues[0][1], .signal = b, .signal_value = 2);
     assert_int_equal(vulkan_value(w->device, b), 1);
     w->icd.resume();
     assert_int_equal(vulkan_value(w->device, b), 2);
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
-    vkDestroySemaphore(w->device, binary, NULL);
-    vkDestroyFence(w->device, fence, NULL);
+    vulkan_destroy(w->device, a, b, binary, fence);
 }
 
 /* Threads and queues at once, with and without workers: every signal arrives. */

@@ -43,7 +43,7 @@ static VkQueryPool queries_of(struct device *f, uint32_t count)
 static void submit(struct device *f, VkCommandBuffer commands)
 {
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f->queues[0][0], .commands = commands);
 }
 
 /* Families ----------------------------------------------------------------------------------- */
@@ -99,8 +99,7 @@ DEVICE_TEST(test_transfer_families_run_transfers_and_barriers_alone, QUIET_NVIDI
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, queries, 0);
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkDestroyQueryPool(w->device, queries, NULL);
-    vkDestroyCommandPool(w->device, pool, NULL);
+    vulkan_destroy(w->device, queries, pool);
 }
 
 DEVICE_TEST(test_compute_families_draw_nothing, QUIET_NVIDIA, WORLD_ALL)
@@ -118,8 +117,7 @@ DEVICE_TEST(test_compute_families_draw_nothing, QUIET_NVIDIA, WORLD_ALL)
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
     vkCmdDraw(commands, 3, 1, 0, 0);
     vulkan_expect(&w->icd, BELFRY_ICD_COMMAND_FAMILY, 1);
-    vkDestroyQueryPool(w->device, queries, NULL);
-    vkDestroyCommandPool(w->device, pool, NULL);
+    vulkan_destroy(w->device, queries, pool);
 }
 
 DEVICE_TEST(test_sparse_families_record_nothing, QUIET_RADV, WORLD_ALL)
@@ -147,8 +145,7 @@ DEVICE_TEST(test_timestamps_need_valid_bits, QUIET_COPY, WORLD_ALL)
     VkCommandBuffer universal = device_begin(w, 0, 0);
     vkCmdWriteTimestamp2(universal, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, queries, 0);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-    vkDestroyQueryPool(w->device, queries, NULL);
-    vkDestroyCommandPool(w->device, pool, NULL);
+    vulkan_destroy(w->device, queries, pool);
 }
 
 TEST(test_command_buffers_run_in_their_pool_s_family)
@@ -160,10 +157,10 @@ TEST(test_command_buffers_run_in_their_pool_s_family)
         VkCommandPool pool = pool_of(&f, 1);
         VkCommandBuffer commands = begin_in(&f, pool);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(vulkan_submit(f.queues[1][1], (struct vulkan_batch){.commands = commands}));
+        assert_submitted(f.queues[1][1], .commands = commands);
         assert_success(vkDeviceWaitIdle(f.device));
         vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
-        assert_success(vulkan_submit1(f.queues[0][0], (struct vulkan_batch){.commands = commands}));
+        assert_submitted1(f.queues[0][0], .commands = commands);
         assert_success(vkDeviceWaitIdle(f.device));
         vulkan_expect(&f.icd, BELFRY_ICD_POOL_FAMILY, 1);
         VkCommandBuffer primary = device_begin(&f, 0, 0);
@@ -292,8 +289,7 @@ DEVICE_TEST(test_transfers_stay_inside_the_buffer_s_memory, QUIET_Q1, WORLD_ALL)
     assert_int_equal(vkMapMemory(w->device, memory, 512, 513, 0, &data),
                      VK_ERROR_MEMORY_MAP_FAILED);
     vulkan_expect(&w->icd, BELFRY_ICD_OUT_OF_RANGE, 2);
-    vkDestroyBuffer(w->device, buffer, NULL);
-    vkFreeMemory(w->device, memory, NULL);
+    vulkan_destroy(w->device, buffer, memory);
 }
 
 DEVICE_TEST(test_transfers_need_the_buffer_s_usage, QUIET_Q1, WORLD_ALL)
@@ -408,7 +404,7 @@ DEVICE_TEST(test_what_pending_commands_use_is_not_destroyed, "SHAPE=q2 QUIET=1",
     vkCmdSetEvent(commands, event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     w->icd.pause();
     submit(w, commands);
-    assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(w->queues[0][1], .commands = commands);
     vkFreeMemory(w->device, memory, NULL);
     vulkan_expect(&w->icd, BELFRY_ICD_DESTROY_PENDING, 1);
     vkDestroyBuffer(w->device, buffer, NULL);

@@ -20,7 +20,7 @@ static uint64_t word_load(const void *at)
 
 static void run(struct device *f, VkCommandBuffer commands)
 {
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f->queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 
@@ -246,7 +246,7 @@ DEVICE_TEST(test_commands_run_at_execution_time, "SHAPE=q1", WORLD_ALL)
     vkCmdCopyBuffer(commands, w->buffer, w->buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
     w->icd.pause();
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(w->queues[0][0], .commands = commands);
     uint64_t word = UINT64_C(0x1122334455667788);
     memcpy(w->words, &word, sizeof(word));
     w->icd.quiesce();

@@ -126,18 +126,15 @@ TEST_AROUND(test_inert_objects, struct device, f, world_open_validated, world_cl
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, NULL);
     vkCmdDispatch(commands, 1, 1, 1);
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(vulkan_submit(f->queues[0][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted(f->queues[0][0], .commands = commands);
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 
     vkDestroyFramebuffer(f->device, framebuffer, NULL);
     vkDestroyRenderPass(f->device, pass, NULL);
     vkDestroyImageView(f->device, view, NULL);
-    vkDestroyImage(f->device, image, NULL);
-    vkFreeMemory(f->device, memory, NULL);
+    vulkan_destroy(f->device, image, memory);
     vkDestroyDescriptorPool(f->device, pool, NULL);
-    vkDestroyPipeline(f->device, pipeline, NULL);
-    vkDestroyShaderModule(f->device, module, NULL);
-    vkDestroyPipelineLayout(f->device, layout, NULL);
+    vulkan_destroy(f->device, pipeline, module, layout);
     vkDestroyDescriptorSetLayout(f->device, set_layout, NULL);
 }
 
@@ -162,16 +159,11 @@ static void submission_tour(const char *environment)
     vkCmdCopyBuffer(commands, f.buffer, f.buffer, 1, &copy);
     assert_success(vkEndCommandBuffer(commands));
 
-    assert_success(vulkan_submit(
-        queue, (struct vulkan_batch){.commands = commands, .signal = timeline, .signal_value = 1}));
+    assert_submitted(queue, .commands = commands, .signal = timeline, .signal_value = 1);
     vulkan_wait(f.device, timeline, 1);
-    assert_success(vulkan_submit1(
-        queue, (struct vulkan_batch){.wait = timeline, .wait_value = 1, .signal = binary}));
-    assert_success(vulkan_submit1(queue, (struct vulkan_batch){.wait = binary,
-                                                               .commands = commands,
-                                                               .signal = timeline,
-                                                               .signal_value = 2,
-                                                               .fence = fence}));
+    assert_submitted1(queue, .wait = timeline, .wait_value = 1, .signal = binary);
+    assert_submitted1(queue, .wait = binary, .commands = commands, .signal = timeline,
+                      .signal_value = 2, .fence = fence);
     assert_success(vkWaitForFences(f.device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(f.device, 1, &fence));
     vulkan_signal(f.device, timeline, 3);
@@ -189,16 +181,14 @@ static void submission_tour(const char *environment)
         vkCmdWriteTimestamp(stamping, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, pool, 1);
         vkCmdCopyQueryPoolResults(stamping, pool, 0, 2, f.buffer, 512, 8, VK_QUERY_RESULT_64_BIT);
         assert_success(vkEndCommandBuffer(stamping));
-        assert_success(vulkan_submit(queue, (struct vulkan_batch){.commands = stamping}));
+        assert_submitted(queue, .commands = stamping);
         assert_success(vkQueueWaitIdle(queue));
         assert_success(vkGetQueryPoolResults(f.device, pool, 0, 2, sizeof(stamps), stamps, 8,
                                              VK_QUERY_RESULT_64_BIT));
         vkDestroyQueryPool(f.device, pool, NULL);
     }
     assert_success(vkDeviceWaitIdle(f.device));
-    vkDestroySemaphore(f.device, timeline, NULL);
-    vkDestroySemaphore(f.device, binary, NULL);
-    vkDestroyFence(f.device, fence, NULL);
+    vulkan_destroy(f.device, timeline, binary, fence);
     world_close(&f);
 }
 
@@ -261,10 +251,8 @@ TEST_AROUND(test_present, struct device, f, world_open_validated, world_close, "
         vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                              VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(vulkan_submit1(f->queues[0][0], (struct vulkan_batch){.wait = acquired,
-                                                                             .commands = commands,
-                                                                             .signal = rendered,
-                                                                             .fence = fence}));
+        assert_submitted1(f->queues[0][0], .wait = acquired, .commands = commands,
+                          .signal = rendered, .fence = fence);
         const VkPresentInfoKHR present = {VK_TYPE(PRESENT_INFO_KHR),    .waitSemaphoreCount = 1,
                                           .pWaitSemaphores = &rendered, .swapchainCount = 1,
                                           .pSwapchains = &swapchain,    .pImageIndices = &index};
@@ -273,10 +261,7 @@ TEST_AROUND(test_present, struct device, f, world_open_validated, world_close, "
         assert_success(vkResetFences(f->device, 1, &fence));
         assert_success(vkQueueWaitIdle(f->queues[0][0]));
     }
-    vkDestroySwapchainKHR(f->device, swapchain, NULL);
-    vkDestroySemaphore(f->device, acquired, NULL);
-    vkDestroySemaphore(f->device, rendered, NULL);
-    vkDestroyFence(f->device, fence, NULL);
+    vulkan_destroy(f->device, swapchain, acquired, rendered, fence);
     vkDestroySurfaceKHR(f->instance, surface, NULL);
 }
 

@@ -182,8 +182,7 @@ DEVICE_TEST(test_signal_returns_when_what_it_frees_is_accepted, "SHAPE=q1", thre
     call_join(&s);
     assert_int_equal(s.accepted, before + 3);
     finish(w);
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, outside, NULL);
+    vulkan_destroy(w->device, t, outside);
 }
 
 /* AC-2: where nobody outside can see it, the signal waits for no neighbour. */

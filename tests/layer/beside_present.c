@@ -91,15 +91,10 @@ DEVICE_TEST(test_neighbours_go_on_beside_a_present, "SHAPE=q1 INTERNAL_QUEUES=1"
     VkQueue neighbour = w->queues[0][1];
     stuck_begin(w, &s);
     /* One that goes at once, one that the host sets free. */
-    assert_success(vulkan_submit(
-        neighbour, (struct vulkan_batch){
-                       .commands = device_store(w, 0, 0, 7), .signal = t, .signal_value = 1}));
-    assert_success(
-        vulkan_submit(neighbour, (struct vulkan_batch){.wait = held,
-                                                       .wait_value = 1,
-                                                       .commands = device_store(w, 0, 1, 8),
-                                                       .signal = t,
-                                                       .signal_value = 2}));
+    assert_submitted(neighbour, .commands = device_store(w, 0, 0, 7), .signal = t,
+                     .signal_value = 1);
+    assert_submitted(neighbour, .wait = held, .wait_value = 1, .commands = device_store(w, 0, 1, 8),
+                     .signal = t, .signal_value = 2);
     vulkan_wait(w->device, t, 1);
     vulkan_signal(w->device, held, 1);
     assert_success(vkQueueWaitIdle(neighbour));
@@ -109,8 +104,7 @@ DEVICE_TEST(test_neighbours_go_on_beside_a_present, "SHAPE=q1 INTERNAL_QUEUES=1"
     assert_int_equal(w->icd.blocked(), 1);
     stuck_release(w, &s);
     stuck_close(w, &s);
-    vkDestroySemaphore(w->device, held, NULL);
-    vkDestroySemaphore(w->device, t, NULL);
+    vulkan_destroy(w->device, held, t);
 }
 
 struct labelled {

@@ -29,11 +29,8 @@ TEST(test_log_is_read_beside_a_present)
     };
     assert_success(bfCreateFenceLogReader(device, &info, &reader));
     VkSemaphore t = vulkan_timeline(w.device, 0);
-    assert_success(vulkan_submit(w.queues[0][1], (struct vulkan_batch){
-                                                     .commands = device_store(&w, 0, 0, 1),
-                                                     .signal = t,
-                                                     .signal_value = 1,
-                                                 }));
+    assert_submitted(w.queues[0][1], .commands = device_store(&w, 0, 0, 1), .signal = t,
+                     .signal_value = 1);
     vulkan_wait(w.device, t, 1);
     w.icd.quiesce();
     VkFence fence = vulkan_fence(w.device, false);
@@ -56,8 +53,7 @@ TEST(test_log_is_read_beside_a_present)
 
     assert_success(vkDeviceWaitIdle(w.device));
     bfDestroyFenceLogReader(reader);
-    vkDestroyFence(w.device, fence, NULL);
-    vkDestroySemaphore(w.device, t, NULL);
+    vulkan_destroy(w.device, fence, t);
     screen_close(&w, &s);
     world_close(&w);
 }
@@ -85,9 +81,7 @@ DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
                                          fences[HELD], &image));
     assert_success(vkWaitForFences(w->device, 1, &fences[HELD], VK_TRUE, UINT64_MAX));
     for (int i = 0; i < HELD; i++)
-        assert_success(
-            vulkan_submit(w->queues[0][1],
-                          (struct vulkan_batch){.wait = t, .wait_value = 1, .fence = fences[i]}));
+        assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1, .fence = fences[i]);
     w->icd.record_start(records, HELD + 1);
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
     pthread_t threads[2];
@@ -213,16 +207,15 @@ TEST(test_drivers_are_told)
         } sleep = {(VkStructureType)1000505001, NULL, t, 3};
         assert_success(vkQueueWaitIdle(queue));
         if (shared)
-            assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = 2}));
+            assert_submitted(queue, .wait = t, .wait_value = 2);
         assert_success(OF_DEVICE(VkResult, "vkLatencySleepNV", VkDevice, VkSwapchainKHR,
                                  const void *)(w.device, s.swapchain, &sleep));
         if (!shared)
-            assert_success(vulkan_submit(queue, (struct vulkan_batch){.wait = t, .wait_value = 3}));
+            assert_submitted(queue, .wait = t, .wait_value = 3);
         assert_success(vkDeviceWaitIdle(w.device));
         OF_DEVICE(void, "vkDestroyExternalComputeQueueNV", VkDevice, void *, const void *)
         (w.device, external, NULL);
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, acquired, NULL);
+        vulkan_destroy(w.device, t, acquired);
         screen_close(&w, &s);
         world_close(&w);
     }
@@ -250,10 +243,8 @@ TEST(test_frames)
             assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
             assert_success(vkResetFences(w.device, 1, &fence));
         }
-        assert_success(vulkan_submit(
-            w.queues[1][0], (struct vulkan_batch){.commands = device_store(&w, 1, 0, frame),
-                                                  .signal = t,
-                                                  .signal_value = frame + 1}));
+        assert_submitted(w.queues[1][0], .commands = device_store(&w, 1, 0, frame), .signal = t,
+                         .signal_value = frame + 1);
         const VkSemaphoreSubmitInfo waits[2] = {
             {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = acquired[k],
              .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT},
@@ -272,11 +263,9 @@ TEST(test_frames)
     assert_int_equal(vulkan_counters(&w.icd).presents, 12);
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 3; i++) {
-        vkDestroySemaphore(w.device, acquired[i], NULL);
-        vkDestroySemaphore(w.device, drawn[i], NULL);
+        vulkan_destroy(w.device, acquired[i], drawn[i]);
     }
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroyFence(w.device, fence, NULL);
+    vulkan_destroy(w.device, t, fence);
     screen_close(&w, &s);
     world_close(&w);
 }
@@ -294,10 +283,8 @@ DEVICE_TEST(test_present_behind_held_work, "SHAPE=q1", two)
         assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
                                              VK_NULL_HANDLE, &p.image));
         w->icd.record_start(records, 8);
-        assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = acquired}));
-        assert_success(
-            vulkan_submit(w->queues[0][0],
-                          (struct vulkan_batch){.wait = t, .wait_value = round, .signal = drawn}));
+        assert_submitted(w->queues[0][0], .wait = acquired);
+        assert_submitted(w->queues[0][0], .wait = t, .wait_value = round, .signal = drawn);
         assert_int_equal(w->icd.record_count(), 1);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, screen_run_present, &p), 0);
@@ -306,8 +293,7 @@ DEVICE_TEST(test_present_behind_held_work, "SHAPE=q1", two)
         if (round % 2)
             vulkan_signal(w->device, t, round);
         else
-            assert_success(vulkan_submit(
-                w->queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = round}));
+            assert_submitted(w->queues[0][1], .signal = t, .signal_value = round);
         pthread_join(thread, NULL);
         assert_success(p.result);
         size_t n = w->icd.record_stop();
@@ -317,9 +303,7 @@ DEVICE_TEST(test_present_behind_held_work, "SHAPE=q1", two)
         assert_success(vkQueueWaitIdle(w->queues[0][0]));
         assert_success(vkQueueWaitIdle(w->queues[0][1]));
     }
-    vkDestroySemaphore(w->device, acquired, NULL);
-    vkDestroySemaphore(w->device, drawn, NULL);
-    vkDestroySemaphore(w->device, t, NULL);
+    vulkan_destroy(w->device, acquired, drawn, t);
     screen_close(w, &s);
 }
 
@@ -332,8 +316,7 @@ DEVICE_TEST(test_present_and_idle, "SHAPE=q1", two)
     uint32_t image;
     assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
                                          VK_NULL_HANDLE, &image));
-    assert_success(vulkan_submit(w->queues[0][1],
-                                 (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)}));
+    assert_submitted(w->queues[0][1], .commands = device_store(w, 0, 0, 1));
     assert_success(vkQueueWaitIdle(w->queues[0][1]));
     assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 0);
     assert_success(screen_present(w->queues[0][0], &s, image, acquired));
@@ -345,7 +328,7 @@ DEVICE_TEST(test_present_and_idle, "SHAPE=q1", two)
     /* The wait consumed the semaphore. */
     assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
                                          VK_NULL_HANDLE, &image));
-    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = acquired}));
+    assert_submitted(w->queues[0][0], .wait = acquired);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, acquired, NULL);
     screen_close(w, &s);
@@ -377,8 +360,7 @@ static void sparse_open(struct device *w, struct sparse *s)
 
 static void sparse_close(struct device *w, struct sparse *s)
 {
-    vkDestroyBuffer(w->device, s->buffer, NULL);
-    vkFreeMemory(w->device, s->memory, NULL);
+    vulkan_destroy(w->device, s->buffer, s->memory);
 }
 
 /* Binds two blocks of the buffer in two infos, with everything that was passed gone afterwards. */
@@ -467,12 +449,9 @@ TEST(test_sparse_binds)
         VkFence fence = vulkan_fence(w.device, false);
         /* At once; then held with work before and behind it. */
         assert_success(sparse_bind(bind, &s, 0, VK_NULL_HANDLE, 0, done, 1, fence));
-        assert_success(
-            vulkan_submit(fill, (struct vulkan_batch){.wait = done,
-                                                      .wait_value = 1,
-                                                      .commands = sparse_fill(&w, family, &s, 1),
-                                                      .signal = done,
-                                                      .signal_value = 2}));
+        assert_submitted(fill, .wait = done, .wait_value = 1,
+                         .commands = sparse_fill(&w, family, &s, 1), .signal = done,
+                         .signal_value = 2);
         vulkan_wait(w.device, done, 2);
         assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
         assert_success(vkResetFences(w.device, 1, &fence));
@@ -480,20 +459,14 @@ TEST(test_sparse_binds)
         assert_int_equal(s.words[2 * BLOCK / 4 - 1], 1);
 
         uint64_t before = world_accepted(&w);
-        assert_success(
-            vulkan_submit(fill, (struct vulkan_batch){.wait = t,
-                                                      .wait_value = 1,
-                                                      .commands = sparse_fill(&w, family, &s, 2),
-                                                      .signal = t,
-                                                      .signal_value = 2}));
+        assert_submitted(fill, .wait = t, .wait_value = 1,
+                         .commands = sparse_fill(&w, family, &s, 2), .signal = t,
+                         .signal_value = 2);
         assert_success(sparse_bind(bind, &s, 2 * BLOCK, t, 2, t, 3, fence));
         assert_success(vkQueueBindSparse(bind, 0, NULL, VK_NULL_HANDLE));
-        assert_success(
-            vulkan_submit1(fill, (struct vulkan_batch){.wait = t,
-                                                       .wait_value = 3,
-                                                       .commands = sparse_fill(&w, family, &s, 3),
-                                                       .signal = done,
-                                                       .signal_value = 3}));
+        assert_submitted1(fill, .wait = t, .wait_value = 3,
+                          .commands = sparse_fill(&w, family, &s, 3), .signal = done,
+                          .signal_value = 3);
         assert_int_equal(world_accepted(&w), before);
         assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
         vulkan_signal(w.device, t, 1);
@@ -514,14 +487,11 @@ TEST(test_sparse_binds)
         /* Within one queue binds and submissions keep their order, and a fence alone its place. */
         if (worlds[i].bind_family == worlds[i].fill_family) {
             assert_success(vkResetFences(w.device, 1, &fence));
-            assert_success(vulkan_submit(
-                fill, (struct vulkan_batch){.wait = t,
-                                            .wait_value = 10,
-                                            .commands = sparse_fill(&w, family, &s, 4)}));
+            assert_submitted(fill, .wait = t, .wait_value = 10,
+                             .commands = sparse_fill(&w, family, &s, 4));
             assert_success(
                 sparse_bind(fill, &s, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, VK_NULL_HANDLE));
-            assert_success(vulkan_submit(
-                fill, (struct vulkan_batch){.commands = sparse_fill(&w, family, &s, 5)}));
+            assert_submitted(fill, .commands = sparse_fill(&w, family, &s, 5));
             assert_success(vkQueueBindSparse(fill, 0, NULL, fence));
             assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
             vulkan_signal(w.device, t, 10);
@@ -530,9 +500,7 @@ TEST(test_sparse_binds)
             assert_int_equal(s.words[0], 5);
         }
         assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, done, NULL);
-        vkDestroyFence(w.device, fence, NULL);
+        vulkan_destroy(w.device, t, done, fence);
         sparse_close(&w, &s);
         world_close(&w);
     }
@@ -582,20 +550,14 @@ TEST(test_external_semaphores)
             bool swap = round % 2;
             VkSemaphore wait = swap ? mine : theirs, signal = swap ? theirs : mine;
             uint64_t before = world_accepted(&w);
-            assert_success(vulkan_submit(
-                w.queues[0][0],
-                (struct vulkan_batch){.wait = wait,
-                                      .wait_value = round,
-                                      .commands = device_store(&w, 0, 0, (uint32_t)round),
-                                      .signal = done,
-                                      .signal_value = round}));
+            assert_submitted(w.queues[0][0], .wait = wait, .wait_value = round,
+                             .commands = device_store(&w, 0, 0, (uint32_t)round), .signal = done,
+                             .signal_value = round);
             assert_int_equal(world_accepted(&w), before);
             if (round % 4 < 2)
                 vulkan_signal(w.device, signal, round);
             else
-                assert_success(
-                    vulkan_submit(w.queues[0][1],
-                                  (struct vulkan_batch){.signal = signal, .signal_value = round}));
+                assert_submitted(w.queues[0][1], .signal = signal, .signal_value = round);
             vulkan_wait(w.device, done,
                         round); /* nobody calls anything else: a watcher must notice */
             assert_int_equal(w.words[0], round);
@@ -618,10 +580,8 @@ TEST(test_external_many)
     VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
     for (uint32_t i = 0; i < 8; i++) {
         done[i] = vulkan_timeline(w.device, 0);
-        assert_success(vulkan_submit(w.queues[0][i], (struct vulkan_batch){.wait = mine,
-                                                                           .wait_value = 8 - i,
-                                                                           .signal = done[i],
-                                                                           .signal_value = 1}));
+        assert_submitted(w.queues[0][i], .wait = mine, .wait_value = 8 - i, .signal = done[i],
+                         .signal_value = 1);
     }
     for (uint32_t i = 8; i-- > 0;) {
         assert_int_equal(vulkan_value(w.device, done[i]), 0);
@@ -631,8 +591,7 @@ TEST(test_external_many)
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 8; i++)
         vkDestroySemaphore(w.device, done[i], NULL);
-    vkDestroySemaphore(w.device, mine, NULL);
-    vkDestroySemaphore(w.device, theirs, NULL);
+    vulkan_destroy(w.device, mine, theirs);
     world_close(&w);
 }
 
@@ -641,13 +600,10 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
 {
     VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(vulkan_submit(
-        w->queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    assert_submitted(w->queues[0][0], .wait = mine, .wait_value = 1, .fence = fence);
     w->icd.lose();
     assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, theirs, NULL);
-    vkDestroySemaphore(w->device, mine, NULL);
+    vulkan_destroy(w->device, fence, theirs, mine);
 }

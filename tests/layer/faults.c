@@ -149,10 +149,7 @@ static void work(struct program *p)
         while (!ok(p, vkDeviceWaitIdle(w->device)) && !p->lost)
             ;
     }
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
-    vkDestroyCommandPool(w->device, pool, NULL);
+    vulkan_destroy(w->device, fence, t, b, pool);
 }
 
 static const uint32_t three[] = {3, WORLD_END};
@@ -279,12 +276,9 @@ TEST(test_lost_under_sleepers)
             VkSemaphore t = vulkan_timeline(w.device, 0);
             VkFence fence = vulkan_fence(w.device, false);
             for (uint32_t q = 0; q < 3; q++)
-                assert_success(
-                    vulkan_submit(w.queues[0][q],
-                                  (struct vulkan_batch){.wait = t,
-                                                        .wait_value = 1 + q,
-                                                        .commands = device_store(&w, 0, q, q),
-                                                        .fence = q == 0 ? fence : VK_NULL_HANDLE}));
+                assert_submitted(w.queues[0][q], .wait = t, .wait_value = 1 + q,
+                                 .commands = device_store(&w, 0, q, q),
+                                 .fence = q == 0 ? fence : VK_NULL_HANDLE);
             struct sleeper sleepers[4];
             for (uint32_t s = 0; s < 4; s++) {
                 sleepers[s] = (struct sleeper){.w = &w, .kind = s, .t = t, .fence = fence};
@@ -297,8 +291,7 @@ TEST(test_lost_under_sleepers)
                 assert_int_equal(sleepers[s].result, VK_ERROR_DEVICE_LOST);
             }
             w.icd.quiesce();
-            vkDestroySemaphore(w.device, t, NULL);
-            vkDestroyFence(w.device, fence, NULL);
+            vulkan_destroy(w.device, t, fence);
             world_close(&w);
         }
     }

@@ -73,12 +73,8 @@ static void *wait_query(void *argument)
 
 static void hold(struct device *w, uint32_t queue, VkSemaphore t, uint64_t value, VkFence fence)
 {
-    assert_success(
-        vulkan_submit(w->queues[0][queue],
-                      (struct vulkan_batch){.wait = t,
-                                            .wait_value = value,
-                                            .commands = device_store(w, 0, queue, (uint32_t)value),
-                                            .fence = fence}));
+    assert_submitted(w->queues[0][queue], .wait = t, .wait_value = value,
+                     .commands = device_store(w, 0, queue, (uint32_t)value), .fence = fence);
 }
 
 DEVICE_TEST(test_fence_timeouts, "SHAPE=q1", two)
@@ -127,11 +123,7 @@ DEVICE_TEST(test_fence_timeouts, "SHAPE=q1", two)
     assert_int_equal(w->words[0], 1);
     assert_int_equal(w->words[1], 2);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroyFence(w->device, a, NULL);
-    vkDestroyFence(w->device, b, NULL);
-    vkDestroyFence(w->device, on, NULL);
-    vkDestroyFence(w->device, never, NULL);
+    vulkan_destroy(w->device, t, a, b, on, never);
 }
 
 /* More fences than fit any small array. */
@@ -183,8 +175,7 @@ DEVICE_TEST(test_fence_reuse, "SHAPE=q1", two)
         assert_int_equal(vkGetFenceStatus(w->device, fence), VK_NOT_READY);
     }
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroyFence(w->device, fence, NULL);
+    vulkan_destroy(w->device, t, fence);
 }
 
 /* vkQueueWaitIdle --------------------------------------------------------------------------- */
@@ -216,12 +207,9 @@ TEST(test_queue_idle_is_its_own)
         vkCmdWaitEvents(stall, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, NULL, 0, NULL, 0, NULL);
         assert_success(vkEndCommandBuffer(stall));
-        assert_success(vulkan_submit(b, (struct vulkan_batch){.commands = stall}));
-        assert_success(
-            vulkan_submit(b, (struct vulkan_batch){.commands = device_store(&w, 0, 1, 2)}));
-        assert_success(vulkan_submit(
-            b, (struct vulkan_batch){
-                   .wait = t, .wait_value = 1, .commands = device_store(&w, 0, 2, 3)}));
+        assert_submitted(b, .commands = stall);
+        assert_submitted(b, .commands = device_store(&w, 0, 1, 2));
+        assert_submitted(b, .wait = t, .wait_value = 1, .commands = device_store(&w, 0, 2, 3));
         assert_success(vkQueueWaitIdle(a));
         assert_int_equal(w.words[0], 1);
         assert_int_equal(w.words[1], 0);
@@ -237,10 +225,7 @@ TEST(test_queue_idle_is_its_own)
         assert_success(blocker_join(&idle));
         assert_int_equal(w.words[2], 3);
         assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroyEvent(w.device, event, NULL);
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, u, NULL);
-        vkDestroyFence(w.device, fence, NULL);
+        vulkan_destroy(w.device, event, t, u, fence);
         world_close(&w);
     }
 }
@@ -286,8 +271,7 @@ DEVICE_TEST(test_idle_released_by_a_submit, "SHAPE=q1", two)
         hold(w, 0, t, round, VK_NULL_HANDLE);
         struct blocker idle = {.w = w, .queue = w->queues[0][0]};
         blocker_start(&idle, wait_queue);
-        assert_success(vulkan_submit(w->queues[0][1],
-                                     (struct vulkan_batch){.signal = t, .signal_value = round}));
+        assert_submitted(w->queues[0][1], .signal = t, .signal_value = round);
         assert_success(blocker_join(&idle));
         assert_int_equal(w->words[0], round);
     }
@@ -310,9 +294,7 @@ DEVICE_TEST(test_queries, "SHAPE=q1", two)
         VkCommandBuffer commands = device_begin(w, 0, 0);
         vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(vulkan_submit(
-            w->queues[0][0],
-            (struct vulkan_batch){.wait = t, .wait_value = round, .commands = commands}));
+        assert_submitted(w->queues[0][0], .wait = t, .wait_value = round, .commands = commands);
         uint64_t data = 0;
         assert_int_equal(
             vkGetQueryPoolResults(w->device, pool, 0, 1, 8, &data, 8, VK_QUERY_RESULT_64_BIT),
@@ -335,8 +317,7 @@ DEVICE_TEST(test_queries, "SHAPE=q1", two)
     assert_int_equal(query.data, last);
     vulkan_signal(w->device, t, 100);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroyQueryPool(w->device, pool, NULL);
-    vkDestroySemaphore(w->device, t, NULL);
+    vulkan_destroy(w->device, pool, t);
 }
 
 /* Release ----------------------------------------------------------------------------------- */
@@ -354,16 +335,12 @@ TEST(test_released_within_the_call)
             VkSemaphore t = vulkan_timeline(w.device, 0);
             w.icd.pause(); /* whatever the GPU does */
             for (uint32_t i = 7; i >= 1; i--)
-                assert_success(vulkan_submit(
-                    w.queues[0][i], (struct vulkan_batch){.wait = t,
-                                                          .wait_value = i,
-                                                          .commands = device_store(&w, 0, i, i),
-                                                          .signal = t,
-                                                          .signal_value = i + 1}));
+                assert_submitted(w.queues[0][i], .wait = t, .wait_value = i,
+                                 .commands = device_store(&w, 0, i, i), .signal = t,
+                                 .signal_value = i + 1);
             assert_int_equal(world_accepted(&w), 0);
             if (by_submit)
-                assert_success(vulkan_submit(
-                    w.queues[0][0], (struct vulkan_batch){.signal = t, .signal_value = 1}));
+                assert_submitted(w.queues[0][0], .signal = t, .signal_value = 1);
             else
                 vulkan_signal(w.device, t, 1);
             struct belfry_icd_counters counters = vulkan_counters(&w.icd);
@@ -384,9 +361,7 @@ TEST(test_released_within_the_call)
 DEVICE_TEST(test_semaphore_commands, "SHAPE=q1", two)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0), u = vulkan_timeline(w->device, 9);
-    assert_success(vulkan_submit(
-        w->queues[0][0],
-        (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = u, .signal_value = 20}));
+    assert_submitted(w->queues[0][0], .wait = t, .wait_value = 1, .signal = u, .signal_value = 20);
     const VkSemaphore both[] = {t, u};
     const uint64_t values[] = {1, 9};
     VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 2,
@@ -400,6 +375,5 @@ DEVICE_TEST(test_semaphore_commands, "SHAPE=q1", two)
     vulkan_wait(w->device, u, 20);
     assert_int_equal(vulkan_value(w->device, t), 5);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, u, NULL);
+    vulkan_destroy(w->device, t, u);
 }

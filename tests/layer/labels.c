@@ -52,8 +52,7 @@ static VkSemaphore passed, t; /* at 1, and at 0 to begin with */
 
 static void hold(VkQueue queue, VkSemaphore semaphore, uint64_t value)
 {
-    assert_success(
-        vulkan_submit(queue, (struct vulkan_batch){.wait = semaphore, .wait_value = value}));
+    assert_submitted(queue, .wait = semaphore, .wait_value = value);
 }
 
 static void submit(VkQueue queue)
@@ -139,8 +138,7 @@ static void close_world(struct device *w)
 {
     w->icd.record_stop();
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, passed, NULL);
-    vkDestroySemaphore(w->device, t, NULL);
+    vulkan_destroy(w->device, passed, t);
     world_close(w);
 }
 
@@ -305,8 +303,7 @@ SHARED_TEST(test_every_form_of_submission)
     VkQueue a = w->queues[0][0], b = w->queues[0][1];
     VkFence fence = vulkan_fence(w->device, false);
     EXPECT(w, "a+a b+b", "+a");
-    assert_success(
-        vulkan_submit1(b, (struct vulkan_batch){.wait = passed, .wait_value = 1, .fence = fence}));
+    assert_submitted1(b, .wait = passed, .wait_value = 1, .fence = fence);
     EXPECT(w, "", "-a +b s[b]");
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(w->device, 1, &fence));
@@ -366,8 +363,7 @@ SHARED_TEST(test_present)
     EXPECT(w, "", "+b s[b] -b +a p[a]");
     EXPECT(w, "a- b-", "-a");
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, acquired, NULL);
-    vkDestroySwapchainKHR(w->device, swapchain, NULL);
+    vulkan_destroy(w->device, acquired, swapchain);
     vkDestroySurfaceKHR(w->instance, surface, NULL);
 }
 
@@ -395,8 +391,7 @@ TEST_AROUND(test_lost, struct device, w, open_world, world_close, "SHAPE=q1 LOSE
     begin(b, "left open");
     w->icd.record_stop();
     assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, passed, NULL);
+    vulkan_destroy(w->device, t, passed);
 }
 
 /* Under threads: every submission is in its own queue's labels, in its queue's order --------------
@@ -449,11 +444,8 @@ static void *run_thread(void *argument)
         char round[16];
         snprintf(round, sizeof(round), "%u", i / 10);
         begin(own->queue, round);
-        assert_success(
-            vulkan_submit(own->queue, (struct vulkan_batch){.wait = own->neighbour,
-                                                            .wait_value = i > 8 ? i - 8 : 0,
-                                                            .signal = own->own,
-                                                            .signal_value = i}));
+        assert_submitted(own->queue, .wait = own->neighbour, .wait_value = i > 8 ? i - 8 : 0,
+                         .signal = own->own, .signal_value = i);
         if (i % 3 == 0)
             insert(own->queue, mark);
         end(own->queue);

@@ -16,8 +16,7 @@ static void run(struct device *w)
     assert_int_equal(w->family_count, 1);
     VkFence fence = vulkan_fence(w->device, false);
     VkCommandBuffer commands = device_store(w, 0, 3, 0x5eed);
-    assert_success(vulkan_submit(w->queues[0][0],
-                                 (struct vulkan_batch){.commands = commands, .fence = fence}));
+    assert_submitted(w->queues[0][0], .commands = commands, .fence = fence);
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_int_equal(w->words[3], 0x5eed);
     vkDestroyFence(w->device, fence, NULL);

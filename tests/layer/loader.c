@@ -71,10 +71,8 @@ TEST(test_shapes)
                 assert_ptr_equal(same, w.queues[f][q]);
                 for (uint32_t k = 0; k < q; k++)
                     assert_ptr_not_equal(w.queues[f][k], same);
-                assert_success(vulkan_submit(
-                    same,
-                    (struct vulkan_batch){
-                        .wait = t, .wait_value = value, .signal = t, .signal_value = value + 1}));
+                assert_submitted(same, .wait = t, .wait_value = value, .signal = t,
+                                 .signal_value = value + 1);
                 value++;
             }
         }
@@ -244,11 +242,8 @@ static const uint32_t families[] = {2, 1, 1, WORLD_END};
 static void use(struct device *w)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0);
-    assert_success(vulkan_submit(
-        w->queues[1][0],
-        (struct vulkan_batch){.wait = t, .wait_value = 1, .signal = t, .signal_value = 2}));
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.signal = t, .signal_value = 1}));
+    assert_submitted(w->queues[1][0], .wait = t, .wait_value = 1, .signal = t, .signal_value = 2);
+    assert_submitted(w->queues[0][0], .signal = t, .signal_value = 1);
     vulkan_wait(w->device, t, 2);
     assert_success(vkDeviceWaitIdle(w->device));
     vkDestroySemaphore(w->device, t, NULL);

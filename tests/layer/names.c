@@ -77,7 +77,7 @@ DEVICE_TEST(test_names_and_labels, "SHAPE=lavapipe", three)
         vkQueueBeginDebugUtilsLabelEXT(queues[q], &label);
         vkQueueInsertDebugUtilsLabelEXT(queues[q], &label);
         /* Labels may come while the queue holds something. */
-        assert_success(vulkan_submit(queues[q], (struct vulkan_batch){.wait = t, .wait_value = 1}));
+        assert_submitted(queues[q], .wait = t, .wait_value = 1);
         vkQueueEndDebugUtilsLabelEXT(queues[q]);
     }
     const VkDebugUtilsObjectNameInfoEXT others[] = {
@@ -168,8 +168,7 @@ static void name_everything(struct device *w, const struct debug_commands *c)
     for (uint32_t held = 0; held < 2; held++) {
         if (c->vkQueueBeginDebugUtilsLabelEXT)
             c->vkQueueBeginDebugUtilsLabelEXT(queue, &label);
-        assert_success(vulkan_submit(
-            queue, (struct vulkan_batch){.wait = t, .wait_value = held, .commands = commands}));
+        assert_submitted(queue, .wait = t, .wait_value = held, .commands = commands);
         if (c->vkQueueInsertDebugUtilsLabelEXT)
             c->vkQueueInsertDebugUtilsLabelEXT(queue, &label);
         if (c->vkQueueEndDebugUtilsLabelEXT)

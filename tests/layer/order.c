@@ -105,17 +105,12 @@ static void hand_over(struct device *w, uint32_t from, uint32_t to)
 
     VkSemaphore handed = vulkan_binary(w->device);
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(vulkan_submit(w->queues[from][0],
-                                 (struct vulkan_batch){.commands = write, .signal = handed}));
-    assert_success(vulkan_submit(
-        w->queues[to][0], (struct vulkan_batch){.wait = handed, .commands = read, .fence = fence}));
+    assert_submitted(w->queues[from][0], .commands = write, .signal = handed);
+    assert_submitted(w->queues[to][0], .wait = handed, .commands = read, .fence = fence);
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     if (!w->icd.library) /* the test driver looks into no image */
         assert_int_equal(w->words[17], 0xff0000ff);
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, handed, NULL);
-    vkDestroyImage(w->device, image, NULL);
-    vkFreeMemory(w->device, memory, NULL);
+    vulkan_destroy(w->device, fence, handed, image, memory);
 }
 
 static const uint32_t families[] = {2, 2, 1, WORLD_END};
@@ -140,13 +135,8 @@ static void run_program(const char *layers, uint32_t *submits)
         put(commands, &w, 5, 20 + i);
         barrier(commands, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_ACCESS_2_HOST_READ_BIT);
         assert_success(vkEndCommandBuffer(commands));
-        assert_success(
-            vulkan_submit(queues[i], (struct vulkan_batch){.wait = t,
-                                                           .wait_value = i + 1,
-                                                           .commands = commands,
-                                                           .signal = t,
-                                                           .signal_value = i + 2,
-                                                           .fence = i ? VK_NULL_HANDLE : fence}));
+        assert_submitted(queues[i], .wait = t, .wait_value = i + 1, .commands = commands,
+                         .signal = t, .signal_value = i + 2, .fence = i ? VK_NULL_HANDLE : fence);
     }
     assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
     vulkan_signal(w.device, t, 1);
@@ -157,14 +147,12 @@ static void run_program(const char *layers, uint32_t *submits)
     assert_int_equal(w.words[5], 24);
     for (uint32_t i = 0; i < 5; i++)
         assert_success(vkQueueWaitIdle(queues[i]));
-    assert_success(vulkan_submit1(queues[1], (struct vulkan_batch){.signal = b}));
-    assert_success(vulkan_submit1(queues[2], (struct vulkan_batch){.wait = b}));
+    assert_submitted1(queues[1], .signal = b);
+    assert_submitted1(queues[2], .wait = b);
     hand_over(&w, 0, 1);
     hand_over(&w, 1, 0);
     assert_success(vkDeviceWaitIdle(w.device));
-    vkDestroySemaphore(w.device, t, NULL);
-    vkDestroySemaphore(w.device, b, NULL);
-    vkDestroyFence(w.device, fence, NULL);
+    vulkan_destroy(w.device, t, b, fence);
     *submits = 5 + 2 + 4;
     world_close(&w);
 }

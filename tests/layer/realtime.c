@@ -44,14 +44,9 @@ static uint32_t open_world(struct device *w, const char *environment, const uint
 static void run(struct device *w)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t,
-                                                             .wait_value = 1,
-                                                             .commands = device_store(w, 0, 0, 7),
-                                                             .signal = t,
-                                                             .signal_value = 2}));
-    assert_success(
-        vulkan_submit(w->queues[0][1], (struct vulkan_batch){.signal = t, .signal_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = t, .wait_value = 1,
+                     .commands = device_store(w, 0, 0, 7), .signal = t, .signal_value = 2);
+    assert_submitted(w->queues[0][1], .signal = t, .signal_value = 1);
     vulkan_wait(w->device, t, 2);
     assert_int_equal(w->words[0], 7);
     assert_success(vkDeviceWaitIdle(w->device));
@@ -115,8 +110,7 @@ TEST(test_lost)
     assert_int_equal(open_world(&w, "SHAPE=radv REALTIME=1", one), 0);
     assert_non_null(reserved(&w));
     VkSemaphore t = vulkan_timeline(w.device, 0);
-    assert_success(
-        vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 1}));
+    assert_submitted(w.queues[0][0], .wait = t, .wait_value = 1);
     VkCommandBuffer commands = device_store(&w, 0, 0, 1);
     lines_begin();
     w.icd.lose();

@@ -151,15 +151,10 @@ static void run(const char *layers)
             p->primary = vulkan_commands(device, p->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         }
     }
-    vkDestroySemaphore(device, timeline, NULL);
-    vkDestroyFence(device, fence, NULL);
-    vkDestroyPipeline(device, p->pipeline, NULL);
-    vkDestroyPipelineLayout(device, p->layout, NULL);
+    vulkan_destroy(device, timeline, fence, p->pipeline, p->layout);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
-    vkDestroyBuffer(device, p->buffer, NULL);
-    vkFreeMemory(device, p->memory, NULL);
-    vkDestroyCommandPool(device, p->pool, NULL);
+    vulkan_destroy(device, p->buffer, p->memory, p->pool);
     world_close(&p->w);
 }
 

@@ -20,14 +20,9 @@ static VkSemaphore use_timeline(struct device *w, uint32_t pair, enum way way,
     VkSemaphore timeline, done = vulkan_timeline(w->device, 0);
     assert_success(vkCreateSemaphore(w->device, &info, allocator, &timeline));
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(vulkan_submit(w->queues[0][2 * pair],
-                                 (struct vulkan_batch){.signal = timeline, .signal_value = 1}));
-    assert_success(vulkan_submit(w->queues[0][2 * pair + 1],
-                                 (struct vulkan_batch){.wait = timeline,
-                                                       .wait_value = 1,
-                                                       .signal = done,
-                                                       .signal_value = 1,
-                                                       .fence = way == BY_FENCE ? fence : NULL}));
+    assert_submitted(w->queues[0][2 * pair], .signal = timeline, .signal_value = 1);
+    assert_submitted(w->queues[0][2 * pair + 1], .wait = timeline, .wait_value = 1, .signal = done,
+                     .signal_value = 1, .fence = way == BY_FENCE ? fence : NULL);
     if (way == BY_FENCE)
         assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     if (way == BY_VALUE)
@@ -75,8 +70,7 @@ DEVICE_TEST(destroying_waits_for_no_work, BUG, pairs)
         timelines[i] = use_timeline(w, i % 4, BY_FENCE, NULL);
     assert_success(vkDeviceWaitIdle(w->device));
     w->icd.hold_before_signals(true);
-    assert_success(vulkan_submit(w->queues[0][1],
-                                 (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)}));
+    assert_submitted(w->queues[0][1], .commands = device_store(w, 0, 0, 1));
     for (uint32_t i = 0; i < 200; i++)
         vkDestroySemaphore(w->device, timelines[i], NULL);
     assert_int_equal(w->icd.live("semaphore"), before + 200);

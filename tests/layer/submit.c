@@ -135,8 +135,7 @@ TEST(test_large_and_scribbled)
                     assert_int_equal(w.words[10 + k], 1010 + k);
                 for (uint32_t s = 0; s < n; s++) {
                     assert_int_equal(vulkan_value(w.device, signals[s]), 100 + s);
-                    vkDestroySemaphore(w.device, waits[s], NULL);
-                    vkDestroySemaphore(w.device, signals[s], NULL);
+                    vulkan_destroy(w.device, waits[s], signals[s]);
                 }
             }
         }
@@ -155,13 +154,10 @@ DEVICE_TEST(test_fence_only, "SHAPE=q1", two)
     struct belfry_icd_record records[16];
     w->icd.record_start(records, 16);
     VkQueue queue = w->queues[0][0];
-    assert_success(vulkan_submit(
-        queue,
-        (struct vulkan_batch){.wait = t, .wait_value = 1, .commands = device_store(w, 0, 0, 1)}));
+    assert_submitted(queue, .wait = t, .wait_value = 1, .commands = device_store(w, 0, 0, 1));
     assert_success(vkQueueSubmit(queue, 0, NULL, fences[0]));
     assert_success(vkQueueSubmit2(queue, 0, NULL, VK_NULL_HANDLE));
-    assert_success(
-        vulkan_submit(queue, (struct vulkan_batch){.commands = device_store(w, 0, 1, 2)}));
+    assert_submitted(queue, .commands = device_store(w, 0, 1, 2));
     assert_success(vkQueueSubmit2(queue, 0, NULL, fences[1]));
     assert_success(vkQueueSubmit(queue, 0, NULL, VK_NULL_HANDLE));
     /* The neighbour's goes at once. */
@@ -223,9 +219,7 @@ DEVICE_TEST(test_missing_values, "SHAPE=q1", two)
         assert_success(vkDeviceWaitIdle(w->device));
         vkDestroySemaphore(w->device, done, NULL);
     }
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
-    vkDestroySemaphore(w->device, c, NULL);
+    vulkan_destroy(w->device, t, b, c);
 }
 
 /* One binary semaphore, used again and again while everything is held. */
@@ -239,31 +233,23 @@ TEST(test_binary_reuse)
                     done = vulkan_timeline(w.device, 0);
         /* A signal must find the payload consumed: each waits for the one before to be through. */
         for (uint64_t i = 1; i <= 20; i++) {
-            assert_success(vulkan_submit(w.queues[0][0],
-                                         (struct vulkan_batch){.wait = i == 1 ? t : done,
-                                                               .wait_value = i == 1 ? 1 : i - 1,
-                                                               .signal = b}));
-            assert_success(vulkan_submit1(
-                w.queues[0][1],
-                (struct vulkan_batch){.wait = b,
-                                      .commands = device_store(&w, 0, 0, (uint32_t)i),
-                                      .signal = done,
-                                      .signal_value = i}));
+            assert_submitted(w.queues[0][0], .wait = i == 1 ? t : done,
+                             .wait_value = i == 1 ? 1 : i - 1, .signal = b);
+            assert_submitted1(w.queues[0][1], .wait = b,
+                              .commands = device_store(&w, 0, 0, (uint32_t)i), .signal = done,
+                              .signal_value = i);
         }
         assert_int_equal(world_accepted(&w), 0);
         vulkan_signal(w.device, t, 1);
         vulkan_wait(w.device, done, 20);
         assert_int_equal(w.words[0], 20);
         /* A batch that consumes the semaphore and signals it again. */
-        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.signal = b}));
+        assert_submitted(w.queues[0][0], .signal = b);
         for (uint32_t i = 0; i < 5; i++)
-            assert_success(
-                vulkan_submit(w.queues[0][i % 2], (struct vulkan_batch){.wait = b, .signal = b}));
-        assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = b}));
+            assert_submitted(w.queues[0][i % 2], .wait = b, .signal = b);
+        assert_submitted(w.queues[0][0], .wait = b);
         assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, b, NULL);
-        vkDestroySemaphore(w.device, done, NULL);
+        vulkan_destroy(w.device, t, b, done);
         world_close(&w);
     }
 }
@@ -388,12 +374,10 @@ TEST(test_unknown_on_a_shared_queue)
         assert_int_equal(w.words[0], !bind);
         assert_success(
             submit_strange(a, form, (struct vulkan_batch){.commands = STORE(1, 2), .signal = c}));
-        assert_success(vulkan_submit(b, (struct vulkan_batch){.wait = c,
-                                                              .commands = device_store(&w, 0, 2, 3),
-                                                              .signal = u,
-                                                              .signal_value = 2}));
+        assert_submitted(b, .wait = c, .commands = device_store(&w, 0, 2, 3), .signal = u,
+                         .signal_value = 2);
         vulkan_wait(w.device, u, 2);
-        assert_success(vulkan_submit(a, (struct vulkan_batch){.signal = c}));
+        assert_submitted(a, .signal = c);
         assert_success(submit_strange(
             b, form, (struct vulkan_batch){c, 0, STORE(3, 4), u, 3, VK_NULL_HANDLE}));
         assert_success(vkQueueWaitIdle(b));
@@ -410,9 +394,7 @@ TEST(test_unknown_on_a_shared_queue)
         assert_int_equal(vkGetFenceStatus(w.device, fence), VK_NOT_READY);
 
         /* Nor may it overtake what its own queue holds. */
-        assert_success(vulkan_submit(
-            a, (struct vulkan_batch){
-                   .wait = t, .wait_value = 6, .commands = device_store(&w, 0, 5, 6)}));
+        assert_submitted(a, .wait = t, .wait_value = 6, .commands = device_store(&w, 0, 5, 6));
         lines_begin();
         assert_int_equal(submit_strange(a, form, (struct vulkan_batch){.commands = STORE(6, 7)}),
                          VK_ERROR_UNKNOWN);
@@ -428,10 +410,7 @@ TEST(test_unknown_on_a_shared_queue)
         assert_int_equal(w.words[5], 6);
         assert_int_equal(w.words[6], 0);
         assert_int_equal(vulkan_value(w.device, u), 4);
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, u, NULL);
-        vkDestroySemaphore(w.device, c, NULL);
-        vkDestroyFence(w.device, fence, NULL);
+        vulkan_destroy(w.device, t, u, c, fence);
         world_close(&w);
     }
 }
@@ -450,12 +429,11 @@ TEST(test_unknown_alone)
         assert_int_equal(world_accepted(&w), 1);
         assert_int_equal(vulkan_counters(&w.icd).violations[BELFRY_ICD_WAIT_BEFORE_SIGNAL], 1);
         vulkan_expect(&w.icd, BELFRY_ICD_WAIT_BEFORE_SIGNAL, 1);
-        assert_success(vulkan_submit(b, (struct vulkan_batch){.signal = t, .signal_value = 1}));
+        assert_submitted(b, .signal = t, .signal_value = 1);
         vulkan_wait(w.device, u, 1);
         assert_success(vkQueueWaitIdle(a));
         assert_success(vkDeviceWaitIdle(w.device));
-        vkDestroySemaphore(w.device, t, NULL);
-        vkDestroySemaphore(w.device, u, NULL);
+        vulkan_destroy(w.device, t, u);
         world_close(&w);
     }
 }
@@ -483,6 +461,5 @@ DEVICE_TEST(test_unknown_that_waits_for_itself, "SHAPE=q1", two)
         assert_success(vkQueueWaitIdle(w->queues[0][0]));
         assert_int_equal(w->words[0], round);
     }
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
+    vulkan_destroy(w->device, t, b);
 }

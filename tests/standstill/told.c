@@ -59,25 +59,20 @@ TOLD_TEST(test_missing_signal)
     VkSemaphore t = named_timeline(w, "frame"), u = named_timeline(w, "other");
     name(w, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)w->queues[0][1], "physics");
     assert_success(vulkan_submit(w->queues[0][1], (struct vulkan_batch){0}));
-    assert_success(
-        vulkan_submit(w->queues[0][2], (struct vulkan_batch){.wait = u, .wait_value = 1}));
-    assert_success(vulkan_submit(
-        w->queues[0][1],
-        (struct vulkan_batch){.wait = t, .wait_value = 7, .signal = u, .signal_value = 1}));
+    assert_submitted(w->queues[0][2], .wait = u, .wait_value = 1);
+    assert_submitted(w->queues[0][1], .wait = t, .wait_value = 7, .signal = u, .signal_value = 1);
     told_expect(
         "packet 2 of 3D queue 0:1 'physics' waits for semaphore 'frame' to reach 7 (has 0) for "
         "?.? s: nobody has submitted such a signal; the host may still signal it; 1 more queue "
         "waits for it");
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = u, .wait_value = 2}));
+    assert_submitted(w->queues[0][0], .wait = u, .wait_value = 2);
     told_expect("packet 1 of 3D queue 0:0 waits for semaphore 'other' to reach 2 (has 0) *");
     vulkan_signal(w->device, t, 7);
     while (vulkan_value(w->device, u) < 1) /* it may be signalled to 2 once it has its 1 */
         sched_yield();
     vulkan_signal(w->device, u, 2);
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, t, NULL);
-    vkDestroySemaphore(w->device, u, NULL);
+    vulkan_destroy(w->device, t, u);
 }
 
 /* Two queues that wait for each other: the host may end it only below what is on its way. */
@@ -101,9 +96,7 @@ static void circle(struct device *w, uint64_t signalled, const char *wanted)
         vulkan_signal(w->device, a, 1);
         assert_success(vkDeviceWaitIdle(w->device));
     }
-    vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, a, NULL);
-    vkDestroySemaphore(w->device, b, NULL);
+    vulkan_destroy(w->device, fence, a, b);
 }
 
 TOLD_TEST(test_circle)
@@ -169,12 +162,9 @@ TOLD_TEST(test_stuck_packet)
     vkQueueBeginDebugUtilsLabelEXT(
         w->queues[0][1],
         &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "frame"});
-    assert_success(vulkan_submit(
-        w->queues[0][1],
-        (struct vulkan_batch){.commands = commands, .signal = done, .signal_value = 1}));
+    assert_submitted(w->queues[0][1], .commands = commands, .signal = done, .signal_value = 1);
     vkQueueEndDebugUtilsLabelEXT(w->queues[0][1]);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = done, .wait_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = done, .wait_value = 1);
     told_expect(
         "the GPU has been busy with packet 2 of 3D queue 0:1 for ?.? s: command buffer 'shadows' "
         "(label 'sun'), in label 'frame'");
@@ -214,8 +204,7 @@ TOLD_TEST(test_stopped)
     VkSemaphore t = named_timeline(w, "frame");
     pid_t self = getpid();
     told_await_sleep(true);
-    assert_success(
-        vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 1}));
+    assert_submitted(w->queues[0][0], .wait = t, .wait_value = 1);
     told_await_sleep(false); /* it has seen that */
     pid_t other = fork();
     if (other == 0) {
@@ -238,8 +227,7 @@ TOLD_TEST(test_rest)
     VkSemaphore t = named_timeline(w, "frame");
     for (uint64_t i = 1; i <= 2; i++) {
         told_await_sleep(true);
-        assert_success(
-            vulkan_submit(w->queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = i}));
+        assert_submitted(w->queues[0][0], .wait = t, .wait_value = i);
         told_expect("packet * of 3D queue 0:0 waits for semaphore 'frame' *");
         vulkan_signal(w->device, t, i);
         assert_success(vkDeviceWaitIdle(w->device));

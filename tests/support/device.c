@@ -109,8 +109,7 @@ void device_close_words(struct device *d)
         vkDestroyCommandPool(d->device, d->pools[i], NULL);
         d->pools[i] = VK_NULL_HANDLE;
     }
-    vkDestroyBuffer(d->device, d->buffer, NULL);
-    vkFreeMemory(d->device, d->memory, NULL);
+    vulkan_destroy(d->device, d->buffer, d->memory);
     d->buffer = VK_NULL_HANDLE;
     d->memory = VK_NULL_HANDLE;
 }

@@ -366,6 +366,33 @@ VkCommandBuffer vulkan_begin(VkDevice device, VkCommandPool pool, VkCommandBuffe
     return commands;
 }
 
+void vulkan_destroy_objects(VkDevice device, const struct vulkan_object *o)
+{
+    for (; o->type; o++)
+        switch (o->type) {
+#define DESTROY(KIND, Kind)                                                                        \
+    case VK_OBJECT_TYPE_##KIND:                                                                    \
+        vkDestroy##Kind(device, (Vk##Kind)o->handle, NULL);                                        \
+        break
+            DESTROY(SEMAPHORE, Semaphore);
+            DESTROY(FENCE, Fence);
+            DESTROY(EVENT, Event);
+            DESTROY(BUFFER, Buffer);
+            DESTROY(IMAGE, Image);
+            DESTROY(QUERY_POOL, QueryPool);
+            DESTROY(COMMAND_POOL, CommandPool);
+            DESTROY(SWAPCHAIN_KHR, SwapchainKHR);
+            DESTROY(PIPELINE, Pipeline);
+            DESTROY(PIPELINE_LAYOUT, PipelineLayout);
+            DESTROY(SHADER_MODULE, ShaderModule);
+        case VK_OBJECT_TYPE_DEVICE_MEMORY:
+            vkFreeMemory(device, (VkDeviceMemory)o->handle, NULL);
+            break;
+        default:
+            fail();
+        }
+}
+
 VkResult vulkan_submit(VkQueue queue, struct vulkan_batch b)
 {
     struct {

@@ -110,6 +110,44 @@ VkCommandBuffer vulkan_commands(VkDevice device, VkCommandPool pool, VkCommandBu
 VkCommandBuffer vulkan_begin(VkDevice device, VkCommandPool pool, VkCommandBufferLevel level,
                              VkCommandBufferUsageFlags usage);
 
+/* Destroys them, in that order: vulkan_destroy(device, semaphore, fence, buffer, memory); at most
+ * six. VK_NULL_HANDLE is nothing. */
+#define vulkan_destroy(device_, ...)                                                               \
+    vulkan_destroy_objects(device_,                                                                \
+                           (const struct vulkan_object[]){VULKAN_OBJECTS(__VA_ARGS__), {0, 0}})
+struct vulkan_object {
+    VkObjectType type; /* 0 ends a list */
+    uint64_t handle;
+};
+void vulkan_destroy_objects(VkDevice device, const struct vulkan_object *objects);
+#define VULKAN_OBJECT(handle_)                                                                     \
+    {                                                                                              \
+        _Generic((handle_), VkSemaphore                                                            \
+                 : VK_OBJECT_TYPE_SEMAPHORE, VkFence                                               \
+                 : VK_OBJECT_TYPE_FENCE, VkEvent                                                   \
+                 : VK_OBJECT_TYPE_EVENT, VkBuffer                                                  \
+                 : VK_OBJECT_TYPE_BUFFER, VkImage                                                  \
+                 : VK_OBJECT_TYPE_IMAGE, VkDeviceMemory                                            \
+                 : VK_OBJECT_TYPE_DEVICE_MEMORY, VkQueryPool                                       \
+                 : VK_OBJECT_TYPE_QUERY_POOL, VkCommandPool                                        \
+                 : VK_OBJECT_TYPE_COMMAND_POOL, VkSwapchainKHR                                     \
+                 : VK_OBJECT_TYPE_SWAPCHAIN_KHR, VkPipeline                                        \
+                 : VK_OBJECT_TYPE_PIPELINE, VkPipelineLayout                                       \
+                 : VK_OBJECT_TYPE_PIPELINE_LAYOUT, VkShaderModule                                  \
+                 : VK_OBJECT_TYPE_SHADER_MODULE),                                                  \
+            (uint64_t)(handle_)                                                                    \
+    }
+#define VULKAN_OBJECTS(...)                                                                        \
+    VULKAN_OBJECTS_(__VA_ARGS__, VULKAN_6, VULKAN_5, VULKAN_4, VULKAN_3, VULKAN_2, VULKAN_1)       \
+    (__VA_ARGS__)
+#define VULKAN_OBJECTS_(a_, b_, c_, d_, e_, f_, n_, ...) n_
+#define VULKAN_1(a_)                                     VULKAN_OBJECT(a_)
+#define VULKAN_2(a_, ...)                                VULKAN_OBJECT(a_), VULKAN_1(__VA_ARGS__)
+#define VULKAN_3(a_, ...)                                VULKAN_OBJECT(a_), VULKAN_2(__VA_ARGS__)
+#define VULKAN_4(a_, ...)                                VULKAN_OBJECT(a_), VULKAN_3(__VA_ARGS__)
+#define VULKAN_5(a_, ...)                                VULKAN_OBJECT(a_), VULKAN_4(__VA_ARGS__)
+#define VULKAN_6(a_, ...)                                VULKAN_OBJECT(a_), VULKAN_5(__VA_ARGS__)
+
 /* One batch: at most one of everything; VK_NULL_HANDLE leaves a part out. */
 struct vulkan_batch {
     VkSemaphore wait;
@@ -123,6 +161,11 @@ struct vulkan_batch {
 VkResult vulkan_submit(VkQueue queue, struct vulkan_batch batch);
 /* By vkQueueSubmit, likewise. */
 VkResult vulkan_submit1(VkQueue queue, struct vulkan_batch batch);
+/* Either, which has to succeed: assert_submitted(queue, .commands = commands, .fence = fence). */
+#define assert_submitted(queue_, ...)                                                              \
+    assert_success(vulkan_submit(queue_, (struct vulkan_batch){__VA_ARGS__}))
+#define assert_submitted1(queue_, ...)                                                             \
+    assert_success(vulkan_submit1(queue_, (struct vulkan_batch){__VA_ARGS__}))
 /* By vkQueueSubmit; returns when the fence has been signalled, and has reset it. */
 void vulkan_run(VkDevice device, VkQueue queue, VkCommandBuffer commands, VkFence fence);
 

@@ -327,8 +327,7 @@ TEST(a_general_pipeline_that_differs_from_itself_is_uncheckable)
     /* And one that is known to go through addresses isn't run at all. */
     w->s.check.addresses = true;
     expect_refusal(w, "it goes through addresses of buffers");
-    vkDestroyBuffer(w->f.device, buffer, NULL);
-    vkFreeMemory(w->f.device, memory, NULL);
+    vulkan_destroy(w->f.device, buffer, memory);
     world_close(w);
 }
 

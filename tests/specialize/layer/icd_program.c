@@ -105,8 +105,7 @@ const char *program_close(struct program *p)
         assert_success(vkDeviceWaitIdle(device));
     else
         p->f.icd.quiesce();
-    vkDestroyCommandPool(device, p->pool, NULL);
-    vkDestroyFence(device, p->fence, NULL);
+    vulkan_destroy(device, p->pool, p->fence);
     vkDestroyFramebuffer(device, p->framebuffer, NULL);
     vkDestroyRenderPass(device, p->pass, NULL);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
@@ -114,11 +113,9 @@ const char *program_close(struct program *p)
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
     vkDestroySampler(device, p->sampler, NULL);
     vkDestroyBufferView(device, p->texels, NULL);
-    vkDestroyBuffer(device, p->buffer, NULL);
-    vkFreeMemory(device, p->buffer_memory, NULL);
+    vulkan_destroy(device, p->buffer, p->buffer_memory);
     vkDestroyImageView(device, p->view, NULL);
-    vkDestroyImage(device, p->image, NULL);
-    vkFreeMemory(device, p->memory, NULL);
+    vulkan_destroy(device, p->image, p->memory);
     static char *report;
     struct capture capture;
     capture_start(&capture);

@@ -88,11 +88,9 @@ static const char *program_close(struct program *p)
     VkDevice device = p->f.device;
     vkDestroyFence(device, p->fence, NULL);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
-    vkDestroyPipeline(device, p->pipeline, NULL);
-    vkDestroyPipelineLayout(device, p->layout, NULL);
+    vulkan_destroy(device, p->pipeline, p->layout);
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
-    vkDestroyBuffer(device, p->buffer, NULL);
-    vkFreeMemory(device, p->memory, NULL);
+    vulkan_destroy(device, p->buffer, p->memory);
     static char *report;
     struct capture capture;
     capture_start(&capture);

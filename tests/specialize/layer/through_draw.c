@@ -65,8 +65,7 @@ static void make_image(struct program *p, VkSampleCountFlagBits samples, VkImage
 static void drop_image(struct program *p, struct image *image)
 {
     vkDestroyImageView(p->f.device, image->view, NULL);
-    vkDestroyImage(p->f.device, image->handle, NULL);
-    vkFreeMemory(p->f.device, image->memory, NULL);
+    vulkan_destroy(p->f.device, image->handle, image->memory);
 }
 
 static void make_pass(struct program *p)

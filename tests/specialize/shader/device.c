@@ -89,8 +89,7 @@ static void run(VkPipeline pipeline, const uint32_t push[64], uint32_t result[WO
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                          0, 1, &barrier, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(commands));
-    assert_success(
-        vulkan_submit1(gpu.queues[gpu.family][0], (struct vulkan_batch){.commands = commands}));
+    assert_submitted1(gpu.queues[gpu.family][0], .commands = commands);
     assert_success(vkQueueWaitIdle(gpu.queues[gpu.family][0]));
     vkFreeCommandBuffers(gpu.device, gpu.pools[gpu.family], 1, &commands);
     memcpy(result, gpu.words, WORDS * 4);
