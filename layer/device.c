@@ -648,6 +648,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             .device = p->name,
             .driver = p->driver_text,
             .engine_count = r.placement.engine_count,
+            .spare_count = r.placement.spare_count,
             .map = &p->map,
             .settings = &p->instance->settings,
         });

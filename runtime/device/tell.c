@@ -48,8 +48,11 @@ static void family_tell(const struct bf_family_map *map, uint32_t index)
 
 void bf_device_tell(const struct bf_device_tell *tell)
 {
-    bf_message(BF_MESSAGE_INFO, "%s: %s (%s), %u of its VkQueues in use", tell->call, tell->device,
-               tell->driver, tell->engine_count);
+    char spares[32] = "";
+    if (tell->spare_count)
+        snprintf(spares, sizeof(spares), ", %u of them spare", tell->spare_count);
+    bf_message(BF_MESSAGE_INFO, "%s: %s (%s), %u of its VkQueues in use%s", tell->call,
+               tell->device, tell->driver, tell->engine_count, spares);
     for (uint32_t i = 0; i < tell->map->shown_count; i++)
         family_tell(tell->map, i);
     static const char *const sources[] = {

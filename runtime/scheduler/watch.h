@@ -44,7 +44,8 @@ enum bf_watched_command {
     BF_WATCHED_COMMANDS,
 };
 
-/* A call of the driver's. Written under the engine's lock (for the device, under all of them). */
+/* A call of the driver's. Written under the engine's lock (for the device, under all of them): presents
+ * that are made without it (Q-8) are not seen but by who waits for them. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
