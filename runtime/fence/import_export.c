@@ -127,8 +127,8 @@ VkResult bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *
     bf_effects_run(fence->scheduler, &effects);
     bf_lock_acquire(&pending->lock);
     uint64_t least = atomic_load(&fence->value);
-    if (least < atomic_load(&sem->reached[BF_FOR_WAIT]))
-        least = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    if (least < bf_semaphore_accepted(sem))
+        least = bf_semaphore_accepted(sem);
     if (least < atomic_load(&sem->queued[BF_FOR_WAIT]))
         least = atomic_load(&sem->queued[BF_FOR_WAIT]);
     *before = atomic_load(&sem->queued[BF_FOR_WAIT]);
@@ -233,6 +233,11 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
         bf_lock_release(&fence->exported_lock);
     }
     bf_lock_acquire(&scheduler->fences->registered_lock);
+    if (fence->counted) {
+        atomic_fetch_sub(&fence->counted->fences, 1);
+        bf_semaphore_release(fence->counted);
+        fence->counted = NULL;
+    }
     struct bf_semaphore *known =
         fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
     if (known && --known->fence_count == 0) {
@@ -287,6 +292,11 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
     }
     if (result == VK_SUCCESS && known->fence_count)
         fence->registered = semaphore;
+    if (result == VK_SUCCESS) {
+        bf_semaphore_reference(known);
+        fence->counted = known;
+        atomic_fetch_add(&known->fences, 1);
+    }
     bf_lock_release(&scheduler->fences->registered_lock);
     return result;
 }

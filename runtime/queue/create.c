@@ -54,7 +54,8 @@ static bool engine_may_present(const struct bf_scheduler *scheduler, const struc
 
 /* Chooses the engine for a new queue (PL-3): of the most suitable family, one that isn't taken to
  * present, and of these the one with the fewest queues, the program's VkQueues among them; of equals
- * the spare, else the first. Queues of high priority avoid engines with others of high priority, if
+ * the spare, else the first. Behind work that waits for somebody outside it is placed only where there is
+ * no other (OW-6). Queues of high priority avoid engines with others of high priority, if
  * possible. A realtime queue is placed on a realtime engine or nowhere; other queues only if the
  * program has asked for no other VkQueue. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
@@ -72,6 +73,8 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
             (wanted ? !realtime : engine->base.reserved))
             continue;
         int rank = 2 * fit + (wanted == realtime ? 16 : 0) + !engine_may_present(scheduler, engine);
+        if (atomic_load(&engine->outside.count))
+            rank -= 32;
         uint32_t load = engine->vkqueues + atomic_load(&engine->command_queues);
         if (info->priority == BF_QUEUE_PRIORITY_HIGH)
             load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
@@ -232,6 +235,8 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_engines_pump(scheduler, bf_outside_settle(&scheduler->engines[i]));
     struct bf_engine *engine = scheduler_choose_engine(scheduler, info);
     if (!engine) {
         bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;

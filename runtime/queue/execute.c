@@ -89,7 +89,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
         return BF_OUTCOME_BY_PACKET;
     /* The loss is checked last: packets that a lost device drops count as accepted. */
     bool done = !bf_queue_has_backlog(&queue->base) && !atomic_load(&engine->unfed) &&
-                !bf_scheduler_is_lost(scheduler);
+                atomic_load(&engine->outside.count) == 0 && !bf_scheduler_is_lost(scheduler);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;
         /* An unused element, a barrier, the program's command buffers, a GPU write. */

@@ -67,9 +67,10 @@ static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitI
             struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
-            if (sem->timeline ? !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, s->value)
-                              : !semaphore_binary_is_settled(sem, BF_FOR_WAIT) ||
-                                    !direct_add(direct, sem, true, 0))
+            if (sem->timeline
+                    ? !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, s->value, BF_WAIT_GROUNDED)
+                    : !semaphore_binary_is_settled(sem, BF_FOR_WAIT) ||
+                          !direct_add(direct, sem, true, 0))
                 return false;
         }
         for (uint32_t n = 0; n < info->signalSemaphoreInfoCount; n++) {
@@ -96,9 +97,13 @@ static uint64_t direct_count(struct direct *direct)
             engines |= bf_semaphore_reach(sem, direct->ops[i].value);
             continue;
         }
-        enum bf_side side = direct->ops[i].wait ? BF_FOR_SIGNAL : BF_FOR_WAIT;
-        atomic_fetch_add(&sem->queued[side], 1);
-        engines |= bf_semaphore_count(sem, side);
+        if (direct->ops[i].wait) {
+            atomic_fetch_add(&sem->queued[BF_FOR_SIGNAL], 1);
+            engines |= bf_semaphore_count(sem);
+        } else {
+            uint64_t number = atomic_fetch_add(&sem->queued[BF_FOR_WAIT], 1) + 1;
+            engines |= bf_semaphore_reach(sem, number);
+        }
     }
     return engines;
 }
@@ -265,7 +270,8 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
     direct.count = 0;
     /* The loss is checked last: packets that a lost device drops count as accepted, and must
      * release nothing to a driver that may still run. */
-    bool done = !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, &direct) &&
+    bool done = !bf_queue_has_backlog(queue) && atomic_load(&engine->outside.count) == 0 &&
+                direct_ready(queue, count, infos, &direct) &&
                 !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
@@ -420,26 +426,39 @@ void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
 {
     if (!raw_signals(raw, handle, value))
         raw->waits[raw->wait_count++] =
-            (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
+            (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value, false};
 }
 
 void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
                           VkSemaphore handle, uint64_t value)
 {
     raw->signals[raw->signal_count++] =
-        (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
+        (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value, false};
 }
 
-static bool raw_ready(struct bf_scheduler *scheduler, struct bf_raw_submit *raw)
+/* By accepted signals: the call may not be held, and its queue may share the VkQueue (OW-5). */
+static bool raw_ready(struct bf_scheduler *scheduler, struct bf_packet *view,
+                      enum bf_wait_rule rule)
 {
-    struct bf_packet view = {
-        .wait_count = raw->wait_count,
-        .signal_count = raw->signal_count,
-        .waits = raw->waits,
-        .signals = raw->signals,
-    };
     enum bf_side side;
-    return bf_packet_obstacle(scheduler, &view, &side) == NULL;
+    return bf_packet_obstacle(scheduler, view, rule, &side) == NULL;
+}
+
+/* The driver has accepted the call; the engine's lock is held. */
+static uint64_t raw_accepted(struct bf_queue *queue, struct bf_packet *view)
+{
+    struct bf_engine *engine = queue->engine;
+    view->ungrounded = !raw_ready(queue->scheduler, view, BF_WAIT_GROUNDED);
+    bf_packet_take_targets(view);
+    uint64_t engines = bf_packet_accepted(view);
+    bf_lock_acquire(&engine->batch_lock);
+    bool listed = bf_outside_list(engine, view, &engines);
+    bf_lock_release(&engine->batch_lock);
+    if (!listed) {
+        engines |= bf_packet_grounded(view);
+        bf_packet_recycle(queue, view);
+    }
+    return engines;
 }
 
 static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
@@ -487,30 +506,22 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     if (result != VK_SUCCESS)
         return result;
     result = VK_ERROR_UNKNOWN;
+    struct bf_packet *view = bf_packet_from_raw(queue, raw);
+    if (!view)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_engine_enter(engine);
     uint64_t engines = 0;
-    bool ready = !bf_queue_has_backlog(queue) && raw_ready(scheduler, raw);
-    /* If every queue has its engine to itself, the driver's waits block only what they would block
+    /* On an engine that the queue has to itself, the driver's waits block only what they would block
      * without Belfry. Held packets of this queue would be overtaken, so there must be none. */
-    if (ready || (!atomic_load(&scheduler->shared) && !bf_queue_has_backlog(queue))) {
+    /* (An attached device's semaphores aren't all known: there nobody may share a VkQueue.) */
+    bool alone = scheduler->gpu.attached ? atomic_load(&scheduler->shared) == 0
+                                         : !atomic_load(&engine->shared);
+    if (!bf_queue_has_backlog(queue) && (alone || raw_ready(scheduler, view, BF_WAIT_ACCEPTED))) {
         bf_label_enter(engine, queue->labels);
         result = bf_driver_submit_raw(engine, raw);
         if (result == VK_SUCCESS) {
-            struct bf_packet view = {
-                .wait_count = raw->wait_count,
-                .signal_count = raw->signal_count,
-                .waits = raw->waits,
-                .signals = raw->signals,
-            };
-            for (uint32_t i = 0; i < raw->wait_count; i++) {
-                if (raw->waits[i].sem && !raw->waits[i].sem->timeline)
-                    atomic_fetch_add(&raw->waits[i].sem->queued[BF_FOR_SIGNAL], 1);
-            }
-            for (uint32_t i = 0; i < raw->signal_count; i++) {
-                if (raw->signals[i].sem && !raw->signals[i].sem->timeline)
-                    atomic_fetch_add(&raw->signals[i].sem->queued[BF_FOR_WAIT], 1);
-            }
-            engines = bf_packet_accepted(&view);
+            engines = raw_accepted(queue, view);
+            view = NULL;
             atomic_store(&queue->completion_unknown, true);
         }
     } else {
@@ -520,6 +531,8 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
             "not been submitted yet (queue %u:%u shares its VkQueue)",
             raw->what, queue->family, queue->index);
     }
+    if (view)
+        bf_packet_recycle(queue, view);
     bf_engine_leave(engine, engines);
     bf_scheduler_wait_released(scheduler);
     if (result == VK_ERROR_DEVICE_LOST)
@@ -566,7 +579,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
             waits[wait_count++] = (struct bf_trace_sync){(uint64_t)sem->handle,
                                                          atomic_load(&sem->queued[BF_FOR_WAIT])};
         atomic_fetch_add(&sem->queued[BF_FOR_SIGNAL], 1);
-        engines |= bf_semaphore_count(sem, BF_FOR_SIGNAL);
+        engines |= bf_semaphore_count(sem);
     }
     bf_trace_packet_handed_over(scheduler->gpu.trace, &trace, wait_count, waits, 0, NULL);
     if (bf_engine_synchronizes(engine))
@@ -582,6 +595,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
 {
     struct bf_engine *engine = queue->engine;
+    bf_outside_wait_over(engine);
     VkResult result = bf_driver_wait_epochs(engine);
     if (result != VK_SUCCESS)
         return result;
@@ -597,25 +611,16 @@ static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
     return result;
 }
 
-/* By the fence of an empty submission, outside of the lock. */
+/* By the fence of an empty submission, outside of the lock; or in the driver, which needs no memory. */
 static VkResult queue_wait_idle_by_fence(struct bf_queue *queue)
 {
-    struct bf_gpu *gpu = &queue->scheduler->gpu;
-    struct bf_engine *engine = queue->engine;
-    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VkFence fence;
-    if (gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence) != VK_SUCCESS)
-        return queue_wait_idle_in_driver(queue); /* which needs no memory */
     bool unknown = atomic_exchange(&queue->completion_unknown, false);
-    bf_engine_enter(engine);
-    VkResult result = bf_driver_submit(engine, 0, NULL, fence);
-    bf_engine_leave(engine, 0);
-    if (result == VK_SUCCESS)
-        result = bf_driver_wait_fences(queue->scheduler, 1, &fence, VK_TRUE, UINT64_MAX);
+    VkResult result = bf_engine_wait_by_fence(queue->engine);
     if (unknown && result != VK_SUCCESS)
         atomic_store(&queue->completion_unknown, true);
-    gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
-    return result;
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
+               ? queue_wait_idle_in_driver(queue)
+               : result;
 }
 
 VkResult bf_queue_wait_idle(struct bf_queue *queue)

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "gpu/commands.h"
 #include "scheduler/command_queue.h"
+#include "scheduler/driver.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
@@ -26,6 +28,23 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
 {
     bf_lock_release(&engine->lock);
     bf_engines_pump(engine->scheduler, mask | bf_engine_bit(engine));
+}
+
+VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
+{
+    struct bf_gpu *gpu = &engine->scheduler->gpu;
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    VkResult result = gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_engine_enter(engine);
+    result = bf_driver_submit(engine, 0, NULL, fence);
+    bf_engine_leave(engine, 0);
+    if (result == VK_SUCCESS)
+        result = bf_driver_wait_fences(engine->scheduler, 1, &fence, VK_TRUE, UINT64_MAX);
+    gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
+    return result;
 }
 
 void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines)
@@ -162,6 +181,12 @@ static void engine_unshare(struct bf_engine *engine)
         !atomic_exchange(&engine->shared, false))
         return;
     atomic_fetch_sub(&engine->scheduler->shared, 1);
+    /* What it holds for somebody outside may go now (OW-1). */
+    bf_lock_acquire(&engine->batch_lock);
+    for (uint32_t i = 0; i < engine->queue_count; i++)
+        bf_semaphore_unblock(engine->queues[i]);
+    bf_lock_release(&engine->batch_lock);
+    atomic_store(&engine->dirty, 1);
 }
 
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)

@@ -55,6 +55,7 @@
 #include "base/lock.h"
 #include "gpu/engine.h"
 #include "log/log.h"
+#include "scheduler/outside.h"
 #include "scheduler/queue.h"
 
 /* The largest number of batches in one vkQueueSubmit2. */
@@ -107,6 +108,7 @@ struct bf_engine {
      * over the driver's call, the batch lock is held too: with it alone, held packets are dropped
      * while the call is stuck (L-3). It also guards 'queues'. */
     struct bf_lock batch_lock;
+    struct bf_outside outside; /* accepted, but not grounded */
     uint32_t batch_count;
     uint32_t batch_barrier; /* position of the last packet in it with a barrier, plus 1; 0: none */
     struct bf_packet *batch[BF_ENGINE_BATCH];
@@ -139,6 +141,11 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
  * also the engines of 'mask'. */
 void bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
+
+/* Waits, outside of the lock, until the VkQueue has finished what it has been given: by the fence of an
+ * empty submission. The caller holds no lock. Errors: those of vkCreateFence, vkQueueSubmit2 and
+ * vkWaitForFences. */
+VkResult bf_engine_wait_by_fence(struct bf_engine *engine);
 
 /* Does the driver synchronize calls on the VkQueue? */
 static inline bool bf_engine_synchronizes(const struct bf_engine *engine)

@@ -119,7 +119,8 @@ struct bf_fence {
     struct bf_lock announce_lock; /* held over announcements, so that their values grow */
     uint64_t announced;
 
-    VkSemaphore registered; /* the semaphore, if only fences registered it */
+    VkSemaphore registered;       /* the semaphore, if only fences registered it */
+    struct bf_semaphore *counted; /* the semaphore that counts the fence; referenced */
 };
 
 /*

@@ -126,7 +126,7 @@ static struct bf_sync sync_lookup(struct bf_scheduler *scheduler, VkSemaphore ha
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     bf_semaphore_reference(sem);
-    return (struct bf_sync){sem, value, value};
+    return (struct bf_sync){sem, value, value, false};
 }
 
 bool bf_packet_counts_performance(const struct bf_packet *packet)
@@ -375,7 +375,7 @@ static struct bf_packet *packet_fill_execution(struct packet_layout *l,
     if (semaphore) {
         bf_semaphore_reference(semaphore);
         (waits ? wait_syncs : signal_syncs)[0] =
-            (struct bf_sync){semaphore, what->value, what->value};
+            (struct bf_sync){semaphore, what->value, what->value, false};
         (waits ? wait_infos : signal_infos)[0] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = semaphore->handle,
@@ -457,6 +457,36 @@ struct bf_packet *bf_packet_from_fence(void)
     return packet;
 }
 
+static struct bf_packet *packet_fill_raw(struct packet_layout *l, struct bf_scheduler *scheduler,
+                                         const void *source)
+{
+    const struct bf_raw_submit *raw = source;
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
+    struct bf_sync *waits = layout_copy(l, raw->waits, raw->wait_count, sizeof(*waits));
+    struct bf_sync *signals = layout_copy(l, raw->signals, raw->signal_count, sizeof(*signals));
+    (void)scheduler;
+    if (!l->base)
+        return NULL;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .wait_count = raw->wait_count,
+        .signal_count = raw->signal_count,
+        .waits = waits,
+        .signals = signals,
+        .stamp = UINT32_MAX,
+    };
+    for (uint32_t i = 0; i < raw->wait_count; i++)
+        bf_semaphore_reference(waits[i].sem);
+    for (uint32_t i = 0; i < raw->signal_count; i++)
+        bf_semaphore_reference(signals[i].sem);
+    return p;
+}
+
+struct bf_packet *bf_packet_from_raw(struct bf_queue *queue, const struct bf_raw_submit *raw)
+{
+    return packet_build(packet_fill_raw, queue, raw);
+}
+
 static void packet_release_contents(struct bf_packet *packet)
 {
     bf_label_drop(packet);
@@ -525,19 +555,21 @@ const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *p
 }
 
 struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
-                                   enum bf_side *side)
+                                   enum bf_wait_rule rule, enum bf_side *side)
 {
     *side = BF_FOR_WAIT;
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
-        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target))
+        bool inside = rule == BF_WAIT_NATIVE && atomic_load(&s->inside);
+        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target,
+                                          inside ? BF_WAIT_ACCEPTED : rule))
             return s;
     }
     *side = BF_FOR_SIGNAL;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];
         if (s->sem && !s->sem->timeline &&
-            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_SIGNAL, s->target))
+            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_SIGNAL, s->target, rule))
             return s;
     }
     return NULL;
@@ -549,14 +581,18 @@ uint64_t bf_packet_accepted(struct bf_packet *packet)
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
         if (s->sem && !s->sem->timeline)
-            engines |= bf_semaphore_count(s->sem, BF_FOR_SIGNAL);
+            engines |= bf_semaphore_count(s->sem);
     }
+    return engines;
+}
+
+uint64_t bf_packet_grounded(struct bf_packet *packet)
+{
+    uint64_t engines = 0;
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];
-        if (!s->sem)
-            continue;
-        engines |= s->sem->timeline ? bf_semaphore_reach(s->sem, s->target)
-                                    : bf_semaphore_count(s->sem, BF_FOR_WAIT);
+        if (s->sem)
+            engines |= bf_semaphore_reach(s->sem, s->sem->timeline ? s->target : s->ordinal);
     }
     return engines;
 }

@@ -45,9 +45,13 @@ struct bf_packet {
     VkCommandBufferSubmitInfo *command_buffers; /* the free element before the program's */
     uint32_t wait_count, signal_count;          /* the program's */
     struct bf_sync *waits, *signals;
-    struct bf_vkfence *fence;  /* NULL: none */
-    uint64_t epoch;            /* its epoch; 0: none */
-    bool in_hand;              /* it is in the engine's batch */
+    struct bf_vkfence *fence; /* NULL: none */
+    uint64_t epoch;           /* its epoch; 0: none */
+    bool in_hand;             /* it is in the engine's batch */
+    bool ungrounded;          /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
+    _Atomic bool passes_outside; /* OW-5 */
+    bool marked;                 /* it is about to; under the queue's lock, as is: */
+    uint32_t waits_followed;
     bool barrier;              /* its first command buffer is a barrier (C-2) */
     struct bf_fence *imported; /* it waits for its semaphore, while it lives; referenced */
     struct bf_wait wait;       /* BF_PACKET_WAIT */
@@ -91,6 +95,9 @@ struct bf_packet {
 struct bf_packet *bf_packet_from_submit(struct bf_queue *queue, const VkSubmitInfo2 *info);
 struct bf_packet *bf_packet_from_bind(struct bf_queue *queue, const VkBindSparseInfo *info);
 struct bf_packet *bf_packet_from_fence(void);
+/* The operations of a call that is handed to the driver as it was made. */
+struct bf_raw_submit;
+struct bf_packet *bf_packet_from_raw(struct bf_queue *queue, const struct bf_raw_submit *raw);
 
 /* An execution of a command queue: command buffers, a GPU write of a native fence's value behind
  * them, or a wait for or a signal of an imported fence's semaphore, which has no command buffers.
@@ -134,10 +141,11 @@ const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *p
 
 /* The first operation because of which it must be held, or NULL; *side says of which kind. */
 struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
-                                   enum bf_side *side);
+                                   enum bf_wait_rule rule, enum bf_side *side);
 
-/* The driver has accepted it (or it was dropped with a lost device): counts its operations, and
- * returns the engines to pump. */
+/* The driver has accepted it: counts its waits. Its signals are grounded: counts these. (Both if it was
+ * dropped with a lost device.) Return the engines to pump. */
 uint64_t bf_packet_accepted(struct bf_packet *packet);
+uint64_t bf_packet_grounded(struct bf_packet *packet);
 
 #endif

@@ -114,9 +114,16 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             return;
         enum bf_side side;
         struct bf_sync *obstacle;
+        if (commands && !bf_outside_may_go(engine, queue, engines)) {
+            packet->was_held = true;
+            bf_signpost_announce(&engine->progress);
+            return;
+        }
         if (commands)
             bf_command_queue_waive(commands, packet);
-        while ((obstacle = bf_packet_obstacle(scheduler, packet, &side)) != NULL) {
+        enum bf_wait_rule rule;
+        while (rule = bf_outside_rule(queue, packet),
+               (obstacle = bf_packet_obstacle(scheduler, packet, rule, &side)) != NULL) {
             packet->was_held = true;
             /* The obstacle may be a packet in this very batch: then the queue must not block on it;
              * the next round checks again. */
@@ -125,13 +132,17 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             bf_trace_packet_held(
                 scheduler->gpu.trace, &packet->trace,
                 (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
-            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, queue)) {
+            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, rule, queue,
+                                   engines)) {
                 bf_signpost_announce(&engine->progress);
                 return;
             }
         }
         if (commands)
             bf_command_queue_prepare(commands, packet);
+        packet->ungrounded = rule == BF_WAIT_NATIVE &&
+                             bf_packet_obstacle(scheduler, packet, BF_WAIT_GROUNDED, &side);
+        engine->outside.in_batch = engine->outside.in_batch || packet->ungrounded;
         batch_add_packet(engine, queue, packet);
         batched = true;
         if (packet->fence || packet->kind != BF_PACKET_EXECUTE)
@@ -154,6 +165,7 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
     engine->batch_barrier = 0;
+    engine->outside.in_batch = false;
     if (engine->queue_count == 0)
         return;
     bf_lock_acquire(&engine->batch_lock);
@@ -228,11 +240,15 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
             bf_stamps_refused(engine->base.stamps, packet->stamp);
     }
     uint64_t engines = bf_packet_accepted(packet);
+    bool listed = accepted && bf_outside_list(engine, packet, &engines);
+    if (!listed)
+        engines |= bf_packet_grounded(packet);
     if (queue->is_command_queue)
         engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)
         bf_vkfence_handed_over(scheduler, packet->fence);
-    bf_packet_recycle(queue, packet);
+    if (!listed)
+        bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;
 }
@@ -561,6 +577,7 @@ static uint64_t engine_drop_packets(struct bf_engine *engine, bool held)
             }
         }
     }
+    engines |= bf_outside_drop(engine);
     if (any) {
         bf_signpost_announce(&engine->scheduler->progress);
         bf_signpost_announce(&engine->progress);
@@ -634,6 +651,7 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
             break;
         }
         atomic_store(&engine->dirty, 0);
+        *engines |= bf_outside_settle(engine);
         engine_gather(engine, engines);
         /* Checked after gathering: packets that a lost device drops count as accepted, and must
          * release nothing to a driver that may still run. */
@@ -684,6 +702,8 @@ void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
     while (mask) {
         uint32_t number = (uint32_t)__builtin_ctzll(mask);
         mask &= mask - 1;
+        /* Without the engine's lock, whose holder may be in a call that blocks. */
+        mask |= bf_outside_settle(&scheduler->engines[number]);
         engine_pump(&scheduler->engines[number], &mask);
     }
 }

@@ -227,6 +227,8 @@ void bf_scheduler_finish(struct bf_scheduler *scheduler)
 {
     bf_retired_finish(scheduler); /* engines' epochs are the driver's to look at late, too */
     bf_scheduler_destroy_kept(scheduler);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_outside_drop(&scheduler->engines[i]);
     bf_command_queues_finish(scheduler);
     bf_pending_finish(&scheduler->pending);
     for (uint32_t i = 0; i < scheduler->queue_count; i++)
@@ -314,6 +316,8 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
         if (result != VK_SUCCESS)
             return result;
     }
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_outside_wait_over(&scheduler->engines[i]);
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < scheduler->engine_count && result == VK_SUCCESS; i++)
         result = bf_driver_wait_epochs(&scheduler->engines[i]);

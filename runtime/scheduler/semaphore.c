@@ -7,6 +7,7 @@
 
 #include "gpu/driver_bug.h"
 #include "scheduler/acceptance.h"
+#include "scheduler/outside.h"
 #include "scheduler/retired.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watcher.h"
@@ -66,6 +67,14 @@ void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
                           const VkAllocationCallbacks *allocator)
 {
     struct bf_semaphore *sem = semaphore_remove(scheduler, handle);
+    if (sem) {
+        bf_lock_acquire(&sem->lock); /* who looks at its value has the lock (scheduler/outside.c) */
+        atomic_store(&sem->destroyed, true);
+        bf_lock_release(&sem->lock);
+        /* What still waits for it is in an engine's list, and over. */
+        bf_engines_pump(scheduler, bf_semaphore_look_again(sem));
+        bf_watcher_stop(scheduler, sem);
+    }
     allocator = bf_semaphore_allocator(scheduler, sem && sem->timeline, allocator);
     if (sem && atomic_load(&scheduler->stuck) && atomic_load(&sem->references) > 1) {
         bf_scheduler_keep(scheduler, handle, VK_NULL_HANDLE, allocator);
@@ -124,20 +133,47 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (sem->timeline && scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, handle,
                                                                       &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);
+    atomic_store(&sem->ahead, 0);
+}
+
+uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
+{
+    uint64_t ahead = atomic_load(&sem->ahead), reached = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    return ahead > reached ? ahead : reached;
+}
+
+/* Do others signal it, and nobody here by a fence? The values of a fence's semaphore may come from work
+ * that is held, or from the CPU; on attached devices 'external' means no more than that Belfry may not
+ * see the signals. */
+static bool semaphore_is_outside(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
+{
+    return !scheduler->gpu.attached && atomic_load(&sem->fences) == 0;
 }
 
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
-                        uint64_t target)
+                        uint64_t target, enum bf_wait_rule rule)
 {
     if (atomic_load(&sem->reached[side]) >= target)
         return true;
+    if (side == BF_FOR_WAIT && rule != BF_WAIT_GROUNDED && atomic_load(&sem->ahead) >= target)
+        return true;
+    if (atomic_load(&sem->destroyed))
+        return true; /* what is left of its waits is over */
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
         return false;
+    if (rule == BF_WAIT_NATIVE && semaphore_is_outside(scheduler, sem))
+        return true;
     uint64_t value;
     if (scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sem->handle, &value) !=
         VK_SUCCESS)
         return false;
     return value >= target;
+}
+
+static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *waiter)
+{
+    return atomic_load(&sem->reached[waiter->side]) >= waiter->target ||
+           (waiter->accepted && atomic_load(&sem->ahead) >= waiter->target);
 }
 
 /* Releases the waiters whose target has been reached, or all: their queues may be scanned again. */
@@ -150,15 +186,15 @@ static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
     struct bf_waiter **link = &sem->waiters;
     while (*link) {
         struct bf_waiter *waiter = *link;
-        if (!all && atomic_load(&sem->reached[waiter->side]) < waiter->target) {
+        if (!all && !waiter_is_over(sem, waiter)) {
             link = &waiter->next;
             continue;
         }
         *link = waiter->next;
         atomic_fetch_sub(&sem->waiter_count, 1);
-        struct bf_engine *engine = waiter->queue->engine;
-        /* From here on the queue's engine may use the waiter for another wait. */
-        atomic_store(&waiter->queue->blocked, false);
+        struct bf_engine *engine = waiter->queue ? waiter->queue->engine : waiter->engine;
+        /* From here on the engine may use the waiter for another wait. */
+        atomic_store(waiter->queue ? &waiter->queue->blocked : &engine->outside.blocked, false);
         atomic_store(&engine->dirty, 1);
         atomic_fetch_add(&engine->scheduler->released, 1);
         engines |= bf_engine_bit(engine);
@@ -167,19 +203,29 @@ static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
     return engines;
 }
 
-uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value)
+static uint64_t semaphore_raise(struct bf_semaphore *sem, _Atomic uint64_t *counter, uint64_t value)
 {
-    uint64_t known = atomic_load(&sem->reached[BF_FOR_WAIT]);
+    uint64_t known = atomic_load(counter);
     while (known < value) {
-        if (atomic_compare_exchange_weak(&sem->reached[BF_FOR_WAIT], &known, value))
+        if (atomic_compare_exchange_weak(counter, &known, value))
             return semaphore_release_waiters(sem, false);
     }
     return 0;
 }
 
-uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side)
+uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value)
 {
-    atomic_fetch_add(&sem->reached[side], 1);
+    return semaphore_raise(sem, &sem->reached[BF_FOR_WAIT], value);
+}
+
+uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value)
+{
+    return semaphore_raise(sem, &sem->ahead, value);
+}
+
+uint64_t bf_semaphore_count(struct bf_semaphore *sem)
+{
+    atomic_fetch_add(&sem->reached[BF_FOR_SIGNAL], 1);
     return semaphore_release_waiters(sem, false);
 }
 
@@ -188,24 +234,52 @@ uint64_t bf_semaphore_look_again(struct bf_semaphore *sem)
     return semaphore_release_waiters(sem, true);
 }
 
-bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
-                        uint64_t target, struct bf_queue *queue)
+/* 'like' is the waiter's contents, 'blocked' its owner's. */
+static bool semaphore_add_waiter(struct bf_scheduler *scheduler, struct bf_waiter *waiter,
+                                 const struct bf_waiter *like, _Atomic bool *blocked,
+                                 uint64_t *engines)
 {
-    struct bf_waiter *waiter = &queue->waiter;
+    struct bf_semaphore *sem = like->sem;
     bf_lock_acquire(&sem->lock);
     atomic_fetch_add(&sem->waiter_count, 1); /* S-2: register, then look again */
-    if (atomic_load(&sem->reached[side]) >= target) {
+    if (waiter_is_over(sem, like) || atomic_load(&sem->destroyed)) {
         atomic_fetch_sub(&sem->waiter_count, 1);
         bf_lock_release(&sem->lock);
         return false;
     }
-    *waiter = (struct bf_waiter){sem->waiters, queue, sem, side, target};
+    *waiter = *like;
+    waiter->next = sem->waiters;
     sem->waiters = waiter;
-    atomic_store(&queue->blocked, true);
+    atomic_store(blocked, true);
     bf_lock_release(&sem->lock);
     if (sem->timeline && atomic_load(&sem->external))
         bf_watcher_start(scheduler, sem);
+    else if (like->side == BF_FOR_WAIT && atomic_load(&sem->ahead) >= like->target)
+        *engines |= bf_outside_watch(scheduler); /* OW-3 */
     return true;
+}
+
+bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
+                        uint64_t target, enum bf_wait_rule rule, struct bf_queue *queue,
+                        uint64_t *engines)
+{
+    const struct bf_waiter waiter = {
+        .queue = queue,
+        .accepted = side == BF_FOR_WAIT && rule != BF_WAIT_GROUNDED,
+        .sem = sem,
+        .side = side,
+        .target = target,
+    };
+    return semaphore_add_waiter(scheduler, &queue->waiter, &waiter, &queue->blocked, engines);
+}
+
+bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                               uint64_t target, struct bf_engine *engine, uint64_t *engines)
+{
+    const struct bf_waiter waiter = {
+        .engine = engine, .sem = sem, .side = BF_FOR_WAIT, .target = target};
+    return semaphore_add_waiter(scheduler, &engine->outside.waiter, &waiter,
+                                &engine->outside.blocked, engines);
 }
 
 void bf_semaphore_unblock(struct bf_queue *queue)
@@ -247,13 +321,14 @@ VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem || sem->timeline)
         return VK_SUCCESS;
     uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
-    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
+    if (bf_semaphore_accepted(sem) >= target)
         return VK_SUCCESS;
+    bf_outside_pass_semaphore(scheduler, sem, target);
     /* Everything that may go has been handed over or is being handed over by some thread: sleep
      * until then. By Rule M's order this ends whenever the program's own order does. */
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
-    while (atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !bf_scheduler_is_lost(scheduler))
+    while (bf_semaphore_accepted(sem) < target && !bf_scheduler_is_lost(scheduler))
         ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
     bf_signpost_leave(&scheduler->progress);
     return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;

@@ -3,20 +3,23 @@
  * What the scheduler knows of a VkSemaphore of the program's: which of its signals and waits the
  * driver has accepted. The semaphore itself is the driver's; nothing here waits for the GPU.
  *
- * Two counters per semaphore say what has been *accepted* (the driver's submit call has returned,
- * or the host signal has):
- *   reached[BF_FOR_WAIT]    timeline: the highest value signalled; binary: signals accepted
+ * Three counters per semaphore say what has been *accepted* (the driver's submit call has returned,
+ * or the host signal has), and what of it is *grounded*, which needs nobody outside to come about
+ * (scheduler/outside.h):
+ *   reached[BF_FOR_WAIT]    timeline: the highest value whose signal is grounded; binary: the number
+ *                           of the last signal that is
+ *   ahead                   the same of accepted signals, where that is more
  *   reached[BF_FOR_SIGNAL]  binary only: waits accepted, since a binary signal may not overtake
  *                           the wait that consumes the one before
  * A binary operation's target is fixed when the program submits it: a wait needs all signals
  * submitted before it, a signal all waits. Payloads that arrive by other ways (an acquired image,
  * an import) need no bookkeeping: they leave nothing outstanding.
  *
- * S-1  reached[] only grows (except by an import, which needs that nothing is outstanding), and
- *      only after the driver has accepted what it counts.
+ * S-1  reached[] and 'ahead' only grow (except by an import, which needs that nothing is outstanding),
+ *      and only after the driver has accepted what they count.
  * S-2  A queue blocked on a counter is either on the waiter list or has been released: a waiter
  *      registers and then looks again, who raises a counter looks for waiters afterwards, both
- *      seq_cst (waiter_count and reached[]).
+ *      seq_cst (waiter_count, and reached[] and 'ahead').
  * S-3  A packet's semaphores outlive it: the GPU may finish a held packet, and the program destroy
  *      its semaphore, before the thread that handed the packet over has counted its operations.
  *
@@ -33,6 +36,7 @@
 
 #include "base/lock.h"
 
+struct bf_engine;
 struct bf_scheduler;
 struct bf_queue;
 
@@ -41,10 +45,20 @@ enum bf_side {
     BF_FOR_SIGNAL,
 };
 
-/* A blocked queue; embedded in it, since only its first packet can be blocked. */
+/* Which signals let a wait go to the driver. */
+enum bf_wait_rule {
+    BF_WAIT_GROUNDED, /* grounded ones, and values that have been seen */
+    BF_WAIT_ACCEPTED, /* accepted ones, too */
+    BF_WAIT_NATIVE,   /* these, and a wait for outside goes as it came */
+};
+
+/* A blocked queue; embedded in it, since only its first packet can be blocked. Or an engine whose list
+ * of what isn't grounded is watched. */
 struct bf_waiter {
     struct bf_waiter *next;
-    struct bf_queue *queue;
+    struct bf_queue *queue; /* or */
+    struct bf_engine *engine;
+    bool accepted; /* accepted signals end its wait, grounded or not */
     struct bf_semaphore *sem;
     enum bf_side side;
     uint64_t target;
@@ -56,12 +70,15 @@ struct bf_semaphore {
     uint32_t log_handle; /* in logs; 0: it is not logged */
     /* Its payload may be signalled without Belfry's knowledge (exported, imported). */
     _Atomic bool external;
-    _Atomic bool forgotten; /* the program has destroyed it */
+    _Atomic bool forgotten; /* the program has destroyed it, or the fences that registered it */
+    _Atomic bool destroyed; /* the program has; changes under the lock */
     _Atomic bool watched;   /* its watcher thread is running (scheduler/watcher.h) */
     _Atomic uint64_t reached[2];
+    _Atomic uint64_t ahead;
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     uint32_t fence_count;        /* fences that have registered it; 0: the layer has */
+    _Atomic uint32_t fences;     /* imported from it or exported to it */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */
     _Atomic uint32_t waiter_count;
     struct bf_lock lock; /* leaf lock: the waiter list */
@@ -76,8 +93,9 @@ struct bf_semaphore {
  * are passed on as they are. */
 struct bf_sync {
     struct bf_semaphore *sem;
-    uint64_t target;  /* timeline: the value; binary: see above */
-    uint64_t ordinal; /* for the trace: timeline value, or the number of the binary signal */
+    uint64_t target;     /* timeline: the value; binary: see above */
+    uint64_t ordinal;    /* for the trace: timeline value, or the number of the binary signal */
+    _Atomic bool inside; /* a held packet signals what it waits for (OW-5) */
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
@@ -104,16 +122,26 @@ void bf_semaphore_release(struct bf_semaphore *sem);
 
 /* May a wait (BF_FOR_WAIT) or a signal (BF_FOR_SIGNAL) with this target go to the driver? */
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
-                        uint64_t target);
+                        uint64_t target, enum bf_wait_rule rule);
 
-/* Raise a counter to 'value' (timeline) or by one (binary). The queues that this releases are
+/* The highest value, or the number of the last signal, that the driver has accepted. */
+uint64_t bf_semaphore_accepted(struct bf_semaphore *sem);
+
+/* A signal is grounded, or accepted without that: the value of a timeline, the number of a binary
+ * signal. bf_semaphore_count: a binary wait has been accepted. The queues that this releases are
  * marked, and their engines returned as a mask, to be pumped once no engine's lock is held. */
 uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
-uint64_t bf_semaphore_count(struct bf_semaphore *sem, enum bf_side side);
+uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value);
+uint64_t bf_semaphore_count(struct bf_semaphore *sem);
 
-/* Adds the queue to the waiter list; false: the target has been reached meanwhile. */
+/* Adds the queue to the waiter list; false: the target has been reached meanwhile. Adds engines to
+ * *engines that are to be pumped once no lock is held. */
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
-                        uint64_t target, struct bf_queue *queue);
+                        uint64_t target, enum bf_wait_rule rule, struct bf_queue *queue,
+                        uint64_t *engines);
+/* The same for the first packet of an engine's list (scheduler/outside.h), whose batch lock is held. */
+bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                               uint64_t target, struct bf_engine *engine, uint64_t *engines);
 
 /* All waiters check again whether they still have to wait: the reason may be gone without the
  * target being reached. Returns the engines to pump. No lock is held. */
@@ -132,7 +160,8 @@ uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore
                                      uint64_t value);
 
 /* Blocks until the driver has accepted every signal of the semaphore that the program has
- * submitted (export, present). Errors: VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
+ * submitted (export, present), for which nobody outside is waited for (OW-5). Errors:
+ * VK_ERROR_DEVICE_LOST. Thread-safety: safe. */
 VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* From now on others may change the payload. No lock is held. */

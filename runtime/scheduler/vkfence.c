@@ -187,7 +187,8 @@ bool bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle, bool own_
 
 VkResult bf_vkfence_flush(struct bf_scheduler *scheduler, VkFence handle)
 {
-    return vkfence_is_deferred(scheduler, handle)
-               ? vkfences_wait_handed_over(scheduler, 1, &handle, true, UINT64_MAX)
-               : VK_SUCCESS;
+    if (!vkfence_is_deferred(scheduler, handle))
+        return VK_SUCCESS;
+    bf_outside_pass_fence(scheduler, bf_map_find(&scheduler->vkfences, (uint64_t)handle));
+    return vkfences_wait_handed_over(scheduler, 1, &handle, true, UINT64_MAX);
 }

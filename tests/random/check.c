@@ -335,9 +335,6 @@ void check_driver(struct run *run)
     run->icd.get_counters(&counters);
     uint64_t bare_infos = 0, void_infos = 0, empty_calls = 0;
     const struct plan *plan = run->plan;
-    bool outside = false;
-    for (int s = 0; s < plan->semaphore_count; s++)
-        outside |= plan->semaphores[s].outside;
     for (int i = 0; i < plan->op_count; i++) {
         const struct plan_op *op = &plan->ops[i];
         if (op->kind != OP_SUBMIT)
@@ -357,8 +354,8 @@ void check_driver(struct run *run)
     bare_infos += atomic_load(&run->presents_that_wait) - run->presents_that_waited;
     for (int v = 0; v < BELFRY_ICD_VIOLATION_COUNT; v++) {
         uint64_t allowed = 0;
-        if (v == BELFRY_ICD_WAIT_BEFORE_SIGNAL && (!run->layer || outside))
-            continue; /* legal Vulkan; only Belfry promises more, and not of signals from outside */
+        if (v == BELFRY_ICD_WAIT_BEFORE_SIGNAL && !run->layer)
+            continue; /* legal Vulkan; only Belfry promises more */
         if (v == BELFRY_ICD_EMPTY_INFO)
             allowed = void_infos;
         if (counters.violations[v] > allowed)

@@ -11,7 +11,7 @@
 #include "scheduler/watcher.h"
 
 static uint64_t pumped;
-static uint32_t watchers_started, watchers_stopped;
+static uint32_t watchers_started, watchers_stopped, lists_watched;
 static uint64_t driver_value;
 static VkResult driver_result;
 
@@ -40,6 +40,19 @@ void bf_retired_drain_if_many(struct bf_scheduler *scheduler)
 void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     watchers_started++;
+}
+
+uint64_t bf_outside_watch(struct bf_scheduler *scheduler)
+{
+    (void)scheduler;
+    lists_watched++;
+    return 4;
+}
+
+void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                               uint64_t target)
+{
+    (void)scheduler, (void)sem, (void)target;
 }
 
 void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)
@@ -81,7 +94,7 @@ struct world {
 static void world_init(struct world *w)
 {
     memset(w, 0, sizeof(*w));
-    pumped = watchers_started = watchers_stopped = driver_value = 0;
+    pumped = watchers_started = watchers_stopped = lists_watched = driver_value = 0;
     driver_result = VK_SUCCESS;
     w->scheduler.gpu.vk.vkGetSemaphoreCounterValue = counter_value;
     for (uint32_t i = 0; i < 2; i++) {
@@ -109,25 +122,38 @@ static void finish(struct world *w)
     bf_map_finish(&w->scheduler.semaphores, NULL, NULL);
 }
 
+static bool ready(struct world *w, struct bf_semaphore *sem, enum bf_side side, uint64_t target)
+{
+    return bf_semaphore_ready(&w->scheduler, sem, side, target, BF_WAIT_GROUNDED);
+}
+
+static bool block(struct world *w, struct bf_semaphore *sem, enum bf_side side, uint64_t target,
+                  uint32_t queue)
+{
+    uint64_t engines = 0;
+    return bf_semaphore_block(&w->scheduler, sem, side, target, BF_WAIT_GROUNDED, &w->queues[queue],
+                              &engines);
+}
+
 TEST_AROUND(test_timeline, struct world, w, world_init, finish)
 {
     struct bf_semaphore *sem = make(w, true, false, 5);
-    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 5));
-    assert_false(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 6));
+    assert_true(ready(w, sem, BF_FOR_WAIT, 5));
+    assert_false(ready(w, sem, BF_FOR_WAIT, 6));
     assert_int_equal(bf_semaphore_reach(sem, 9), 0);
-    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 6));
+    assert_true(ready(w, sem, BF_FOR_WAIT, 6));
     /* S-1: acceptance may come in any order, the counter never falls. */
     assert_int_equal(bf_semaphore_reach(sem, 7), 0);
-    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 9));
-    assert_false(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 10));
+    assert_true(ready(w, sem, BF_FOR_WAIT, 9));
+    assert_false(ready(w, sem, BF_FOR_WAIT, 10));
 }
 
 TEST_AROUND(test_waiters_by_value, struct world, w, world_init, finish)
 {
     struct bf_semaphore *sem = make(w, true, false, 0);
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 3, &w->queues[0]));
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 5, &w->queues[1]));
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 2, &w->queues[2]));
+    assert_true(block(w, sem, BF_FOR_WAIT, 3, 0));
+    assert_true(block(w, sem, BF_FOR_WAIT, 5, 1));
+    assert_true(block(w, sem, BF_FOR_WAIT, 2, 2));
     assert_int_equal(bf_semaphore_reach(sem, 1), 0);
     /* A larger signal than the one waited for releases too; the engines come back as a mask. */
     assert_int_equal(bf_semaphore_reach(sem, 4), 3);
@@ -136,7 +162,7 @@ TEST_AROUND(test_waiters_by_value, struct world, w, world_init, finish)
     assert_false(atomic_load(&w->queues[2].blocked));
     assert_int_equal(atomic_load(&w->engines[0].dirty), 1);
     assert_int_equal(atomic_load(&w->engines[1].dirty), 1);
-    assert_false(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 4, &w->queues[0]));
+    assert_false(block(w, sem, BF_FOR_WAIT, 4, 0));
     assert_int_equal(bf_semaphore_reach(sem, 5), 1);
     assert_int_equal(atomic_load(&sem->waiter_count), 0);
     assert_int_equal(watchers_started, 0);
@@ -146,21 +172,47 @@ TEST_AROUND(test_binary_sides, struct world, w, world_init, finish)
 {
     struct bf_semaphore *sem = make(w, false, false, 0);
     /* Nothing outstanding: an acquired image's semaphore is ready for its wait. */
-    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 0));
-    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_SIGNAL, 0));
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[0]));
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_SIGNAL, 1, &w->queues[2]));
-    assert_int_equal(bf_semaphore_count(sem, BF_FOR_WAIT), 1);
+    assert_true(ready(w, sem, BF_FOR_WAIT, 0));
+    assert_true(ready(w, sem, BF_FOR_SIGNAL, 0));
+    assert_true(block(w, sem, BF_FOR_WAIT, 1, 0));
+    assert_true(block(w, sem, BF_FOR_SIGNAL, 1, 2));
+    assert_int_equal(bf_semaphore_reach(sem, 1), 1);
     assert_true(atomic_load(&w->queues[2].blocked));
-    assert_int_equal(bf_semaphore_count(sem, BF_FOR_SIGNAL), 2);
+    assert_int_equal(bf_semaphore_count(sem), 2);
     assert_false(atomic_load(&w->queues[2].blocked));
+}
+
+/* OW-1, OW-3: a signal that is accepted but not grounded satisfies those alone who go by accepted ones;
+ * who is blocked by it has the lists watched. */
+TEST_AROUND(test_accepted_before_grounded, struct world, w, world_init, finish)
+{
+    uint64_t engines = 0;
+    struct bf_semaphore *sem = make(w, true, false, 0);
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 2, BF_WAIT_NATIVE,
+                                   &w->queues[2], &engines));
+    assert_int_equal(bf_semaphore_accept(sem, 3), 2);
+    assert_false(atomic_load(&w->queues[2].blocked));
+    assert_int_equal(bf_semaphore_accepted(sem), 3);
+    assert_false(ready(w, sem, BF_FOR_WAIT, 3));
+    assert_true(bf_semaphore_ready(&w->scheduler, sem, BF_FOR_WAIT, 3, BF_WAIT_ACCEPTED));
+    assert_int_equal(lists_watched, 0);
+    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 3, BF_WAIT_GROUNDED,
+                                   &w->queues[0], &engines));
+    assert_int_equal(lists_watched, 1);
+    assert_int_equal(engines, 4);
+    assert_true(bf_semaphore_block_engine(&w->scheduler, sem, 1, &w->engines[1], &engines));
+    assert_int_equal(bf_semaphore_accept(sem, 5), 0);
+    assert_int_equal(bf_semaphore_reach(sem, 3), 3);
+    assert_false(atomic_load(&w->queues[0].blocked));
+    assert_false(atomic_load(&w->engines[1].outside.blocked));
+    assert_int_equal(bf_semaphore_accepted(sem), 5);
 }
 
 TEST_AROUND(test_unblock, struct world, w, world_init, finish)
 {
     struct bf_semaphore *sem = make(w, true, false, 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[i]));
+        assert_true(block(w, sem, BF_FOR_WAIT, 1, i));
     bf_semaphore_unblock(&w->queues[1]);
     assert_false(atomic_load(&w->queues[1].blocked));
     bf_semaphore_unblock(&w->queues[1]);
@@ -171,7 +223,7 @@ TEST_AROUND(test_unblock, struct world, w, world_init, finish)
 TEST_AROUND(test_host_signal, struct world, w, world_init, finish)
 {
     struct bf_semaphore *sem = make(w, true, false, 0);
-    assert_true(bf_semaphore_block(&w->scheduler, sem, BF_FOR_WAIT, 1, &w->queues[2]));
+    assert_true(block(w, sem, BF_FOR_WAIT, 1, 2));
     bf_semaphore_host_signal(&w->scheduler, (VkSemaphore)(uintptr_t)0x2000,
                              1); /* unknown: nothing */
     assert_int_equal(pumped, 0);
@@ -185,12 +237,12 @@ TEST(test_external)
     struct world w;
     world_init(&w);
     struct bf_semaphore *sem = make(&w, true, true, 0);
-    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
+    assert_false(ready(&w, sem, BF_FOR_WAIT, 4));
     driver_value = 4;
-    assert_true(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
+    assert_true(ready(&w, sem, BF_FOR_WAIT, 4));
     driver_result = VK_ERROR_DEVICE_LOST;
-    assert_false(bf_semaphore_ready(&w.scheduler, sem, BF_FOR_WAIT, 4));
-    assert_true(bf_semaphore_block(&w.scheduler, sem, BF_FOR_WAIT, 6, &w.queues[0]));
+    assert_false(ready(&w, sem, BF_FOR_WAIT, 4));
+    assert_true(block(&w, sem, BF_FOR_WAIT, 6, 0));
     assert_int_equal(watchers_started, 1);
     assert_int_equal(bf_semaphore_reach(sem, 6), 1);
     finish(&w);
@@ -231,8 +283,7 @@ static void *raise_counter(void *argument)
         random = random * UINT64_C(6364136223846793005) + 1;
         for (volatile uint32_t spin = (uint32_t)(random >> 57); spin; spin--)
             ;
-        r->released =
-            r->timeline ? bf_semaphore_reach(r->sem, i) : bf_semaphore_count(r->sem, BF_FOR_SIGNAL);
+        r->released = r->timeline ? bf_semaphore_reach(r->sem, i) : bf_semaphore_count(r->sem);
         pthread_barrier_wait(&r->end);
     }
     return NULL;
@@ -256,7 +307,7 @@ static void race(bool timeline, uint32_t rounds)
         random = random * UINT64_C(6364136223846793005) + 1;
         for (volatile uint32_t spin = (uint32_t)(random >> 57); spin; spin--)
             ;
-        bool blocked = bf_semaphore_block(&w.scheduler, r.sem, side, i, &w.queues[2]);
+        bool blocked = block(&w, r.sem, side, i, 2);
         pthread_barrier_wait(&r.end);
         lost += atomic_load(&w.queues[2].blocked);
         unexplained += r.released != (blocked ? 2 : 0);

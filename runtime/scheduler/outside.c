@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for outside: what engines have accepted behind them, and what a present needs in spite of
+ * them. */
+#include "scheduler/outside.h"
+
+#include "scheduler/engine.h"
+#include "scheduler/scheduler.h"
+
+/* The length from which a list is watched though nobody is blocked. */
+#define LONG_LIST 64
+
+enum bf_wait_rule bf_outside_rule(const struct bf_queue *queue, const struct bf_packet *packet)
+{
+    if (queue->is_command_queue)
+        return BF_WAIT_GROUNDED;
+    return !atomic_load(&queue->engine->shared) || atomic_load(&packet->passes_outside)
+               ? BF_WAIT_NATIVE
+               : BF_WAIT_GROUNDED;
+}
+
+/* Whether a semaphore of a listed packet has been destroyed is asked under its lock, under which
+ * bf_semaphore_destroy says so: the handle is valid meanwhile. */
+static bool wait_is_grounded(struct bf_scheduler *scheduler, const struct bf_sync *wait,
+                             uint64_t *engines)
+{
+    struct bf_semaphore *sem = wait->sem;
+    if (!sem || atomic_load(&sem->reached[BF_FOR_WAIT]) >= wait->target)
+        return true;
+    bf_lock_acquire(&sem->lock);
+    bool destroyed = atomic_load(&sem->destroyed);
+    bool grounded = destroyed ||
+                    bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, wait->target, BF_WAIT_GROUNDED);
+    bf_lock_release(&sem->lock);
+    if (grounded && !destroyed)
+        *engines |= bf_semaphore_reach(sem, wait->target);
+    return grounded;
+}
+
+/* The wait because of which the list's first packet isn't grounded, or NULL. */
+static struct bf_sync *list_obstacle(struct bf_engine *engine, uint64_t *engines)
+{
+    struct bf_packet *packet = engine->outside.first;
+    for (uint32_t i = 0; packet && i < packet->wait_count; i++) {
+        if (!wait_is_grounded(engine->scheduler, &packet->waits[i], engines))
+            return &packet->waits[i];
+    }
+    return NULL;
+}
+
+static uint64_t list_remove_first(struct bf_engine *engine)
+{
+    struct bf_outside *outside = &engine->outside;
+    struct bf_packet *packet = outside->first;
+    outside->first = packet->next;
+    if (!outside->first)
+        outside->last = NULL;
+    uint64_t engines = bf_packet_grounded(packet);
+    bf_packet_free(packet);
+    if (atomic_fetch_sub(&outside->count, 1) == 1)
+        atomic_store(&outside->watched, false);
+    return engines;
+}
+
+/* The batch lock is held. */
+static uint64_t list_settle(struct bf_engine *engine)
+{
+    struct bf_outside *outside = &engine->outside;
+    struct bf_sync *obstacle;
+    uint64_t engines = 0;
+    while (outside->first) {
+        obstacle = list_obstacle(engine, &engines);
+        if (!obstacle)
+            engines |= list_remove_first(engine);
+        else if (!atomic_load(&outside->watched) || atomic_load(&outside->blocked) ||
+                 bf_semaphore_block_engine(engine->scheduler, obstacle->sem, obstacle->target,
+                                           engine, &engines))
+            break;
+    }
+    return engines;
+}
+
+uint64_t bf_outside_settle(struct bf_engine *engine)
+{
+    if (atomic_load(&engine->outside.count) == 0)
+        return 0;
+    bf_lock_acquire(&engine->batch_lock);
+    uint64_t engines = list_settle(engine);
+    bf_lock_release(&engine->batch_lock);
+    return engines;
+}
+
+bool bf_outside_list(struct bf_engine *engine, struct bf_packet *packet, uint64_t *engines)
+{
+    struct bf_outside *outside = &engine->outside;
+    bool wanted = false;
+    if (!packet->ungrounded && (!outside->first || packet->signal_count == 0))
+        return false;
+    packet->next = NULL;
+    if (outside->last)
+        outside->last->next = packet;
+    else
+        outside->first = packet;
+    outside->last = packet;
+    uint32_t count = atomic_fetch_add(&outside->count, 1) + 1; /* OW-3: before 'ahead' */
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_sync *s = &packet->signals[i];
+        if (!s->sem)
+            continue;
+        *engines |= bf_semaphore_accept(s->sem, s->sem->timeline ? s->target : s->ordinal);
+        wanted = wanted || atomic_load(&s->sem->waiter_count) > 0;
+    }
+    if (wanted || count >= LONG_LIST) {
+        atomic_store(&outside->watched, true);
+        atomic_store(&engine->dirty, 1);
+        *engines |= bf_engine_bit(engine);
+    }
+    return true;
+}
+
+bool bf_outside_may_go(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
+{
+    struct bf_sync *obstacle;
+    if (engine->outside.in_batch)
+        return false;
+    while (engine->outside.first) {
+        obstacle = list_obstacle(engine, engines);
+        if (!obstacle)
+            *engines |= list_remove_first(engine);
+        else if (bf_semaphore_block(engine->scheduler, obstacle->sem, BF_FOR_WAIT, obstacle->target,
+                                    BF_WAIT_GROUNDED, queue, engines))
+            return false;
+    }
+    return true;
+}
+
+uint64_t bf_outside_watch(struct bf_scheduler *scheduler)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        if (atomic_load(&engine->outside.count) == 0 ||
+            atomic_exchange(&engine->outside.watched, true))
+            continue;
+        atomic_store(&engine->dirty, 1);
+        engines |= bf_engine_bit(engine);
+    }
+    return engines;
+}
+
+void bf_outside_wait_over(struct bf_engine *engine)
+{
+    if (atomic_load(&engine->outside.count) > 0)
+        bf_engine_wait_by_fence(engine);
+}
+
+uint64_t bf_outside_drop(struct bf_engine *engine)
+{
+    uint64_t engines = 0;
+    while (engine->outside.first)
+        engines |= list_remove_first(engine);
+    return engines;
+}
+
+/* What the packet signals, as it is counted: timeline value, or number of the binary signal. */
+static uint64_t signal_value(const struct bf_sync *signal)
+{
+    return signal->sem->timeline ? signal->target : signal->ordinal;
+}
+
+static bool packet_signals(const struct bf_packet *packet, const struct bf_semaphore *sem,
+                           uint64_t least, uint64_t *value)
+{
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        const struct bf_sync *s = &packet->signals[i];
+        if (s->sem == sem && signal_value(s) >= least) {
+            *value = signal_value(s);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which packet of a queue is looked for. */
+struct sought {
+    const struct bf_vkfence *fence; /* or */
+    const struct bf_semaphore *sem;
+    uint64_t value;
+};
+
+static bool packet_is_sought(const struct bf_packet *packet, const struct sought *sought)
+{
+    uint64_t value;
+    return sought->fence ? packet->fence == sought->fence
+                         : packet_signals(packet, sought->sem, sought->value, &value) &&
+                               value == sought->value;
+}
+
+/* Marks the queue's packets up to the one that is sought; false: it has none like that. */
+static bool queue_mark(struct bf_queue *queue, const struct sought *sought)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *last = queue->head;
+    while (last && !packet_is_sought(last, sought))
+        last = last->next;
+    for (struct bf_packet *p = queue->head; last; p = p->next) {
+        p->marked = true;
+        if (p == last)
+            break;
+    }
+    bf_lock_release(&queue->lock);
+    return last != NULL;
+}
+
+/* Lets the queue's marked packets go. */
+static void queue_pass(struct bf_queue *queue)
+{
+    bool any = false;
+    bf_lock_acquire(&queue->lock);
+    for (struct bf_packet *p = queue->head; p && p->marked; p = p->next)
+        any = !atomic_exchange(&p->passes_outside, true) || any;
+    bf_lock_release(&queue->lock);
+    if (!any)
+        return;
+    /* A pump that has blocked the queue before it could see the mark has left the batch lock. */
+    bf_lock_acquire(&queue->engine->batch_lock);
+    bf_semaphore_unblock(queue);
+    bf_lock_release(&queue->engine->batch_lock);
+    atomic_store(&queue->engine->dirty, 1);
+}
+
+/* The least held signal of the semaphore that is at least 'target'; false: none is held. */
+static bool scheduler_held_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                  uint64_t target, uint64_t *least)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        struct bf_queue *queue = &scheduler->queues[i];
+        bf_lock_acquire(&queue->lock);
+        for (struct bf_packet *p = queue->head; p; p = p->next) {
+            uint64_t value;
+            if (packet_signals(p, sem, target, &value) && (!any || value < *least)) {
+                *least = value;
+                any = true;
+            }
+        }
+        bf_lock_release(&queue->lock);
+    }
+    return any;
+}
+
+/* Returns whether a held packet signals it. */
+static bool scheduler_mark(struct bf_scheduler *scheduler, const struct sought *sought)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < scheduler->queue_count && !found; i++)
+        found = queue_mark(&scheduler->queues[i], sought);
+    return found;
+}
+
+static bool scheduler_mark_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                  uint64_t target)
+{
+    struct sought sought = {.sem = sem};
+    return scheduler_held_signal(scheduler, sem, target, &sought.value) &&
+           scheduler_mark(scheduler, &sought);
+}
+
+/* The next wait of a marked packet that nobody has followed yet; its semaphore is referenced. */
+static bool queue_next_wait(struct bf_queue *queue, struct bf_sync *wait)
+{
+    bool any = false;
+    bf_lock_acquire(&queue->lock);
+    for (struct bf_packet *p = queue->head; p && !any && p->marked; p = p->next) {
+        while (p->waits_followed < p->wait_count && !any) {
+            *wait = p->waits[p->waits_followed++];
+            any = wait->sem && atomic_load(&wait->sem->reached[BF_FOR_WAIT]) < wait->target;
+        }
+    }
+    if (any)
+        bf_semaphore_reference(wait->sem);
+    bf_lock_release(&queue->lock);
+    return any;
+}
+
+/* The driver may not see the wait before its signal, which comes from this device. */
+static void queue_mark_inside(struct bf_queue *queue, const struct bf_sync *wait)
+{
+    bf_lock_acquire(&queue->lock);
+    for (struct bf_packet *p = queue->head; p && p->marked; p = p->next) {
+        for (uint32_t i = 0; i < p->wait_count; i++) {
+            if (p->waits[i].sem == wait->sem && p->waits[i].target == wait->target)
+                atomic_store(&p->waits[i].inside, true);
+        }
+    }
+    bf_lock_release(&queue->lock);
+}
+
+/* Marks what the marked packets depend on, until nothing is left to mark, and lets all of it go. */
+static void scheduler_pass(struct bf_scheduler *scheduler)
+{
+    struct bf_sync wait;
+    for (uint32_t i = 0; i < scheduler->queue_count;) {
+        if (!queue_next_wait(&scheduler->queues[i], &wait)) {
+            i++;
+            continue;
+        }
+        if (scheduler_mark_signal(scheduler, wait.sem, wait.target))
+            queue_mark_inside(&scheduler->queues[i], &wait);
+        bf_semaphore_release(wait.sem);
+        i = 0; /* it may be held by any queue */
+    }
+    for (uint32_t i = 0; i < scheduler->queue_count; i++)
+        queue_pass(&scheduler->queues[i]);
+    bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
+}
+
+void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                               uint64_t target)
+{
+    scheduler_mark_signal(scheduler, sem, target);
+    scheduler_pass(scheduler);
+}
+
+void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence)
+{
+    scheduler_mark(scheduler, &(struct sought){.fence = fence});
+    scheduler_pass(scheduler);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Semaphores that somebody outside signals, by a handle that nobody else knows: who waits for them in the
+ * driver, who is held, and what that means to others (scheduler/outside.h, scheduler/watcher.h). */
+#include "screen.h"
+#include "support/asleep.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "belfry/native_fence.h"
+
+static const uint32_t two[] = {2, WORLD_END};
+
+static VkSemaphore exportable(struct device *w)
+{
+    const VkExportSemaphoreCreateInfo exported = {
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exported,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
+    VkSemaphore semaphore;
+    assert_success(vkCreateSemaphore(w->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+/* Another semaphore with the same payload. */
+static VkSemaphore import_of(struct device *w, VkSemaphore semaphore)
+{
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
+                                         .handleType =
+                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
+    VkSemaphore copy = vulkan_timeline(w->device, 0);
+    const VkImportSemaphoreFdInfoKHR import = {
+        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = copy,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
+    assert_success(vkImportSemaphoreFdKHR(w->device, &import));
+    return copy;
+}
+
+/* Signalled under another name, by the host or a queue, while a packet is held for it. */
+TEST(test_external_semaphores)
+{
+    static const char *const shapes[] = {"SHAPE=q1", "SHAPE=q2"};
+    for (size_t i = 0; i < 2; i++) {
+        struct device w;
+        world_open(&w, shapes[i], two);
+        VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine),
+                    done = vulkan_timeline(w.device, 0);
+        for (uint64_t round = 1; round <= 8; round++) {
+            bool swap = round % 2;
+            VkSemaphore wait = swap ? mine : theirs, signal = swap ? theirs : mine;
+            uint64_t before = world_accepted(&w);
+            assert_success(vulkan_submit(
+                w.queues[0][0],
+                (struct vulkan_batch){.wait = wait,
+                                      .wait_value = round,
+                                      .commands = device_store(&w, 0, 0, (uint32_t)round),
+                                      .signal = done,
+                                      .signal_value = round}));
+            /* A queue with a VkQueue to itself gives the wait to the driver as it came. */
+            assert_int_equal(world_accepted(&w), before + i);
+            if (round % 4 < 2)
+                vulkan_signal(w.device, signal, round);
+            else
+                assert_success(
+                    vulkan_submit(w.queues[0][1],
+                                  (struct vulkan_batch){.signal = signal, .signal_value = round}));
+            vulkan_wait(w.device, done,
+                        round); /* nobody calls anything else: a watcher must notice */
+            assert_int_equal(w.words[0], round);
+            assert_success(vkDeviceWaitIdle(w.device));
+        }
+        /* Both handles may go in any order, and what comes in their place is watched anew. */
+        vkDestroySemaphore(w.device, i ? mine : theirs, NULL);
+        vkDestroySemaphore(w.device, i ? theirs : mine, NULL);
+        vkDestroySemaphore(w.device, done, NULL);
+        world_close(&w);
+    }
+}
+
+/* Several queues held for values of one payload, out of order. */
+TEST(test_external_many)
+{
+    static const uint32_t eight[] = {8, WORLD_END};
+    struct device w;
+    world_open(&w, "SHAPE=q1", eight);
+    VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        done[i] = vulkan_timeline(w.device, 0);
+        assert_success(vulkan_submit(w.queues[0][i], (struct vulkan_batch){.wait = mine,
+                                                                           .wait_value = 8 - i,
+                                                                           .signal = done[i],
+                                                                           .signal_value = 1}));
+    }
+    for (uint32_t i = 8; i-- > 0;) {
+        assert_int_equal(vulkan_value(w.device, done[i]), 0);
+        vulkan_signal(w.device, theirs, 8 - i);
+        vulkan_wait(w.device, done[i], 1);
+    }
+    assert_success(vkDeviceWaitIdle(w.device));
+    for (uint32_t i = 0; i < 8; i++)
+        vkDestroySemaphore(w.device, done[i], NULL);
+    vkDestroySemaphore(w.device, mine, NULL);
+    vkDestroySemaphore(w.device, theirs, NULL);
+    world_close(&w);
+}
+
+/* A lost device ends the watch. */
+DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
+{
+    VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
+    VkFence fence = vulkan_fence(w->device, false);
+    assert_success(vulkan_submit(
+        w->queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    w->icd.lose();
+    assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySemaphore(w->device, theirs, NULL);
+    vkDestroySemaphore(w->device, mine, NULL);
+}
+
+/* A program with queues beside each other, some alone on their VkQueue, and a semaphore that somebody
+ * outside signals by another handle. */
+struct outside {
+    VkSemaphore mine, theirs, t, binary;
+    uint64_t before;
+};
+
+static struct outside outside_begin(struct device *w)
+{
+    struct outside o = {exportable(w), VK_NULL_HANDLE, vulkan_timeline(w->device, 0),
+                        vulkan_binary(w->device), vulkan_counters(&w->icd).submit_infos};
+    o.theirs = import_of(w, o.mine);
+    return o;
+}
+
+static void outside_end(struct device *w, struct outside *o)
+{
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, o->mine, NULL);
+    vkDestroySemaphore(w->device, o->theirs, NULL);
+    vkDestroySemaphore(w->device, o->t, NULL);
+    vkDestroySemaphore(w->device, o->binary, NULL);
+}
+
+static void submit(VkQueue queue, struct vulkan_batch batch)
+{
+    assert_success(vulkan_submit(queue, batch));
+}
+
+/* How many batches the driver has accepted since the beginning. */
+static void assert_accepted(struct device *w, const struct outside *o, uint64_t count)
+{
+    assert_int_equal(vulkan_counters(&w->icd).submit_infos, o->before + count);
+}
+
+/* Five queues on four VkQueues: SHARED and BESIDE share one, the others are alone. */
+enum { SHARED, ALONE, ALSO_ALONE, BESIDE = 4 };
+static const uint32_t five[] = {5, WORLD_END};
+
+/* OW-1, OW-2: what is accepted behind a wait for outside satisfies nobody on a VkQueue that is shared,
+ * until the value is there; neighbours pass. */
+DEVICE_TEST(test_nobody_shared_rests_on_outside, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    struct outside o = outside_begin(w);
+    VkSemaphore done = vulkan_timeline(w->device, 0);
+    submit(q[ALONE], (struct vulkan_batch){
+                         .wait = o.mine, .wait_value = 1, .signal = o.t, .signal_value = 1});
+    submit(q[ALONE], (struct vulkan_batch){.signal = o.binary}); /* behind it */
+    assert_accepted(w, &o, 2);
+    submit(q[SHARED],
+           (struct vulkan_batch){.wait = o.t, .wait_value = 1, .signal = done, .signal_value = 1});
+    submit(q[BESIDE], (struct vulkan_batch){.wait = o.binary, .signal = done, .signal_value = 2});
+    assert_accepted(w, &o, 2);
+    submit(q[ALSO_ALONE], (struct vulkan_batch){.wait = o.t, .wait_value = 1});
+    assert_accepted(w, &o, 3);
+    vulkan_signal(w->device, o.theirs, 1); /* nobody calls anything else: it is noticed */
+    vulkan_wait(w->device, done, 2);
+    outside_end(w, &o);
+    assert_accepted(w, &o, 5);
+    vkDestroySemaphore(w->device, done, NULL);
+}
+
+/* The same through a chain of VkQueues, whose last knows nothing of outside; and the other way round,
+ * where the one that waits is there first. */
+DEVICE_TEST(test_nobody_shared_rests_on_who_rests_on_outside, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    struct outside o = outside_begin(w);
+    VkSemaphore done = vulkan_timeline(w->device, 0);
+    for (uint64_t round = 1; round <= 2; round++) {
+        struct vulkan_batch batch = {
+            .wait = o.t, .wait_value = 4 * round - 1, .signal = done, .signal_value = round};
+        if (round == 2)
+            submit(q[SHARED], batch);
+        submit(q[ALONE], (struct vulkan_batch){.wait = o.mine,
+                                               .wait_value = round,
+                                               .signal = o.t,
+                                               .signal_value = 4 * round - 2});
+        submit(q[ALSO_ALONE], (struct vulkan_batch){.wait = o.t,
+                                                    .wait_value = 4 * round - 2,
+                                                    .signal = o.t,
+                                                    .signal_value = 4 * round - 1});
+        if (round == 1)
+            submit(q[SHARED], batch);
+        submit(q[BESIDE], (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)});
+        assert_accepted(w, &o, 4 * round - 1);
+        vulkan_signal(w->device, o.theirs, round);
+        vulkan_wait(w->device, done, round);
+        assert_accepted(w, &o, 4 * round);
+        assert_success(vkDeviceWaitIdle(w->device));
+    }
+    outside_end(w, &o);
+    vkDestroySemaphore(w->device, done, NULL);
+}
+
+/* OW-2: what has been waited for may be destroyed before anybody has looked. */
+DEVICE_TEST(test_outside_is_destroyed, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    for (uint64_t round = 1; round <= 100; round++) {
+        struct outside o = outside_begin(w);
+        submit(q[ALONE], (struct vulkan_batch){
+                             .wait = o.mine, .wait_value = 1, .signal = t, .signal_value = round});
+        if (round % 2) /* has the list watched */
+            submit(q[SHARED], (struct vulkan_batch){.wait = t, .wait_value = round});
+        vulkan_signal(w->device, o.theirs, 1);
+        outside_end(w, &o);
+        submit(q[SHARED], (struct vulkan_batch){.wait = t, .wait_value = round});
+        vulkan_wait(w->device, t, round);
+    }
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* OW-5: a present returns without anybody outside, and takes along what it depends on, by whatever
+ * queues of the VkQueue; what it doesn't depend on stays held. */
+DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
+{
+    VkQueue *q = w->queues[0];
+    struct screen s;
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), other = exportable(w),
+                inside = exportable(w); /* which nobody outside has */
+    uint32_t image;
+    for (uint64_t round = 1; round <= 5; round++) {
+        struct outside o = outside_begin(w);
+        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
+                                             VK_NULL_HANDLE, &image));
+        submit(q[0], (struct vulkan_batch){.wait = acquired});
+        submit(q[1],
+               (struct vulkan_batch){.wait = inside, .wait_value = 3 * round, .signal = o.binary});
+        submit(q[2], (struct vulkan_batch){
+                         .wait = o.mine, .wait_value = 1, .signal = o.t, .signal_value = 1});
+        submit(q[2], (struct vulkan_batch){.signal = inside, .signal_value = 3 * round});
+        submit(q[2], (struct vulkan_batch){.wait = other, .wait_value = round});
+        submit(q[3], (struct vulkan_batch){.wait = other, .wait_value = round});
+        assert_accepted(w, &o, 1);
+        assert_success(screen_present(q[round % 5], &s, image, o.binary));
+        assert_accepted(w, &o, 4);
+        vulkan_signal(w->device, o.theirs, 1);
+        vulkan_signal(w->device, other, round);
+        outside_end(w, &o);
+        assert_accepted(w, &o, 6);
+    }
+    vkDestroySemaphore(w->device, acquired, NULL);
+    vkDestroySemaphore(w->device, other, NULL);
+    vkDestroySemaphore(w->device, inside, NULL);
+    screen_close(w, &s);
+}
+
+/* A wait for idleness on a thread of its own. */
+struct idle {
+    struct device *w;
+    bool whole_device;
+    VkResult result;
+    _Atomic int tid;
+};
+
+static void *wait_idle(void *argument)
+{
+    struct idle *idle = argument;
+    idle->tid = gettid();
+    idle->result = idle->whole_device ? vkDeviceWaitIdle(idle->w->device)
+                                      : vkQueueWaitIdle(idle->w->queues[0][ALONE]);
+    return NULL;
+}
+
+/* OW-5: who waits until work behind a wait for outside is over keeps nobody from the engine. */
+DEVICE_TEST(test_idle_wait_for_outside_keeps_no_lock, "SHAPE=q4", five)
+{
+    BfDevice device;
+    assert_success(bfGetDevice(w->device, &device));
+    for (uint64_t round = 1; round <= 2; round++) {
+        struct outside o = outside_begin(w);
+        submit(w->queues[0][ALONE], (struct vulkan_batch){.wait = o.mine, .wait_value = 1});
+        struct idle idle = {.w = w, .whole_device = round == 2};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, wait_idle, &idle), 0);
+        while (!idle.tid || thread_state(idle.tid) != 'S')
+            sched_yield();
+        const BfFenceLogReaderCreateInfo info = {
+            .sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+            .vkQueue = w->queues[0][ALONE],
+            .type = BF_FENCE_LOG_TYPE_WAITS,
+        };
+        BfFenceLogReader reader;
+        assert_success(bfCreateFenceLogReader(device, &info, &reader));
+        vulkan_signal(w->device, o.theirs, 1);
+        pthread_join(thread, NULL);
+        assert_success(idle.result);
+        bfDestroyFenceLogReader(reader);
+        outside_end(w, &o);
+    }
+}
+
+/* OW-6: a command queue that has to be placed behind a wait for outside hands nothing over until that is
+ * over; where there is another VkQueue, it is placed there. */
+TEST(test_command_queues_and_outside)
+{
+    static const uint32_t one[] = {1, WORLD_END}, two_queues[] = {2, WORLD_END};
+    for (uint32_t alone = 0; alone < 2; alone++) {
+        struct device w;
+        BfDevice device;
+        BfQueue queue;
+        BfFence fence;
+        world_open(&w, alone ? "SHAPE=q2" : "SHAPE=q1", alone ? two_queues : one);
+        assert_success(bfGetDevice(w.device, &device));
+        struct outside o = outside_begin(&w);
+        submit(w.queues[0][0], (struct vulkan_batch){.wait = o.mine, .wait_value = 1});
+        assert_accepted(&w, &o, 1);
+        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                        .type = BF_QUEUE_TYPE_COMPUTE};
+        const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+        VkCommandBuffer commands = device_store(&w, 0, 0, 7);
+        assert_success(bfCreateQueue(device, &info, &queue));
+        assert_success(bfCreateFence(device, &fence_info, &fence));
+        assert_success(bfQueueExecute(queue, 1, &commands));
+        assert_success(bfQueueSignal(queue, fence, 1));
+        assert_accepted(&w, &o, 1 + alone);
+        vulkan_signal(w.device, o.theirs, 1);
+        assert_success(bfWaitFences(1, &fence, &(uint64_t){1}, true, UINT64_MAX));
+        assert_int_equal(w.words[0], 7);
+        bfDestroyQueue(queue);
+        bfDestroyFence(fence);
+        outside_end(&w, &o);
+        assert_accepted(&w, &o, 2);
+        world_close(&w);
+    }
+}
+
+/* A lost device empties the lists, and who waits for what is in them. */
+DEVICE_TEST(test_outside_and_lost, "SHAPE=q4 QUIET=1", five)
+{
+    VkQueue *q = w->queues[0];
+    struct outside o = outside_begin(w);
+    VkFence fence = vulkan_fence(w->device, false);
+    submit(q[ALONE], (struct vulkan_batch){
+                         .wait = o.mine, .wait_value = 1, .signal = o.t, .signal_value = 1});
+    submit(q[SHARED], (struct vulkan_batch){.wait = o.t, .wait_value = 1, .fence = fence});
+    w->icd.lose();
+    assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    w->icd.quiesce();
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroySemaphore(w->device, o.mine, NULL);
+    vkDestroySemaphore(w->device, o.theirs, NULL);
+    vkDestroySemaphore(w->device, o.t, NULL);
+    vkDestroySemaphore(w->device, o.binary, NULL);
+}
