@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Items that write down what happens to them, and gates that they stand at. */
 #include "helper.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Timelines made by hand, for the tests of `belfry trace`. */
 #include "support/test.h"
 #include "trace_report_make.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Asks Belfry, where it is there, to finish its background work now. */
 #include "commit.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the corpus, and gives its parameters values for each moment. */
 #include "corpus.h"
 
 #define LINE_MOST    1024 /* bytes of a line of the manifest */

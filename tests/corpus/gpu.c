@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Draws one frame of one shader of the corpus, in either of its forms. */
 #include "gpu.h"
 
 #include "pipeline.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Behaviours of events registered with a fence, whoever signals it. */
 #include "registrations.h"
 
 void registration_is_set_once(struct signaller *s)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Another process with a device of its own, which does what it is told. */
 #include "shared_peer.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The layer alone, opened as the loader opens it, over a driver of the test's own. */
 #include "fake.h"
 
 #include <dlfcn.h>

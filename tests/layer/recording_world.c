@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A specializer and a driver of the tests' own around the specialiser's hooks. */
 #include "recording_world.h"
 
 #include <ctype.h>

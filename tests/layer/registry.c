@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the commands of Vulkan's registry. */
 #include "registry.h"
 
 #include "../support/std.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the table of commands. */
 #include "table.h"
 
 #include "support/test.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Goes through the schedules of a program: all of them, or some at random. */
 #include "explore.h"
 
 enum { SEEN = 1 << 16 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A Vulkan device whose submissions finish when they are told to. */
 #include "gpu.h"
 
 static void object(struct gpu *gpu, const char *format, ...)

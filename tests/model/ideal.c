@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The ideal machine: what D3D12 says that queues and fences do. */
 #include "ideal.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A GPU that takes time, on a clock of its own. */
 #include "ab_timing_gpu.h"
 
 #define POOLS   8

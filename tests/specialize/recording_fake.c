@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A driver that writes down what is bound, and variants that say what they are for. */
 #include "recording_fake.h"
 
 #include "background/background.h"

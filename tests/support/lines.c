@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Catches what Belfry says to the user. */
 #include "support/test.h"
 #include "support/lines.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads a Perfetto trace back, independently of what wrote it. */
 #include "support/test.h"
 #include "trace_decode.h"
 
-/* --- Wire format ------------------------------------------------------------------------------*/
+/* Wire format --------------------------------------------------------------------------------- */
 
 struct reader {
     const uint8_t *at;

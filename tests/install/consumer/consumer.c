@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A program in C that is built against what was installed. */
 #include <belfry/belfry.h>
 
 int main(void)

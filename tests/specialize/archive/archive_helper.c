@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A folder that goes away again, and keys and verdicts by number. */
 #include "archive_helper.h"
 
 #include <fcntl.h>

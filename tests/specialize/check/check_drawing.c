@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Graphics pipelines for the tests of the check, each in several forms. */
 #include "check_drawing.h"
 
 #include "shaders/check_cover.vert.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Checks on the test driver, which runs no shaders, of pipelines that use all there is. */
 #include "check_drawing.h"
 #include "support/infos.h"
 #include "check_faults.h"

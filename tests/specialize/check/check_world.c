@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A device with a checker on it, and pipelines made from shaders with one constant. */
 #include "check_world.h"
 #include "support/infos.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A device, requests and caught lines for the tests of isolated builds. */
 #include "isolate_helper.h"
 
 #include "base/message.h"

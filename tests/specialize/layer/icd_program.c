@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A program through the layer whose pipelines are watched and built again. */
 #include "icd_program.h"
 #include "support/infos.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A driver that writes down what pipelines were created from. */
 #include "fake.h"
 #include "support/infos.h"
 

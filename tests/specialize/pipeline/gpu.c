@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A device to try pipelines on, with the runtime's pipelines beside it. */
 #include "gpu.h"
 #include "support/infos.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of shaders share: SPIR-V by name, an assembler and a validator. */
 #include "helper.h"
 
 #include <spirv-tools/libspirv.h>
