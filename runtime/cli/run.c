@@ -34,8 +34,9 @@ struct request {
     bool order_given;
     const char *layers[LAYER_MAXIMUM]; /* others to switch on, from the program to the driver */
     uint32_t layer_count;
-    char *trace;        /* the file that was asked for, or NULL; */
-    char *trace_former; /* and the one that lies there */
+    bool specialize_given; /* by an option */
+    char *trace;           /* the file that was asked for, or NULL; */
+    char *trace_former;    /* and the one that lies there */
 };
 
 static void environment_set(const char *name, const char *value)
@@ -77,6 +78,7 @@ static int setting_pass(struct request *request, const char *key, const char *va
     char *absolute = relative ? cli_format("%s/%s", folder, value) : cli_format("%s", value);
     environment_set(name, absolute);
     free(name);
+    request->specialize_given |= strcmp(key, "specialize") == 0;
     if (strcmp(key, "trace") == 0) {
         free(request->trace);
         request->trace = *value ? absolute : NULL;
@@ -359,6 +361,28 @@ static bool program_look(const char *program)
     return found;
 }
 
+/* A trace shows the program as it is: that a settings file has shaders rebuilt for all programs
+ * doesn't count for one. An option or the environment asks for this very run. */
+static int specialize_leave_out(void)
+{
+    struct bf_settings settings;
+    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, true, &settings) !=
+        VK_SUCCESS) {
+        cli_warn("out of memory");
+        return CLI_FAILED;
+    }
+    if (settings.specialize != BF_SPECIALIZE_OFF &&
+        bf_settings_source(&settings, BF_KEY_SPECIALIZE) == BF_SETTING_FILE) {
+        cli_warn("--trace: specialize is off, though %s has it on; '--set specialize=%s' traces "
+                 "that, too",
+                 bf_settings_origin(&settings, BF_KEY_SPECIALIZE),
+                 settings.specialize == BF_SPECIALIZE_EXACT ? "exact" : "relaxed");
+        environment_set(VARIABLE_PREFIX "SPECIALIZE", "off");
+    }
+    bf_settings_finish(&settings);
+    return CLI_DONE;
+}
+
 static int run_main(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -431,6 +455,11 @@ static int run_main(int argc, char **argv)
     if (result != CLI_DONE) {
         return result;
     }
+    if (request.trace && !request.specialize_given) {
+        result = specialize_leave_out();
+        if (result != CLI_DONE)
+            return result;
+    }
     char **program = argv + optind;
     if (program_look(program[0]) && request.trace_former) {
         result = run_trace_clear(request.trace_former);
@@ -453,7 +482,8 @@ const struct cli_command cli_run = {
         "  --trace FILE     write a trace of every queue to FILE, in the place of an earlier "
         "trace;\n"
         "                   'belfry trace FILE' reports what it shows. Where several processes\n"
-        "                   write one, further ones get a number: run.pftrace, run-1.pftrace\n"
+        "                   write one, further ones get a number: run.pftrace, run-1.pftrace.\n"
+        "                   'specialize' in a settings file doesn't count then\n"
         "  --queues MODE    append (default): the GPU's own families, and those it lacks, of two\n"
         "                   queues each; native: the GPU's own families alone\n"
         "  --summary        print what queues and engines did when a device is destroyed\n"
@@ -465,6 +495,9 @@ const struct cli_command cli_run = {
         "                   calls and Belfry's queues. Both may be repeated, not mixed\n\n"
         "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
         "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
+        "What is left when the program has ended: FILE; with specialize=exact or relaxed also\n"
+        "what was learnt about shaders, in the folder of the setting 'cache' (by default\n"
+        "'belfry' in the user's cache folder), to be deleted at will; nothing else.\n\n"
         "A program that ends without having created a device says so in one line if it was to be\n"
         "traced or reported on; one that never uses Vulkan says nothing.\n\n"
         "Exits with what the program exits with; with 127 if there is no such program, 126 if\n"

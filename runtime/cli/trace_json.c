@@ -173,6 +173,8 @@ void trace_report_json(const struct trace_report *r, FILE *out)
             ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
             m->first_ns, m->last_ns, m->host_signals, m->uncalibrated ? "false" : "true",
             m->busy.any, m->busy.several_engines);
+    fprintf(out, "  \"belfry\": {\"submissions\": %" PRIu64 ", \"busy_ns\": %" PRIu64 "},\n",
+            m->own_submissions, m->own_ns);
     engines_json(m, out);
     queues_json(m, out);
     untimed_json(m, out);

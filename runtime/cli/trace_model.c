@@ -486,6 +486,22 @@ static void process_event(struct trace_model *m, struct trace_track *track,
     }
 }
 
+/* Belfry's own work is counted, and nothing more. */
+static void own_event(struct trace_model *m, struct trace_track *track,
+                      const struct trace_item *item)
+{
+    if (strcmp(track->name, "fence operations") == 0)
+        return;
+    bool hardware = strcmp(track->name, "hardware queue") == 0;
+    if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
+        track->hold.begin = item->time_ns;
+        m->own_submissions += !hardware && item_packet_kind(item) == TRACE_PACKET_EXECUTE;
+    } else if (item->type == TRACE_EVENT_END && track->depth > 0 && --track->depth == 0) {
+        if (hardware && item->time_ns > track->hold.begin)
+            m->own_ns += item->time_ns - track->hold.begin;
+    }
+}
+
 static void time_range_extend(struct trace_model *m, uint64_t time_ns)
 {
     if (!m->first_ns || time_ns < m->first_ns)
@@ -526,6 +542,9 @@ static void model_add_event(struct trace_model *m, const struct trace_item *item
     switch (track->kind) {
     case TRACE_TRACK_PROCESS:
         process_event(m, track, item);
+        return;
+    case TRACE_TRACK_OWN:
+        own_event(m, track, item);
         return;
     case TRACE_TRACK_SOFTWARE:
         software_event(m, track, item);

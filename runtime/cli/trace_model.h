@@ -215,6 +215,7 @@ enum trace_track_kind {
     TRACE_TRACK_HARDWARE,
     TRACE_TRACK_PRESENTS, /* slices as on a software track, instants as on a hardware track */
     TRACE_TRACK_HOST,
+    TRACE_TRACK_OWN,    /* Belfry's own work, and what is below it */
     TRACE_TRACK_FENCES, /* a slice for each wait and signal */
 };
 
@@ -256,7 +257,9 @@ struct trace_model {
     char device[256];
     char driver[256];
     uint64_t host_signals;
-    uint64_t first_ns; /* 0: nothing happened */
+    uint64_t own_submissions; /* Belfry's, in no other figure, */
+    uint64_t own_ns;          /* and the time that the GPU took for them */
+    uint64_t first_ns;        /* 0: nothing happened */
     uint64_t last_ns;
 
     struct trace_track *tracks; /* a hash table, by uuid */

@@ -163,6 +163,16 @@ static void presents_print(const struct trace_report *r, FILE *out)
     }
 }
 
+static void own_print(const struct trace_report *r, FILE *out)
+{
+    const struct trace_model *m = r->model;
+    char cell[BF_CELL];
+    if (m->own_submissions)
+        fprintf(out, "  Belfry's own work, in no figure here: %" PRIu64 " submission%s, %s\n",
+                m->own_submissions, m->own_submissions == 1 ? "" : "s",
+                bf_cell_duration(cell, m->own_ns));
+}
+
 static void waits_print(const struct trace_report *r, FILE *out)
 {
     const struct trace_model *m = r->model;
@@ -272,6 +282,7 @@ void trace_report_print(const struct trace_report *r, FILE *out)
         engines_print(r, out);
     if (r->model->queue_count) {
         queues_print(r, out);
+        own_print(r, out);
         presents_print(r, out);
         waits_print(r, out);
         frame_print(r, out);

@@ -211,6 +211,11 @@ void trace_track_take(struct trace_model *m, const struct trace_item *item)
         track->index = parent->index;
         return;
     }
+    if (parent->kind == TRACE_TRACK_OWN || (parent->kind == TRACE_TRACK_PROCESS && parent->belfry &&
+                                            trace_span_is(item->name, "Belfry"))) {
+        track->kind = TRACE_TRACK_OWN;
+        return;
+    }
     enum trace_track_kind kind =
         trace_span_is(item->name, "software queue")     ? TRACE_TRACK_SOFTWARE
         : trace_span_is(item->name, "hardware queue")   ? TRACE_TRACK_HARDWARE

@@ -125,7 +125,7 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
     };
     VkResult result = probe_record(queue, &probe);
     if (result == VK_SUCCESS)
-        result = bf_command_queue_create_on(queue->base.engine, &info, &probe.queue);
+        result = bf_command_queue_create_on(queue->base.engine, &info, true, &probe.queue);
     if (result == VK_SUCCESS)
         result = bfQueueExecute(probe.queue, 1, &probe.buffer);
     bool under_way = result == VK_SUCCESS;

@@ -22,7 +22,7 @@ void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QU
 /* Creates a queue on a given engine. Errors: bfCreateQueue's; the caller declares a lost device
  * lost. */
 VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
-                                    BfQueue *queue);
+                                    bool own, BfQueue *queue);
 
 /* Submits a batch for the operations noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);

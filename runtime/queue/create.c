@@ -142,7 +142,7 @@ void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QU
 }
 
 /* Makes the queue known to the trace and the observer. */
-static void command_queue_introduce(struct bf_command_queue *queue)
+static void command_queue_introduce(struct bf_command_queue *queue, bool own)
 {
     static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
                                              [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
@@ -150,10 +150,11 @@ static void command_queue_introduce(struct bf_command_queue *queue)
     struct bf_scheduler *scheduler = queue->base.scheduler;
     char name[BF_QUEUE_NAME];
     bf_command_queue_name(queue, name);
-    queue->base.trace_id =
-        scheduler->gpu.trace
-            ? bf_trace_add_queue(scheduler->gpu.trace, queue->base.engine->base.trace_id, name)
-            : scheduler->queue_count + queue->base.index;
+    struct bf_trace *trace = scheduler->gpu.trace;
+    uint32_t engine = queue->base.engine->base.trace_id;
+    queue->base.trace_id = !trace ? scheduler->queue_count + queue->base.index
+                           : own  ? bf_trace_own_queue(trace, engine)
+                                  : bf_trace_add_queue(trace, engine, name);
     queue->observed = bf_observe_queue_add(scheduler->observer, name, abilities[queue->type]);
 }
 
@@ -187,7 +188,7 @@ static void command_queue_list(struct bf_pending *pending, struct bf_command_que
 }
 
 VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
-                                    BfQueue *out)
+                                    bool own, BfQueue *out)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *queue = command_queue_allocate(scheduler, engine, info);
@@ -204,12 +205,13 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
         result = bf_engine_add_queue(engine, &queue->base);
     if (result == VK_SUCCESS) {
         command_queue_list(&scheduler->pending, queue);
-        command_queue_introduce(queue);
+        command_queue_introduce(queue, own);
     }
     bf_engine_leave(engine, 0);
     if (result != VK_SUCCESS)
         goto fail_engine;
-    bf_queue_log_trace(&queue->base);
+    if (!own)
+        bf_queue_log_trace(&queue->base);
     *out = (BfQueue)queue;
     return VK_SUCCESS;
 
@@ -245,7 +247,7 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
                             : "can do the type's work");
         return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    VkResult result = bf_command_queue_create_on(engine, info, out);
+    VkResult result = bf_command_queue_create_on(engine, info, false, out);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }
 

@@ -20,8 +20,8 @@
       (queue, fence, value))                                                                       \
     F(VkResult, bfQueueWaitIdle, (BfQueue queue), (queue))                                         \
     F(VkResult, bf_command_queue_create_on,                                                        \
-      (struct bf_engine * engine, const BfQueueCreateInfo *info, BfQueue *queue),                  \
-      (engine, info, queue))                                                                       \
+      (struct bf_engine * engine, const BfQueueCreateInfo *info, bool own, BfQueue *queue),        \
+      (engine, info, own, queue))                                                                  \
     F(VkResult, bf_queue_bind_sparse,                                                              \
       (struct bf_queue * queue, uint32_t count, const VkBindSparseInfo *infos, VkFence fence),     \
       (queue, count, infos, fence))                                                                \

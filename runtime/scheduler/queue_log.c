@@ -68,8 +68,19 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
         .signalSemaphoreInfoCount = 1,
         .pSignalSemaphoreInfos = &signal,
     };
+    struct bf_trace *trace = engine->scheduler->gpu.trace;
+    struct bf_trace_packet packet = {0};
+    const struct bf_trace_contents contents = {.count = 1, .label = "fence log"};
+    if (trace)
+        bf_trace_packet_queued_with(trace, &packet,
+                                    bf_trace_own_queue(trace, engine->base.trace_id),
+                                    BF_TRACE_EXECUTE, &contents);
     atomic_store(&engine->base.issued_epoch, change->epoch);
     VkResult result = bf_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS)
+        bf_trace_packet_handed_over(trace, &packet, 0, NULL, 0, NULL);
+    else
+        bf_trace_packet_dropped(trace, &packet);
     if (result == VK_SUCCESS)
         atomic_store(&engine->base.accepted_epoch, change->epoch);
     else if (result == VK_ERROR_DEVICE_LOST)

@@ -310,9 +310,7 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     record->over_ns = ending.time_ns;
     record->at_most = ending.at_most;
     fence_ops_over(t, queue, BF_TRACE_FENCE_SIGNAL, op, &ending);
-    uint32_t engine = t->queues[queue].engine;
-    bf_trace_counter(t, engine, BF_TRACK_SIGNALS_PENDING, --t->engines[engine].signals_pending,
-                     bf_now_ns());
+    bf_trace_count_for(t, queue, BF_TRACK_SIGNALS_PENDING, -1, bf_now_ns());
     for (uint32_t i = 0; i < t->queue_count; i++) {
         if (t->queues[i].reported)
             queue_unsettle(t, i);
@@ -674,8 +672,7 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         if (kind == BF_TRACE_FENCE_SIGNAL) {
             signal_remember(t, index, op);
             bf_trace_fence_track(t, index, 0); /* describes the engine's counters */
-            bf_trace_counter(t, queue->engine, BF_TRACK_SIGNALS_PENDING,
-                             ++t->engines[queue->engine].signals_pending, now);
+            bf_trace_count_for(t, index, BF_TRACK_SIGNALS_PENDING, 1, now);
         }
     }
     bf_trace_leave(t);

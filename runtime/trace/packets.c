@@ -212,7 +212,7 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
     if (packet_is_known(t, packet)) {
         t->summary.queues[queue].queued += kind != BF_TRACE_SIGNAL && kind != BF_TRACE_WAIT;
         t->summary.queues[queue].presents += kind == BF_TRACE_PRESENT;
-        bf_summary_extend(&t->summary, now);
+        bf_trace_extend_for(t, queue, now);
         if (t->drawing)
             software_slice_begin(t, packet, contents);
     }
@@ -261,11 +261,10 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
     if (packet_is_known(t, packet) && !same) {
         BF_PROBE4(packet_held, packet->queue, packet->id, obstacle.semaphore, obstacle.value);
         if (first) {
-            uint32_t engine = t->queues[packet->queue].engine;
             packet->held_since_ns = now;
             bf_summary_hold_begin(&t->summary, packet->queue, now);
             bf_trace_hardware_track(t, packet->queue, 0); /* describes the engine's counters */
-            bf_trace_counter(t, engine, BF_TRACK_HELD, ++t->engines[engine].held, now);
+            bf_trace_count_for(t, packet->queue, BF_TRACK_HELD, 1, now);
         } else {
             held_end(t, packet, now);
         }
@@ -296,13 +295,13 @@ static void software_leave(struct bf_trace *t, struct bf_trace_packet *packet, u
     if (packet->held_since_ns) {
         held_end(t, packet, now);
         bf_summary_hold_end(&t->summary, packet->queue, now);
-        bf_trace_counter(t, queue->engine, BF_TRACK_HELD, --t->engines[queue->engine].held, now);
+        bf_trace_count_for(t, packet->queue, BF_TRACK_HELD, -1, now);
     }
     if (packet->lane != BF_TRACE_NO_LANE) {
         software_slice_end(t, packet, now);
         software_lane_free(queue, packet);
     }
-    bf_summary_extend(&t->summary, now);
+    bf_trace_extend_for(t, packet->queue, now);
 }
 
 /* --- Arrows -----------------------------------------------------------------------------------*/
@@ -450,8 +449,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
         t->summary.queues[packet->queue].handed_over++;
         if (packet->timed) {
             bf_trace_hardware_track(t, packet->queue, 0);
-            bf_trace_counter(t, queue->engine, BF_TRACK_IN_FLIGHT,
-                             ++t->engines[queue->engine].in_flight, now);
+            bf_trace_count_for(t, packet->queue, BF_TRACK_IN_FLIGHT, 1, now);
         }
         /* Of a signal or wait that has a box, only the box is drawn. */
         bool boxed =
@@ -556,8 +554,7 @@ void bf_trace_packet_executed(struct bf_trace *t, const struct bf_trace_packet *
         BF_PROBE4(packet_executed, packet->queue, packet->id, begin_ns, end_ns);
         struct bf_trace_queue *queue = &t->queues[packet->queue];
         if (packet->timed)
-            bf_trace_counter(t, queue->engine, BF_TRACK_IN_FLIGHT,
-                             --t->engines[queue->engine].in_flight, now);
+            bf_trace_count_for(t, packet->queue, BF_TRACK_IN_FLIGHT, -1, now);
         if (end_ns)
             bf_summary_executed(&t->summary, packet, begin_ns, end_ns);
         if (t->drawing)

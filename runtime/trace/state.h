@@ -27,6 +27,7 @@
 enum bf_trace_track {
     BF_TRACK_PROCESS = 0,
     BF_TRACK_HOST,
+    BF_TRACK_OWN,        /* Belfry's own work */
     BF_TRACK_BACKGROUND, /* and as many more as there are lanes */
 
     BF_TRACK_ENGINE = 0,
@@ -56,6 +57,7 @@ struct bf_trace_queue {
     char name[BF_TRACE_NAME];       /* the name it was added with */
     char debug_name[BF_TRACE_NAME]; /* the program's name, or "" */
     uint32_t engine;
+    bool own; /* Belfry's, not the program's (T-7) */
     bool described;
     bool unsettled;          /* on the list of queues to settle (fences.c) */
     uint32_t next_unsettled; /* the next on that list; UINT32_MAX: none */
@@ -108,6 +110,7 @@ struct bf_trace {
     uint64_t last_fence_op;
     uint32_t first_unsettled;
     bool host_described;
+    bool own_described;
     uint32_t background_described; /* lanes that have been described, as bits, */
     uint32_t background_open;      /* and those on which a slice is open */
     struct bf_map names;           /* semaphore → char *, owned */
@@ -152,6 +155,11 @@ bool bf_trace_event(struct bf_trace *t, struct bf_perfetto_sequence *sequence,
                     const struct bf_perfetto_event *event);
 void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track counter,
                       int64_t value, uint64_t now);
+/* Adds to a counter of a queue's engine. Belfry's own queues count for nothing. */
+void bf_trace_count_for(struct bf_trace *t, uint32_t queue, enum bf_trace_track counter, int64_t by,
+                        uint64_t now);
+/* The run lasts to this time, if the queue is the program's. */
+void bf_trace_extend_for(struct bf_trace *t, uint32_t queue, uint64_t now);
 
 /* The annotations of a semaphore ('what': whether it is one or a fence), or of an obstacle that is
  * the packet before. */

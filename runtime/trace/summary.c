@@ -28,7 +28,7 @@ bool bf_summary_add_engine(struct bf_summary *s, const char *name)
     return true;
 }
 
-bool bf_summary_add_queue(struct bf_summary *s, uint32_t engine, const char *name)
+bool bf_summary_add_queue(struct bf_summary *s, uint32_t engine, const char *name, bool own)
 {
     struct bf_summary_queue *queues = realloc(s->queues, (s->queue_count + 1) * sizeof(*queues));
     if (!queues)
@@ -40,7 +40,7 @@ bool bf_summary_add_queue(struct bf_summary *s, uint32_t engine, const char *nam
         s->executing.queue_count--;
         return false;
     }
-    queues[s->queue_count] = (struct bf_summary_queue){.engine = engine};
+    queues[s->queue_count] = (struct bf_summary_queue){.engine = engine, .own = own};
     bf_summary_name_queue(s, s->queue_count++, name);
     return true;
 }
@@ -91,7 +91,7 @@ static uint64_t held_by(const struct bf_summary_queue *q, uint64_t now)
 void bf_summary_held(struct bf_summary *s, const struct bf_trace_packet *packet, uint64_t ns,
                      const char *obstacle)
 {
-    if (ns <= s->longest.ns)
+    if (ns <= s->longest.ns || s->queues[packet->queue].own)
         return;
     s->longest.ns = ns;
     s->longest.packet = packet->id;
@@ -103,6 +103,10 @@ void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *pac
                          uint64_t begin_ns, uint64_t end_ns)
 {
     s->queues[packet->queue].timed++;
+    if (s->queues[packet->queue].own) {
+        s->queues[packet->queue].own_ns += end_ns - begin_ns;
+        return;
+    }
     bf_overlap_add(&s->executing, packet->queue, begin_ns, end_ns);
     /* The hand-over is stamped when the driver's call has returned; the GPU may be quicker. */
     uint64_t from = begin_ns < packet->handed_over_ns ? begin_ns : packet->handed_over_ns;
@@ -120,6 +124,8 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
     uint64_t presents = 0;
     uint64_t dropped = 0;
     for (uint32_t q = 0; q < s->queue_count; q++) {
+        if (s->queues[q].own)
+            continue;
         packets += s->queues[q].queued;
         presents += s->queues[q].presents;
         dropped += s->queues[q].dropped;
@@ -156,7 +162,7 @@ static void print_engines(const struct bf_summary *s, int width, FILE *out)
         uint64_t handed_over = 0;
         uint64_t timed = 0;
         for (uint32_t q = 0; q < s->queue_count; q++) {
-            if (s->queues[q].engine != e)
+            if (s->queues[q].engine != e || s->queues[q].own)
                 continue;
             queues++;
             handed_over += s->queues[q].handed_over;
@@ -181,6 +187,8 @@ static void print_queues(const struct bf_summary *s, uint64_t now, int engine_wi
             "submissions", "held", "held for", "busy");
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct bf_summary_queue *q = &s->queues[i];
+        if (q->own)
+            continue;
         bool known = q->timed > 0 || q->handed_over == q->presents;
         const char *held = q->held ? bf_cell_duration(a, held_by(q, now)) : "-";
         const char *busy = known ? bf_cell_duration(b, s->executing.queues[i].busy) : "unknown";
@@ -207,6 +215,8 @@ static void print_rest(const struct bf_summary *s, uint64_t now, FILE *out)
     uint64_t held_ns = 0;
     uint64_t timed = 0;
     for (uint32_t q = 0; q < s->queue_count; q++) {
+        if (s->queues[q].own)
+            continue;
         held += s->queues[q].held;
         held_ns += held_by(&s->queues[q], now);
         timed += s->queues[q].timed;
@@ -233,6 +243,20 @@ static void print_rest(const struct bf_summary *s, uint64_t now, FILE *out)
     fprintf(out, "\n");
 }
 
+static void print_own(const struct bf_summary *s, FILE *out)
+{
+    uint64_t submissions = 0;
+    uint64_t ns = 0;
+    char a[BF_CELL];
+    for (uint32_t q = 0; q < s->queue_count; q++) {
+        submissions += s->queues[q].own ? s->queues[q].queued : 0;
+        ns += s->queues[q].own_ns;
+    }
+    if (submissions)
+        fprintf(out, "  Belfry's own work, in no figure here: %" PRIu64 " submissions, %s\n",
+                submissions, bf_cell_duration(a, ns));
+}
+
 void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
 {
     bf_overlap_settle(&s->executing);
@@ -249,4 +273,5 @@ void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, 
     if (s->queue_count)
         print_queues(s, head->now_ns, engine_width, queue_width, out);
     print_rest(s, head->now_ns, out);
+    print_own(s, out);
 }

@@ -21,6 +21,8 @@
 struct bf_summary_queue {
     char name[BF_SUMMARY_NAME];
     uint32_t engine;
+    bool own; /* Belfry's: in none of the sums */
+    uint64_t own_ns;
     uint64_t queued;
     uint64_t handed_over;
     uint64_t dropped;
@@ -75,7 +77,7 @@ struct bf_summary_head {
 
 /* A zeroed struct is ready for use. False: out of memory, nothing changed. */
 bool bf_summary_add_engine(struct bf_summary *summary, const char *name);
-bool bf_summary_add_queue(struct bf_summary *summary, uint32_t engine, const char *name);
+bool bf_summary_add_queue(struct bf_summary *summary, uint32_t engine, const char *name, bool own);
 void bf_summary_finish(struct bf_summary *summary);
 
 void bf_summary_name_queue(struct bf_summary *summary, uint32_t queue, const char *name);

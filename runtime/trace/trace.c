@@ -150,6 +150,21 @@ uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)
     return index;
 }
 
+/* The lock is held. */
+static uint32_t queue_add(struct bf_trace *t, uint32_t engine, const char *name, bool own)
+{
+    struct bf_trace_queue *queues = realloc(t->queues, (t->queue_count + 1) * sizeof(*queues));
+    if (!queues)
+        return UINT32_MAX;
+    t->queues = queues;
+    if (engine >= t->engine_count || !bf_summary_add_queue(&t->summary, engine, name, own))
+        return UINT32_MAX;
+    uint32_t index = t->queue_count++;
+    queues[index] = (struct bf_trace_queue){.engine = engine, .own = own};
+    bf_name_copy(queues[index].name, BF_TRACE_NAME, name);
+    return index;
+}
+
 uint32_t bf_trace_add_queue(struct bf_trace *t, uint32_t engine, const char *name)
 {
     if (!t)
@@ -157,16 +172,21 @@ uint32_t bf_trace_add_queue(struct bf_trace *t, uint32_t engine, const char *nam
     char own[BF_TRACE_NAME];
     own_name(t, name, own);
     bf_lock_acquire(&t->output->lock);
-    uint32_t index = UINT32_MAX;
-    struct bf_trace_queue *queues = realloc(t->queues, (t->queue_count + 1) * sizeof(*queues));
-    if (queues) {
-        t->queues = queues;
-        if (engine < t->engine_count && bf_summary_add_queue(&t->summary, engine, own)) {
-            index = t->queue_count++;
-            queues[index] = (struct bf_trace_queue){.engine = engine};
-            memcpy(queues[index].name, own, BF_TRACE_NAME);
-        }
-    }
+    uint32_t index = queue_add(t, engine, own, false);
+    bf_trace_leave(t);
+    return index;
+}
+
+uint32_t bf_trace_own_queue(struct bf_trace *t, uint32_t engine)
+{
+    if (!t || engine == UINT32_MAX)
+        return UINT32_MAX;
+    bf_lock_acquire(&t->output->lock);
+    uint32_t index = 0;
+    while (index < t->queue_count && !(t->queues[index].own && t->queues[index].engine == engine))
+        index++;
+    if (index == t->queue_count)
+        index = queue_add(t, engine, t->engines[engine].name, true);
     bf_trace_leave(t);
     return index;
 }

@@ -18,6 +18,8 @@
  * T-6  No time is invented: what the GPU or the CPU saw at a time ends at that time. An operation of
  *      which it is only known that it was over by some time ends with what it comes after; where
  *      that isn't known either, it ends at that time, and says 'at most'.
+ * T-7  What Belfry submits for itself is drawn in a lane of its own, 'Belfry', and is in no counter
+ *      and no sum of the program's.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices
@@ -25,7 +27,7 @@
  * packet an instant at its hand-over, which says why), 'presents' (a slice for each call, with what
  * it waited for) and 'fence operations' (a slice each, from when the CPU
  * queued it to when the GPU executed it). Besides there is 'background processing'.
- * docs/trace-format.md describes all of it.
+ * What Belfry does for itself is below 'Belfry'. docs/trace-format.md describes all of it.
  *
  * Where tracing is off, every function returns at once: each accepts a NULL trace (and doesn't
  * touch the packets of one), so callers don't check.
@@ -134,6 +136,9 @@ const char *bf_trace_path(const struct bf_trace *trace);
  * below, up to 127 bytes; those of a file's further devices get ', device N' behind them. */
 uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
 uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
+
+/* The queue that stands for Belfry's own work on an engine (T-7); the same number for each call. */
+uint32_t bf_trace_own_queue(struct bf_trace *trace, uint32_t engine);
 
 /* A debug name for an object: the device, a queue (by its number) or a semaphore (by its handle).
  * NULL or "" takes it back; for a semaphore that also forgets its signals, so call it when one is

@@ -88,6 +88,26 @@ void bf_trace_counter(struct bf_trace *t, uint32_t engine, enum bf_trace_track c
                                                .counter = value});
 }
 
+void bf_trace_count_for(struct bf_trace *t, uint32_t index, enum bf_trace_track counter, int64_t by,
+                        uint64_t now)
+{
+    const struct bf_trace_queue *queue = &t->queues[index];
+    struct bf_trace_engine *engine = &t->engines[queue->engine];
+    int64_t *value = counter == BF_TRACK_HELD        ? &engine->held
+                     : counter == BF_TRACK_IN_FLIGHT ? &engine->in_flight
+                                                     : &engine->signals_pending;
+    if (queue->own)
+        return;
+    *value += by;
+    bf_trace_counter(t, queue->engine, counter, *value, now);
+}
+
+void bf_trace_extend_for(struct bf_trace *t, uint32_t queue, uint64_t now)
+{
+    if (!t->queues[queue].own)
+        bf_summary_extend(&t->summary, now);
+}
+
 /* False: there was no room; to be tried again when the track is next used. */
 static bool track_write(struct bf_trace *t, const struct bf_perfetto_track *track)
 {
@@ -207,20 +227,39 @@ static bool queue_track_write(struct bf_trace *t, uint32_t index)
     struct bf_trace_queue *queue = &t->queues[index];
     char label[BF_TRACE_QUEUE_LABEL];
     bf_trace_queue_label(queue, label);
-    return track_write(t, &(struct bf_perfetto_track){
-                              .uuid = bf_trace_queue_track(t, index, BF_TRACK_QUEUE),
-                              .parent = bf_trace_engine_track(t, queue->engine, BF_TRACK_ENGINE),
-                              .name = label,
-                              .rank = 4 + (int32_t)index});
+    return track_write(
+        t, &(struct bf_perfetto_track){
+               .uuid = bf_trace_queue_track(t, index, BF_TRACK_QUEUE),
+               .parent = queue->own ? bf_trace_track(t, BF_TRACK_OWN)
+                                    : bf_trace_engine_track(t, queue->engine, BF_TRACK_ENGINE),
+               .name = label,
+               .rank = 4 + (int32_t)index});
+}
+
+/* Behind the engines, of which a device has fewer. */
+#define OWN_RANK 1000000
+
+static void own_describe(struct bf_trace *t)
+{
+    if (!t->own_described)
+        t->own_described = track_write(
+            t, &(struct bf_perfetto_track){.uuid = bf_trace_track(t, BF_TRACK_OWN),
+                                           .parent = bf_trace_track(t, BF_TRACK_PROCESS),
+                                           .name = "Belfry",
+                                           .rank = OWN_RANK});
 }
 
 /* A queue is described when it is first used, since readers may keep the first name they find: by
  * then most names have been given. */
 static void queue_describe(struct bf_trace *t, uint32_t index)
 {
-    engine_describe(t, t->queues[index].engine);
-    if (!t->queues[index].described && t->engines[t->queues[index].engine].described)
-        t->queues[index].described = queue_track_write(t, index);
+    struct bf_trace_queue *queue = &t->queues[index];
+    if (queue->own)
+        own_describe(t);
+    else
+        engine_describe(t, queue->engine);
+    if (!queue->described && (queue->own ? t->own_described : t->engines[queue->engine].described))
+        queue->described = queue_track_write(t, index);
 }
 
 void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index)

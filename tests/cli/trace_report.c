@@ -655,8 +655,8 @@ TEST(the_runtimes_own_timeline)
     char path[128];
     snprintf(path, sizeof(path), "%s", in_folder(folder, "run.pftrace"));
     struct bf_trace *trace = trace_open(path);
-    uint32_t graphics =
-        bf_trace_add_queue(trace, bf_trace_add_engine(trace, "graphics 0"), "direct");
+    uint32_t engine = bf_trace_add_engine(trace, "graphics 0");
+    uint32_t graphics = bf_trace_add_queue(trace, engine, "direct");
     uint32_t copy = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "copy 0"), "copy");
     bf_trace_name_semaphore(trace, 0x50, "frame");
     struct bf_trace_packet late = queued(trace, graphics);
@@ -667,6 +667,10 @@ TEST(the_runtimes_own_timeline)
     uint64_t t = late.handed_over_ns;
     bf_trace_packet_executed(trace, &first, t + 10, t + 500);
     bf_trace_packet_executed(trace, &late, t + 510, t + 900);
+    /* Belfry's own work is in no figure but its own. */
+    struct bf_trace_packet own = queued(trace, bf_trace_own_queue(trace, engine));
+    handed_over(trace, &own, NOTHING, NOTHING);
+    bf_trace_packet_executed(trace, &own, t + 600, t + 60000000);
     bf_trace_mark_uncalibrated(trace);
     bf_trace_destroy(trace);
 
@@ -688,8 +692,12 @@ TEST(the_runtimes_own_timeline)
     const struct trace_wait_row *row = row_of(load, "direct", "copy", "frame");
     assert_non_null(row);
     assert_int_equal(row->lost_ns, t + 500 - late.queued_ns);
+    assert_int_equal(m->own_submissions, 1);
+    assert_int_equal(m->own_ns, 60000000 - 600);
+    assert_int_equal(m->last_ns, t + 900);
     assert_true(m->uncalibrated);
     char *text = load_text(load);
+    assert_non_null(strstr(text, "Belfry's own work, in no figure here: 1 submission, 60.00 ms"));
     assert_non_null(strstr(text, "GPU times are uncalibrated"));
     free(text);
     trace_load_destroy(load);

@@ -251,6 +251,29 @@ TEST(queues_copy_no_timestamps_for_a_timeline)
     decoded_free(&d);
 }
 
+/* The program asks for the time, and Belfry has the GPU stamp it: that is Belfry's work. */
+TEST(belfrys_own_work_stands_apart)
+{
+    struct fixture f;
+    const struct fixture_options options = {.family = UINT32_MAX, .uncalibrated = true};
+    place_make();
+    open_traced(&f, &options);
+    uint64_t ticks, ns;
+    VkResult result = bfGetQueueClockCalibration(make_queue(&f, BF_QUEUE_TYPE_DIRECT), &ticks, &ns);
+    bool measured = result == VK_SUCCESS && !f.layered; /* the layer has calibration enabled */
+    fixture_close(&f);
+    struct decoded d = place_read(true);
+    for (size_t i = 0; i < d.count; i++) {
+        const struct decoded_packet *p = &d.packets[i];
+        if (p->kind != DECODED_EVENT || !decoded_annotation(p, "packet"))
+            continue;
+        const struct decoded_packet *queue = decoded_track(&d, decoded_track(&d, p->uuid)->parent);
+        assert_true(decoded_is(decoded_track(&d, queue->parent)->name, "Belfry"));
+    }
+    assert_int_equal(count_tracks(&d, "Belfry"), measured);
+    decoded_free(&d);
+}
+
 /* Semaphores that Belfry can't know make no arrows from one to the other. */
 TEST(semaphores_of_the_program_are_told_apart)
 {

@@ -115,6 +115,36 @@ TEST(counters)
 }
 
 /* A second wait for a signal has an arrow of its own, whenever it comes. */
+/* Belfry's own work stands in a lane of its own, and counts for nothing (T-7). */
+TEST(own_work)
+{
+    struct run r = run_begin();
+    uint32_t own = bf_trace_own_queue(r.trace, r.engines[1]);
+    assert_int_equal(bf_trace_own_queue(r.trace, r.engines[1]), own);
+    assert_int_not_equal(bf_trace_own_queue(r.trace, r.engines[0]), own);
+    struct bf_trace_packet p = queued(r.trace, own);
+    bf_trace_fence_queued(r.trace, own, &p, BF_TRACE_FENCE_SIGNAL, SYNC(5, 1), false);
+    bf_trace_packet_held(r.trace, &p, SYNC(0x60, 2));
+    handed_over(r.trace, &p, NOTHING, SYNC(5, 1));
+    bf_trace_packet_executed(r.trace, &p, p.handed_over_ns + 10, p.handed_over_ns + 5000000);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bf_trace_print_summary(r.trace, out);
+    fclose(out);
+    assert_non_null(strstr(text, " 0 submissions"));
+    assert_non_null(strstr(text, "held: none"));
+    assert_non_null(strstr(text, "Belfry's own work, in no figure here: 1 submissions, 5.00 ms"));
+    free(text);
+    struct decoded d = run_end(&r, NULL);
+    const struct decoded_packet *slice = hardware_slice(&d, p.id);
+    assert_true(lies_on(&d, slice, "hardware queue", "copy 0", "Belfry"));
+    assert_int_equal(count_of(&d, DECODED_EVENT, DECODED_COUNTER), 0);
+    for (size_t i = 0; i < d.count; i++)
+        assert_false(d.packets[i].kind == DECODED_TRACK && d.packets[i].counter);
+    decoded_free(&d);
+}
+
 TEST(arrows_to_several_waits)
 {
     struct run r = run_begin();

@@ -113,7 +113,7 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
         .queueFamilyIndex = lane->engine->base.family,
     };
     if (!lane->queue)
-        result = bf_command_queue_create_on(lane->engine, &queue, &lane->queue);
+        result = bf_command_queue_create_on(lane->engine, &queue, true, &lane->queue);
     if (result == VK_SUCCESS && !lane->pool)
         result = gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool);
     return result;
