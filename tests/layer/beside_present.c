@@ -149,6 +149,60 @@ DEVICE_TEST(test_labels_stay_until_a_present_has_returned, "SHAPE=q1 INTERNAL_QU
     assert_string_equal(records[2].labels, "neighbour");
 }
 
+/* A program's own such VkQueue: two threads submit to it at once. */
+struct submitter {
+    VkQueue queue;
+    VkSemaphore timeline;
+};
+
+static void *submit_many(void *argument)
+{
+    struct submitter *s = argument;
+    for (uint64_t i = 1; i <= 200; i++)
+        vulkan_submit(s->queue, (struct vulkan_batch){.signal = s->timeline, .signal_value = i});
+    return NULL;
+}
+
+TEST(test_threads_share_a_queue_that_synchronizes_itself)
+{
+    struct device w;
+    const float priority = 1.0f;
+    const char *const name = "VK_KHR_internally_synchronized_queues";
+    struct {
+        VkBaseOutStructure head;
+        VkBool32 on;
+    } internal = {{(VkStructureType)1000504000, NULL}, VK_TRUE};
+    const VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
+                                                  .pNext = &internal, .timelineSemaphore = VK_TRUE};
+    const VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                                  .pNext = (void *)(uintptr_t)&v12,
+                                                  .synchronization2 = VK_TRUE};
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .flags = 4,
+                                           .queueCount = 1, .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .pNext = &v13,
+                                     .queueCreateInfoCount = 1,   .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = 1,  .ppEnabledExtensionNames = &name};
+    const VkDeviceQueueInfo2 which = {VK_TYPE(DEVICE_QUEUE_INFO_2), .flags = 4};
+    struct submitter submitters[2];
+    pthread_t threads[2];
+    assert_success(world_instance(&w, "SHAPE=q1 INTERNAL_QUEUES=1"));
+    assert_success(device_create(&w, &info));
+    for (int i = 0; i < 2; i++) {
+        vkGetDeviceQueue2(w.device, &which, &submitters[i].queue);
+        assert_non_null(submitters[i].queue);
+        submitters[i].timeline = vulkan_timeline(w.device, 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, submit_many, &submitters[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        vulkan_wait(w.device, submitters[i].timeline, 200);
+        pthread_join(threads[i], NULL);
+    }
+    assert_success(vkDeviceWaitIdle(w.device));
+    for (int i = 0; i < 2; i++)
+        vkDestroySemaphore(w.device, submitters[i].timeline, NULL);
+    world_close(&w);
+}
+
 /* Where one command queue after the other is placed, by the number of its VkQueue among the
  * driver's; and by which family the program knows it. */
 TEST(test_spares_come_first)
