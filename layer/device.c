@@ -173,8 +173,9 @@ static void drop_realtime(struct request *r)
         remove_extension(r, r->priority);
 }
 
-/* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature, and
- * leaves it off, has its way. Its struct comes to the front of the chain, the last one to do so. */
+/* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature,
+ * and leaves it off, has its way. Its struct comes to the front of the chain, the last one to do
+ * so. */
 static void add_internal_queues(struct request *r, const struct layer_physical *p)
 {
     const struct layer_internal_queues *own =
@@ -398,8 +399,8 @@ static bool get_engine(struct layer_device *d, struct bf_engine_info *e,
     return e->handle && set_loader_data(d->handle, e->handle) == VK_SUCCESS;
 }
 
-/* False: there is no handle of a VkQueue for the program's queues. Without that of a spare the device
- * has no spares. */
+/* False: there is no handle of a VkQueue for the program's queues. Without that of a spare the
+ * device has no spares. */
 static bool get_engines(struct layer_device *d, struct bf_placement *placement,
                         PFN_vkSetDeviceLoaderData set_loader_data)
 {
@@ -512,8 +513,8 @@ static bool refuses_realtime(const struct request *r, VkResult result)
            (result == VK_ERROR_NOT_PERMITTED_KHR || result == VK_ERROR_INITIALIZATION_FAILED);
 }
 
-/* Creates the device with what the scheduler needs; without spares (PL-2), and without the VkQueue of
- * priority REALTIME, if the driver refuses those. */
+/* Creates the device with what the scheduler needs; without spares (PL-2), and without the VkQueue
+ * of priority REALTIME, if the driver refuses those. */
 static VkResult create_scheduled(struct layer_device *d, struct request *r,
                                  const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels in command buffers: they are passed on; the trace shows them at its packets, and the watchdog
- * tells what the GPU is busy with by them. */
+/* Labels in command buffers: they are passed on; the trace shows them at its packets, and the
+ * watchdog tells what the GPU is busy with by them. */
 #include "layer/layer.h"
 
 #include "layer/access/access.h"

@@ -43,7 +43,8 @@ typedef VkResult(VKAPI_PTR *PFN_layer_create_external_queue)(VkDevice, const voi
 #define PFN_vkLatencySleepLegacyNV         PFN_layer_latency_sleep_value
 #define PFN_vkCreateExternalComputeQueueNV PFN_layer_create_external_queue
 
-/* VK_KHR_internally_synchronized_queues and its VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR. */
+/* VK_KHR_internally_synchronized_queues and its
+ * VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR. */
 #define LAYER_INTERNAL_QUEUES_EXTENSION "VK_KHR_internally_synchronized_queues"
 #define LAYER_INTERNAL_QUEUES_FEATURES  ((VkStructureType)1000504000)
 struct layer_internal_queues {

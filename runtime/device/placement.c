@@ -209,8 +209,9 @@ static bool family_takes_spare(VkQueueFlags flags)
            (flags & ~kept) == VK_QUEUE_TRANSFER_BIT;
 }
 
-/* Would a VkQueue more take only what it may of this chain? A raised global priority is for what the
- * program does with it; other structs may share something out among the VkQueues of a request. */
+/* Would a VkQueue more take only what it may of this chain? A raised global priority is for what
+ * the program does with it; other structs may share something out among the VkQueues of a
+ * request. */
 static bool chain_takes_spare(const VkBaseInStructure *chain)
 {
     return !chain ||

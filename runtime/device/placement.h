@@ -8,12 +8,12 @@
  *        left, takes no struct that the program chains to its queues but a global priority that is
  *        not raised, and has the highest priority of the program's queues on the family, so that a
  *        command queue is not behind any of them for where it is.
- *  PL-2  A program never sees a spare, nor which VkQueues the driver synchronizes for Belfry, and no
- *        device fails for either: what the driver refuses with them is asked for again without.
+ *  PL-2  A program never sees a spare, nor which VkQueues the driver synchronizes for Belfry, and
+ *        no device fails for either: what the driver refuses with them is asked for again without.
  *
- *  PL-3  Where the most suitable family has a spare, the first command queue is placed on it, and none
- *        on the VkQueue that the program uses first, which it presumably presents on; what Belfry
- *        itself runs is placed on no VkQueue of the program's.
+ *  PL-3  Where the most suitable family has a spare, the first command queue is placed on it, and
+ *        none on the VkQueue that the program uses first, which it presumably presents on; what
+ *        Belfry itself runs is placed on no VkQueue of the program's.
  *
  * Proven by tests/device (placement.c) and tests/layer (create.c, beside_present.c).
  */
@@ -65,9 +65,9 @@ void bf_placement_finish(struct bf_placement *placement);
  * added. */
 void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement);
 
-/* Has the driver synchronize VkQueues that command queues or queues of the program's may share: those
- * of requests without flags that have no spare (Q-8). Nothing changes for what the program asks for
- * by its own flags. To be called before the VkQueue of priority REALTIME is added. */
+/* Has the driver synchronize VkQueues that command queues or queues of the program's may share:
+ * those of requests without flags that have no spare (Q-8). Nothing changes for what the program
+ * asks for by its own flags. To be called before the VkQueue of priority REALTIME is added. */
 void bf_placement_synchronize(struct bf_placement *placement);
 
 /* Takes both back. */

@@ -46,8 +46,8 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value);
 VkResult bf_import_observe(struct bf_fence *fence, struct bf_effects *effects);
 
 /* VK_SUCCESS: the value is larger than the counter and than all signals that Belfry knows to be
- * pending, and counts as pending from now on. Errors: VK_ERROR_VALIDATION_FAILED_EXT, with one line;
- * VK_ERROR_DEVICE_LOST. No lock is held. */
+ * pending, and counts as pending from now on. Errors: VK_ERROR_VALIDATION_FAILED_EXT, with one
+ * line; VK_ERROR_DEVICE_LOST. No lock is held. */
 VkResult bf_import_may_signal(struct bf_fence *fence, uint64_t value, uint64_t *before,
                               const char *call);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the driver knows of a device that it has lost: which addresses faulted, what the vendor
- * says, which of the program's checkpoints were reached. */
+/* Prints what the driver knows of a device that it has lost: which addresses faulted, what the
+ * vendor says, which of the program's checkpoints were reached. */
 #include "gpu/fault.h"
 
 #include <stdlib.h>

@@ -41,8 +41,8 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
     }
 }
 
-/* A present may block whoever shares the VkQueue. Has it presented, or is it the one that the program
- * uses first, where command queues have a spare to be on? */
+/* A present may block whoever shares the VkQueue. Has it presented, or is it the one that the
+ * program uses first, where command queues have a spare to be on? */
 static bool engine_may_present(const struct bf_scheduler *scheduler, const struct bf_engine *engine)
 {
     bool spare = false;
@@ -53,11 +53,11 @@ static bool engine_may_present(const struct bf_scheduler *scheduler, const struc
 }
 
 /* Chooses the engine for a new queue (PL-3): of the most suitable family, one that isn't taken to
- * present, and of these the one with the fewest queues, the program's VkQueues among them; of equals
- * the spare, else the first. Behind work that waits for somebody outside it is placed only where there is
- * no other (OW-6). Queues of high priority avoid engines with others of high priority, if
- * possible. A realtime queue is placed on a realtime engine or nowhere; other queues only if the
- * program has asked for no other VkQueue. */
+ * present, and of these the one with the fewest queues, the program's VkQueues among them; of
+ * equals the spare, else the first. Behind work that waits for somebody outside it is placed only
+ * where there is no other (OW-6). Queues of high priority avoid engines with others of high
+ * priority, if possible. A realtime queue is placed on a realtime engine or nowhere; other queues
+ * only if the program has asked for no other VkQueue. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
                                                  const BfQueueCreateInfo *info)
 {

@@ -142,8 +142,8 @@ static struct bf_log_sync log_sync_of(const struct bf_semaphore *sem, uint64_t v
 }
 
 /* Submits a batch of a queue with a log: a copy with the log's entries, which signals the epoch
- * too. By a packet: it doesn't fit, or nothing can be added to it. (Not inlined, so that the path without
- * a log stays short.) */
+ * too. By a packet: it doesn't fit, or nothing can be added to it. (Not inlined, so that the path
+ * without a log stays short.) */
 __attribute__((noinline)) static enum bf_outcome
 direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence fence,
                      const struct direct *direct, VkResult *result)
@@ -205,8 +205,8 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
 }
 
 /* Submits the program's own structs. On a shared engine the last batch needs a completion signal;
- * if the program gives none, or there is a watchdog, a copy of that batch signals the epoch too. By a
- * packet: the epoch doesn't fit, or each of several batches needs one. */
+ * if the program gives none, or there is a watchdog, a copy of that batch signals the epoch too. By
+ * a packet: the epoch doesn't fit, or each of several batches needs one. */
 static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
                                      const VkSubmitInfo2 *infos, VkFence fence,
                                      const struct direct *direct, VkResult *result)
@@ -511,8 +511,9 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_engine_enter(engine);
     uint64_t engines = 0;
-    /* On an engine that the queue has to itself, the driver's waits block only what they would block
-     * without Belfry. Held packets of this queue would be overtaken, so there must be none. */
+    /* On an engine that the queue has to itself, the driver's waits block only what they would
+     * block without Belfry. Held packets of this queue would be overtaken, so there must be
+     * none. */
     /* (An attached device's semaphores aren't all known: there nobody may share a VkQueue.) */
     bool alone = scheduler->gpu.attached ? atomic_load(&scheduler->shared) == 0
                                          : !atomic_load(&engine->shared);
@@ -611,7 +612,8 @@ static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
     return result;
 }
 
-/* By the fence of an empty submission, outside of the lock; or in the driver, which needs no memory. */
+/* By the fence of an empty submission, outside of the lock; or in the driver, which needs no
+ * memory. */
 static VkResult queue_wait_idle_by_fence(struct bf_queue *queue)
 {
     bool unknown = atomic_exchange(&queue->completion_unknown, false);

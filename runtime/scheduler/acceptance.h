@@ -18,9 +18,9 @@
  *       bfUnlockVkQueue, which may not wait for his thread there. And he is a taker (Q-4): if the
  *       holder stops at its bound, one who waits goes on.
  *
- *  AC-4  A present, which may block in the driver for long, begins once what is ready has been handed
- *       over, its own queue's packets first; and whoever reads a log of its engine doesn't wait for
- *       it.
+ *  AC-4  A present, which may block in the driver for long, begins once what is ready has been
+ *       handed over, its own queue's packets first; and whoever reads a log of its engine doesn't
+ *       wait for it.
  *
  * Of the calls that wait for the GPU under an engine's lock (the driver's wait for idleness, a
  * present), AC-2 waits only for those on whose engine packets have been set free.

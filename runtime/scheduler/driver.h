@@ -25,7 +25,8 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
 VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info);
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine);
 
-/* Returns when no present of the VkQueue is in the driver; none begins under the engine's lock. */
+/* Returns when no present of the VkQueue is in the driver (Q-8); none begins under the engine's
+ * lock. */
 void bf_driver_await_presents(struct bf_engine *engine);
 
 /* Makes the program's own call with its own structs. Errors: those of its command. */

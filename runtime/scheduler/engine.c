@@ -174,7 +174,8 @@ void bf_engine_share(struct bf_engine *engine)
 }
 
 /* The VkQueue that has the engine to itself again submits as if no other queue had been there: its
- * idleness is the driver's, and what it submits from now on is unknown to whoever shares it next. */
+ * idleness is the driver's, and what it submits from now on is unknown to whoever shares it
+ * next. */
 static void engine_unshare(struct bf_engine *engine)
 {
     if (atomic_load(&engine->command_queues) || engine->vkqueues > 1 ||

@@ -21,19 +21,19 @@
  *  Q-5  A packet released by work on another engine is pumped by the thread that released it or, if
  *       its engine's lock is taken, by that lock's holder (Q-3). No engine's lock is held while
  *       another's is tried.
- *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap, but
- *       for presents that Q-8 is about.
+ *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap,
+ *       but for presents that Q-8 is about.
  *  Q-7  The driver never sees a submission that the program didn't ask for.
  *  Q-8  Over a present on a VkQueue whose driver synchronizes calls on it (VK_KHR_
  *       internally_synchronized_queues), no lock is held: neighbours' submissions reach the driver
  *       meanwhile, as far as it lets them. What the lock is for holds all the same. A present is no
  *       submission: acceptance, epochs and completion signals are those of what is submitted, under
- *       the lock; what the present waits for has been accepted before it begins; and what it consumes
- *       counts as free for the next signal once it has returned, which comes to that engine's queues
- *       by their semaphores, as what other engines accept. Who would change the labels on the VkQueue,
- *       for those of the present would be others then, waits until it has returned, under the lock;
- *       so do calls that the extension says nothing of, and vkDeviceWaitIdle. A present in the driver
- *       waits for no lock of Belfry's.
+ *       the lock; what the present waits for has been accepted before it begins; and what it
+ *       consumes counts as free for the next signal once it has returned, which comes to that
+ *       engine's queues by their semaphores, as what other engines accept. Who would change the
+ *       labels on the VkQueue, for those of the present would be others then, waits until it has
+ *       returned, under the lock; so do calls that the extension says nothing of, and
+ *       vkDeviceWaitIdle. A present in the driver waits for no lock of Belfry's.
  *
  * A VkQueue's submission has an epoch where its completion may have to be known and no object of
  * the program's tells it: on engines that several queues share (scheduler/last_submission.h); and
@@ -142,9 +142,9 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
 void bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 
-/* Waits, outside of the lock, until the VkQueue has finished what it has been given: by the fence of an
- * empty submission. The caller holds no lock. Errors: those of vkCreateFence, vkQueueSubmit2 and
- * vkWaitForFences. */
+/* Waits, outside of the lock, until the VkQueue has finished what it has been given: by the fence
+ * of an empty submission. The caller holds no lock. Errors: those of vkCreateFence, vkQueueSubmit2
+ * and vkWaitForFences. */
 VkResult bf_engine_wait_by_fence(struct bf_engine *engine);
 
 /* Does the driver synchronize calls on the VkQueue? */
@@ -153,7 +153,8 @@ static inline bool bf_engine_synchronizes(const struct bf_engine *engine)
     return engine->base.flags & BF_QUEUE_INTERNALLY_SYNCHRONIZED;
 }
 
-/* Around the driver's call; the lock is held before. With Q-8 it is released, and *engines pumped. */
+/* Around the driver's call; the lock is held before. With Q-8 it is released, and *engines
+ * pumped. */
 void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines);
 void bf_engine_end_present(struct bf_engine *engine);
 

@@ -15,17 +15,18 @@
  *
  *  I-1  When a queue's completion signal is reached, everything that the queue has handed over is
  *       complete, and its fences are signalled: the last submission's is waited for, and those of
- *       earlier calls come before any later call's signals. It promises nothing of the queues beside
- *       it; nor, where the driver itself isn't asked, that the driver has let go of what was waited
- *       for (scheduler/retired.h).
+ *       earlier calls come before any later call's signals. It promises nothing of the queues
+ *       beside it; nor, where the driver itself isn't asked, that the driver has let go of what was
+ *       waited for (scheduler/retired.h).
  *  I-2  The program may reset or destroy an object of a completion signal as soon as it has seen it
  *       signalled, even while another thread waits for the queue. The waits for the program's
  *       objects are made in slices under this struct's lock, and resetting or destroying an object
  *       takes the lock first; afterwards there is nothing left to wait for.
  *
- *  I-3  vkQueueWaitIdle of a queue on a shared engine waits under the engine's lock only if the queue
- *       may be presenting, which the driver alone can tell. Where no completion signal tells whether it is
- *       idle, the fence of an empty submission does, and is waited for outside of the lock.
+ *  I-3  vkQueueWaitIdle of a queue on a shared engine waits under the engine's lock only if the
+ *       queue may be presenting, which the driver alone can tell. Where no completion signal tells
+ *       whether it is idle, the fence of an empty submission does, and is waited for outside of the
+ *       lock.
  *
  *  I-4  A queue that has its engine to itself again, since the last command queue has left, has no
  *       completion signals from then on; its idleness is the driver's. When the engine is shared

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss of a device: declared once, told when nothing is held and nobody waits any more, and what
- * a call that is stuck in the driver keeps beyond it. */
+/* The loss of a device: declared once, told when nothing is held and nobody waits any more, and
+ * what a call that is stuck in the driver keeps beyond it. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -66,9 +66,10 @@ VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where)
     return bf_scheduler_settle(scheduler);
 }
 
-/* By a wait for an epoch that nothing has been submitted for, without a timeout: Vulkan wants waits to
- * tell of a loss, and Mesa's drivers ask the kernel in them, but not in vkGetFenceStatus and
- * vkGetSemaphoreCounterValue. Held fences themselves may be in a submit of another thread's by then. */
+/* By a wait for an epoch that nothing has been submitted for, without a timeout: Vulkan wants waits
+ * to tell of a loss, and Mesa's drivers ask the kernel in them, but not in vkGetFenceStatus and
+ * vkGetSemaphoreCounterValue. Held fences themselves may be in a submit of another thread's by
+ * then. */
 static bool scheduler_ask_driver(struct bf_scheduler *scheduler)
 {
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits for outside: for a timeline semaphore that another process or API may signal. Such a wait goes
- * to the driver as it came where no other queue shares the engine; what the engine has accepted behind
- * it can then complete only when somebody outside has signalled.
+ * Waits for outside: for a timeline semaphore that another process or API may signal. Such a wait
+ * goes to the driver as it came where no other queue shares the engine; what the engine has
+ * accepted behind it can then complete only when somebody outside has signalled.
  *
  * A signal is *accepted* when the driver's call with it has returned, and *grounded* when it will
- * come about without anybody outside: its submission, and each one before it on its engine, waits for
- * grounded signals only, or for values that have been seen. bf_semaphore.reached counts grounded
- * signals, bf_semaphore.ahead accepted ones (scheduler/semaphore.h).
+ * come about without anybody outside: its submission, and each one before it on its engine, waits
+ * for grounded signals only, or for values that have been seen. bf_semaphore.reached counts
+ * grounded signals, bf_semaphore.ahead accepted ones (scheduler/semaphore.h).
  *
  *  OW-1  On an engine that queues share, a packet goes to the driver only when each of its waits is
- *        grounded; so nobody's VkQueue stands still for a neighbour's wait for outside, and Rule M's
- *        induction (Q-1) is over grounded work alone. On an engine that a VkQueue has to itself, a
- *        packet goes when its waits are accepted, or for outside.
+ *        grounded; so nobody's VkQueue stands still for a neighbour's wait for outside, and Rule
+ *        M's induction (Q-1) is over grounded work alone. On an engine that a VkQueue has to
+ *        itself, a packet goes when its waits are accepted, or for outside.
  *  OW-2  What an engine has accepted that isn't grounded, and all that it accepts behind it, is in
- *        the engine's list in the order of acceptance. The first of the list leaves it when its waits are
- *        grounded, and its signals are counted as grounded then. A destroyed semaphore's wait is over:
- *        the program may not destroy it before.
+ *        the engine's list in the order of acceptance. The first of the list leaves it when its
+ *        waits are grounded, and its signals are counted as grounded then. A destroyed semaphore's
+ *        wait is over: the program may not destroy it before.
  *  OW-3  Nobody misses it. Whoever is blocked by a signal that is accepted and not grounded has the
  *        engines with lists watched: he adds himself to the semaphore's waiters and then looks at
- *        'ahead', who lists a packet counts it, raises 'ahead' and then looks for waiters, all seq_cst.
- *        A watched list's first packet is a waiter of the semaphore that it waits for, which has a
- *        watcher if it is signalled from outside (scheduler/watcher.h).
+ *        'ahead', who lists a packet counts it, raises 'ahead' and then looks for waiters, all
+ *        seq_cst. A watched list's first packet is a waiter of the semaphore that it waits for,
+ *        which has a watcher if it is signalled from outside (scheduler/watcher.h).
  *  OW-4  Where nobody is blocked, a list costs no thread: it is looked through when its engine is
  *        pumped. One that has become long is watched.
  *  OW-5  What a present depends on, or an export of a signal that is pending, is handed over on
- *        shared engines, too: such a call returns without anybody outside. Of this, waits for outside go to
- *        the driver as they came, and neighbours on the VkQueue wait behind them; but never before a
- *        signal of this device, which has been submitted by then (vkQueuePresentKHR demands it).
- *        The driver's waits for idleness, which are made under engines' locks, begin when what isn't
- *        grounded is over; until then they are waited for outside of the lock, so that nobody waits for
- *        somebody outside to get an engine's lock.
+ *        shared engines, too: such a call returns without anybody outside. Of this, waits for
+ *        outside go to the driver as they came, and neighbours on the VkQueue wait behind them; but
+ *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
+ *        demands it). The driver's waits for idleness, which are made under engines' locks, begin
+ *        when what isn't grounded is over; until then they are waited for outside of the lock, so
+ *        that nobody waits for somebody outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values
- *        of fences that rest on them, always are. A new one is placed on an engine with a list only where
- *        there is no other.
+ *        of fences that rest on them, always are. A new one is placed on an engine with a list only
+ *        where there is no other.
  *
  * Lists are guarded by the engine's batch lock; packets are added with the engine's lock held, too.
  *
@@ -65,34 +65,34 @@ struct bf_outside {
 /* By which rule the packet's waits let it go (OW-1, OW-5). */
 enum bf_wait_rule bf_outside_rule(const struct bf_queue *queue, const struct bf_packet *packet);
 
-/* Lists a packet that the driver has accepted, if it isn't grounded or is behind such packets; then the
- * list owns it. The engine's lock and batch lock are held. */
+/* Lists a packet that the driver has accepted, if it isn't grounded or is behind such packets; then
+ * the list owns it. The engine's lock and batch lock are held. */
 bool bf_outside_list(struct bf_engine *engine, struct bf_packet *packet, uint64_t *engines);
 
-/* May command queues hand something over on the engine (OW-6)? Else the queue is blocked, unless what
- * isn't grounded is in the batch in hand. The engine's lock and batch lock are held. */
+/* May command queues hand something over on the engine (OW-6)? Else the queue is blocked, unless
+ * what isn't grounded is in the batch in hand. The engine's lock and batch lock are held. */
 bool bf_outside_may_go(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines);
 
-/* Removes from the list what has become grounded; returns the engines to pump. The caller holds no lock
- * but the engine's. */
+/* Removes from the list what has become grounded; returns the engines to pump. The caller holds no
+ * lock but the engine's. */
 uint64_t bf_outside_settle(struct bf_engine *engine);
 
-/* Somebody is blocked by what isn't grounded: has the lists watched, once the engines that it returns
- * are pumped. */
+/* Somebody is blocked by what isn't grounded: has the lists watched, once the engines that it
+ * returns are pumped. */
 uint64_t bf_outside_watch(struct bf_scheduler *scheduler);
 
-/* Marks the held packets on which a signal of the semaphore, up to 'target', or the fence depends, and
- * lets them go (OW-5). The caller holds no lock. Thread-safety: safe. */
+/* Marks the held packets on which a signal of the semaphore, up to 'target', or the fence depends,
+ * and lets them go (OW-5). The caller holds no lock. Thread-safety: safe. */
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target);
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence);
 
-/* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it isn't
- * grounded. What fails here fails there again, or is done there. The caller holds no lock. */
+/* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it
+ * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock. */
 void bf_outside_wait_over(struct bf_engine *engine);
 
-/* The device is lost or destroyed: empties the list. The batch lock is held, or nobody else uses the
- * engine any more. */
+/* The device is lost or destroyed: empties the list. The batch lock is held, or nobody else uses
+ * the engine any more. */
 uint64_t bf_outside_drop(struct bf_engine *engine);
 
 #endif

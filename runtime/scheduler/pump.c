@@ -336,9 +336,9 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
-/* Gives each execution of a command queue an epoch, joined ones together; and the last packet of the part, if it or a
- * packet before it is a VkQueue's without a completion signal of its own, or for timestamps and
- * logs. With a watchdog, each packet has one (WD-2). */
+/* Gives each execution of a command queue an epoch, joined ones together; and the last packet of
+ * the part, if it or a packet before it is a VkQueue's without a completion signal of its own, or
+ * for timestamps and logs. With a watchdog, each packet has one (WD-2). */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  uint32_t joined, struct bf_packet *last)
 {

@@ -30,7 +30,8 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
         p->called_ns = bf_now_ns();
     }
     enum bf_side side;
-    /* Held by a wait of its own: then the call need not wait for a pump that finds the same (AC-1). */
+    /* Held by a wait of its own: then the call need not wait for a pump that finds the same
+     * (AC-1). */
     bool held = !bf_queue_has_backlog(queue) &&
                 (first->kind == BF_PACKET_WAIT ||
                  bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));

@@ -23,8 +23,8 @@ bool bf_queue_log_is_possible(const struct bf_queue *queue);
 /* The engine's lock is held for these functions, down to bf_queue_logs_finish. */
 
 /* Gives the queue logs of at least that many entries, in place of its current ones; 0: none.
- * 'is_read': by the program, else by the trace alone. Errors: those of bf_log_prepare, vkCreateSemaphore and vkQueueSubmit2; nothing has changed
- * then. */
+ * 'is_read': by the program, else by the trace alone. Errors: those of bf_log_prepare,
+ * vkCreateSemaphore and vkQueueSubmit2; nothing has changed then. */
 VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read);
 
 /* The program's last reader has gone: the trace alone reads the log, or nobody. */

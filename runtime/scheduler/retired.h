@@ -7,10 +7,10 @@
  * returned: then the driver has let go of all that was submitted before.
  *
  *  RT-1  A timeline goes to the driver's vkDestroySemaphore only when each shared engine that was
- *        given a wait or a signal of it has been drained since it was retired: whoever drains takes the list
- *        first, and what is retired meanwhile waits for the next time. (On an engine that is not
- *        shared the program's own waits for idleness are the driver's, and the program is as safe
- *        as without Belfry.)
+ *        given a wait or a signal of it has been drained since it was retired: whoever drains takes
+ *        the list first, and what is retired meanwhile waits for the next time. (On an engine that
+ *        is not shared the program's own waits for idleness are the driver's, and the program is as
+ *        safe as without Belfry.)
  *  RT-2  A drain of Belfry's own, when many are retired, waits for no work: the engine's lock is
  *        only tried, and the engine is left alone unless all that it has been given is known to be
  *        complete. Such work may wait for what this very thread has yet to do. The list then grows.
@@ -54,8 +54,8 @@ void bf_retired_add(struct bf_scheduler *scheduler, struct bf_semaphore *sem, ui
 /* RT-2, if there are many. The caller holds no lock. */
 void bf_retired_drain_if_many(struct bf_scheduler *scheduler);
 
-/* Around each wait for idleness of the driver's: takes the list, and with the engines that have been
- * drained (0: the wait has failed) destroys what they alone kept and puts the rest back. */
+/* Around each wait for idleness of the driver's: takes the list, and with the engines that have
+ * been drained (0: the wait has failed) destroys what they alone kept and puts the rest back. */
 struct bf_semaphore *bf_retired_take(struct bf_scheduler *scheduler);
 void bf_retired_drained(struct bf_scheduler *scheduler, struct bf_semaphore *taken,
                         uint64_t engines);

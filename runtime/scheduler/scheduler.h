@@ -8,19 +8,20 @@
  *       every submission of a program).
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
  *       tests/scheduler (loss_midway.c).
- *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is
- *       held is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
+ *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is held
+ *       is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
  *       semaphores and fences that the program destroys stay until the device's end. Proven by
  *       tests/layer (acceptance.c).
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
- *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes to
- *       its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
- *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he asks
- *       the driver, once a millisecond at most, and ten times a second while he sleeps. Proven by
- *       tests/layer (acceptance.c).
+ *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
+ *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
+ *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he
+ *       asks the driver, once a millisecond at most, and ten times a second while he sleeps. Proven
+ *       by tests/layer (acceptance.c).
  *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
- *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a command
- *       queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill (tdr.c).
+ *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
+ *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
+ *       (tdr.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -50,8 +51,8 @@ struct bf_device_watch;
 struct bf_watcher;
 
 /* A semaphore or fence that outlives its destruction by the program (L-3): a call that is stuck in
- * the driver on a lost device may have been given it. It goes with the device, since no drain of the
- * engine can end before that call has. A list of its own beside retired timelines
+ * the driver on a lost device may have been given it. It goes with the device, since no drain of
+ * the engine can end before that call has. A list of its own beside retired timelines
  * (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and go when
  * their engines have been drained; of fences and binary semaphores there is nothing to link. */
 struct bf_kept {
@@ -98,8 +99,8 @@ struct bf_scheduler {
 
     struct bf_device_watch *watch; /* scheduler/watch.h; NULL: no watchdog */
     bool watches_all;              /* WD-2: not only engines that take command queues */
-    /* The device may be declared lost while the driver knows of nothing (standstill/tdr.h): waits in
-     * the driver are made in slices, or else nothing would end them (L-6). */
+    /* The device may be declared lost while the driver knows of nothing (standstill/tdr.h): waits
+     * in the driver are made in slices, or else nothing would end them (L-6). */
     bool sliced;
     struct bf_observer *observer; /* NULL: nobody observes; not owned */
     /* NULL: none. Set while the program has no queue yet. */
@@ -194,9 +195,11 @@ VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedRe
 VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 
-/* Whether the device is lost; the driver is asked, but for calls that follow another one at once (L-5). */
+/* Whether the device is lost; the driver is asked, but for calls that follow another one at once
+ * (L-5). */
 bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler);
-/* bf_signpost_sleep on 'progress', for so long at most that a loss is noticed that nobody else tells of. */
+/* bf_signpost_sleep on 'progress', for so long at most that a loss is noticed that nobody else
+ * tells of. */
 uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,
                             bool *timed_out);
 

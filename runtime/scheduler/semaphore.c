@@ -142,9 +142,9 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
     return ahead > reached ? ahead : reached;
 }
 
-/* Do others signal it, and nobody here by a fence? The values of a fence's semaphore may come from work
- * that is held, or from the CPU; on attached devices 'external' means no more than that Belfry may not
- * see the signals. */
+/* Do others signal it, and nobody here by a fence? The values of a fence's semaphore may come from
+ * work that is held, or from the CPU; on attached devices 'external' means no more than that Belfry
+ * may not see the signals. */
 static bool semaphore_is_outside(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     return !scheduler->gpu.attached && atomic_load(&sem->fences) == 0;

@@ -6,8 +6,8 @@
  * Three counters per semaphore say what has been *accepted* (the driver's submit call has returned,
  * or the host signal has), and what of it is *grounded*, which needs nobody outside to come about
  * (scheduler/outside.h):
- *   reached[BF_FOR_WAIT]    timeline: the highest value whose signal is grounded; binary: the number
- *                           of the last signal that is
+ *   reached[BF_FOR_WAIT]    timeline: the highest value whose signal is grounded; binary: the
+ *                           number of the last signal that is
  *   ahead                   the same of accepted signals, where that is more
  *   reached[BF_FOR_SIGNAL]  binary only: waits accepted, since a binary signal may not overtake
  *                           the wait that consumes the one before
@@ -15,8 +15,8 @@
  * submitted before it, a signal all waits. Payloads that arrive by other ways (an acquired image,
  * an import) need no bookkeeping: they leave nothing outstanding.
  *
- * S-1  reached[] and 'ahead' only grow (except by an import, which needs that nothing is outstanding),
- *      and only after the driver has accepted what they count.
+ * S-1  reached[] and 'ahead' only grow (except by an import, which needs that nothing is
+ *      outstanding), and only after the driver has accepted what they count.
  * S-2  A queue blocked on a counter is either on the waiter list or has been released: a waiter
  *      registers and then looks again, who raises a counter looks for waiters afterwards, both
  *      seq_cst (waiter_count, and reached[] and 'ahead').
@@ -52,8 +52,8 @@ enum bf_wait_rule {
     BF_WAIT_NATIVE,   /* these, and a wait for outside goes as it came */
 };
 
-/* A blocked queue; embedded in it, since only its first packet can be blocked. Or an engine whose list
- * of what isn't grounded is watched. */
+/* A blocked queue; embedded in it, since only its first packet can be blocked. Or an engine whose
+ * list of what isn't grounded is watched. */
 struct bf_waiter {
     struct bf_waiter *next;
     struct bf_queue *queue; /* or */
@@ -105,9 +105,9 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
  * with its last reference; NULL: out of memory. */
 struct bf_semaphore *bf_semaphore_create_unknown(VkSemaphore handle);
 void bf_semaphore_forget(struct bf_scheduler *scheduler, VkSemaphore handle);
-/* vkDestroySemaphore: forgets it, and hands it to the driver, at once or later: when a stuck call of a
- * lost device has been given it (L-3), and when the driver may look at it late (scheduler/retired.h).
- * The caller holds no lock. */
+/* vkDestroySemaphore: forgets it, and hands it to the driver, at once or later: when a stuck call
+ * of a lost device has been given it (L-3), and when the driver may look at it late
+ * (scheduler/retired.h). The caller holds no lock. */
 void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
                           const VkAllocationCallbacks *allocator);
 /* The program's allocator, or NULL: the driver is to create the semaphore without, since it may be
@@ -139,7 +139,8 @@ uint64_t bf_semaphore_count(struct bf_semaphore *sem);
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule, struct bf_queue *queue,
                         uint64_t *engines);
-/* The same for the first packet of an engine's list (scheduler/outside.h), whose batch lock is held. */
+/* The same for the first packet of an engine's list (scheduler/outside.h), whose batch lock is
+ * held. */
 bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target, struct bf_engine *engine, uint64_t *engines);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler's side of the watchdog: calls of the driver's that are under way, and the witnesses of
- * submissions. */
+/* The scheduler's side of the watchdog: calls of the driver's that are under way, and the witnesses
+ * of submissions. */
 #include "scheduler/watch.h"
 
 #include <stdlib.h>
@@ -143,7 +143,8 @@ void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,
         .buffer_count = packet->buffer_count,
     };
     bool bind = packet->kind == BF_PACKET_BIND_SPARSE;
-    /* What signals a semaphore of the program's has a witness too, or nobody knows whose turn it is. */
+    /* What signals a semaphore of the program's has a witness too, or nobody knows whose turn it
+     * is. */
     submission.timed =
         queue->is_command_queue && (packet->wait_count == 0 || engine->scheduler->watches_all) &&
         !(bf_command_queue_of((struct bf_queue *)queue)->flags & BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT);

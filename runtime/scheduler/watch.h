@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the scheduler leaves for the watchdog (standstill/standstill.h) to see without a lock: which call of
- * the driver's is under way on each engine, and what was submitted with each epoch.
+ * What the scheduler leaves for the watchdog (standstill/standstill.h) to see without a lock: which
+ * call of the driver's is under way on each engine, and what was submitted with each epoch.
  *
- *  WD-1  Neither makes a system call, takes a lock or allocates. The first work after a rest wakes the
- *        watchdog, which costs one: it rests once it has found nothing outstanding and nothing begun
- *        for a whole period.
- *  WD-2  With the watchdog on, or on an engine that takes command queues if it is there for these alone
- *        (standstill/tdr.h), each submission has an epoch of its own, and its witness is written before
- *        the driver is called: if the oldest epoch that isn't reached is one of the engine's last
- *        BF_WITNESSES, it is known what the GPU is busy with.
- *  WD-3  No work escapes a resting watchdog: who begins a call of the driver's, or appends a packet,
- *        publishes that and then looks whether the watchdog rests; the watchdog says that it rests and
- *        then looks for work; all of these are seq_cst.
+ *  WD-1  Neither makes a system call, takes a lock or allocates. The first work after a rest wakes
+ *        the watchdog, which costs one: it rests once it has found nothing outstanding and nothing
+ *        begun for a whole period.
+ *  WD-2  With the watchdog on, or on an engine that takes command queues if it is there for these
+ *        alone (standstill/tdr.h), each submission has an epoch of its own, and its witness is
+ *        written before the driver is called: if the oldest epoch that isn't reached is one of the
+ *        engine's last BF_WITNESSES, it is known what the GPU is busy with.
+ *  WD-3  No work escapes a resting watchdog: who begins a call of the driver's, or appends a
+ *        packet, publishes that and then looks whether the watchdog rests; the watchdog says that
+ *        it rests and then looks for work; all of these are seq_cst.
  *
  * Without a watchdog each function returns at once.
  *
@@ -44,8 +44,8 @@ enum bf_watched_command {
     BF_WATCHED_COMMANDS,
 };
 
-/* A call of the driver's. Written under the engine's lock (for the device, under all of them): presents
- * that are made without it (Q-8) are not seen but by who waits for them. */
+/* A call of the driver's. Written under the engine's lock (for the device, under all of them):
+ * presents that are made without it (Q-8) are not seen but by who waits for them. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
@@ -114,8 +114,8 @@ static inline void bf_watch_notice(struct bf_device_watch *watch)
         bf_watch_ring(watch);
 }
 
-/* The packet, or the program's batch, is about to be handed to the driver with this epoch. The engine's
- * lock is held. */
+/* The packet, or the program's batch, is about to be handed to the driver with this epoch. The
+ * engine's lock is held. */
 void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,
                      const struct bf_packet *packet);
 void bf_watch_batch(struct bf_engine *engine, struct bf_queue *queue, const VkSubmitInfo2 *info,
@@ -133,8 +133,8 @@ struct bf_call_seen {
 };
 bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen);
 
-/* The oldest submission behind the epoch of which the engine has a witness. False: none. Thread-safety:
- * safe. */
+/* The oldest submission behind the epoch of which the engine has a witness. False: none.
+ * Thread-safety: safe. */
 bool bf_watch_see_oldest(const struct bf_engine_watch *watch, uint64_t completed,
                          struct bf_submission *submission);
 

@@ -111,10 +111,10 @@ struct bf_settings {
 /*
  * Fills 'settings' with defaults, then with what VK_EXT_layer_settings in 'create_info' (may be
  * NULL), the settings file and 'environment' (as 'environ': "NAME=value" strings, then NULL; may be
- * NULL) say. Unknown keys and bad values cost a warning each, with a valid one that is near (none with
- * 'quiet'), and never fail. With 'privileged' set (the process runs with raised
- * privileges) output paths that come from environment or file are ignored, with a line.
- * 'implicit_layer' changes the default of 'queues' to native.
+ * NULL) say. Unknown keys and bad values cost a warning each, with a valid one that is near (none
+ * with 'quiet'), and never fail. With 'privileged' set (the process runs with raised privileges)
+ * output paths that come from environment or file are ignored, with a line. 'implicit_layer'
+ * changes the default of 'queues' to native.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; 'settings' then holds defaults and owns nothing.
  * Thread-safety: safe, as long as nobody changes the environment meanwhile.

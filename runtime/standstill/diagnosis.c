@@ -23,8 +23,8 @@ static bool search_reaches(const struct search *s, uint32_t from, uint32_t to)
     return s->reach[(size_t)from * s->graph->queue_count + to];
 }
 
-/* Is it the signal that satisfies the queue's wait, or one of them? A timeline's values only grow: whatever
- * brings it further than it need be comes behind what brings it there. */
+/* Is it the signal that satisfies the queue's wait, or one of them? A timeline's values only grow:
+ * whatever brings it further than it need be comes behind what brings it there. */
 static bool signal_serves(const struct search *s, const struct bf_graph_signal *signal,
                           uint32_t queue)
 {

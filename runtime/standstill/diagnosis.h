@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why nothing moves: from a graph to the causes. What waits for something that itself waits is no cause.
+ * Why nothing moves: from a graph to the causes. What waits for something that itself waits is no
+ * cause.
  *
- *  SS-1  Each held queue that has stood for the time has a cause among the cases, or waits for an engine
- *        whose call or work is one, or would be once it has lasted as long.
+ *  SS-1  Each held queue that has stood for the time has a cause among the cases, or waits for an
+ *        engine whose call or work is one, or would be once it has lasted as long.
  *  SS-2  A circle is certain only if nobody can end it: it stays, whatever the host may legally
- *        signal and whatever is signalled from outside. The host may signal a timeline to values below
- *        those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a BfFence to
- *        any. Where one signal of the host's ends it, that is the one which is told. (Found by
- *        trying it out; of more than BF_CASE_TRIED waits or signals nothing is claimed.)
+ *        signal and whatever is signalled from outside. The host may signal a timeline to values
+ *        below those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a
+ *        BfFence to any. Where one signal of the host's ends it, that is the one which is told.
+ *        (Found by trying it out; of more than BF_CASE_TRIED waits or signals nothing is claimed.)
  *  SS-3  A case's key changes when the answer does: other members, another packet, another wait.
  *
  * Proven by tests/standstill (diagnosis.c; random programs with a planted standstill).
@@ -51,8 +52,8 @@ struct bf_case {
     uint32_t behind; /* other queues that wait because of it */
 };
 
-/* Writes the cases that have lasted for 'least_ns', up to 'room', and returns how many. Allocates; out of
- * memory: 0. */
+/* Writes the cases that have lasted for 'least_ns', up to 'room', and returns how many. Allocates;
+ * out of memory: 0. */
 size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_case *cases,
                    size_t room);
 

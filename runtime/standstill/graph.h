@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waits for whom, as plain values: what snapshot.c copies out of a device, and what a test makes by
- * hand. A queue stands at its first packet, so queues are the nodes; a wait and the signals that are
- * still in queues, which could satisfy it, are the edges.
+ * Who waits for whom, as plain values: what snapshot.c copies out of a device, and what a test
+ * makes by hand. A queue stands at its first packet, so queues are the nodes; a wait and the
+ * signals that are still in queues, which could satisfy it, are the edges.
  */
 #ifndef BELFRY_STANDSTILL_GRAPH_H
 #define BELFRY_STANDSTILL_GRAPH_H
@@ -57,7 +57,8 @@ struct bf_graph_queue {
     uint64_t value;
 };
 
-/* What an engine's GPU work has come to, and the call of the driver's that is under way on its VkQueue. */
+/* What an engine's GPU work has come to, and the call of the driver's that is under way on its
+ * VkQueue. */
 struct bf_graph_engine {
     char name[BF_GRAPH_NAME];
     bool busy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the layer's interface (interface/interface.h) that is standstill/'s: names by which the
- * watchdog tells.
+ * The part of the layer's interface (interface/interface.h) that is standstill/'s: names by which
+ * the watchdog tells.
  */
 #ifndef BELFRY_STANDSTILL_INTERFACE_H
 #define BELFRY_STANDSTILL_INTERFACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names and labels that a program gives to Vulkan's objects (VK_EXT_debug_utils), for what the watchdog
- * tells. Of a command buffer, the first label recorded in it.
+ * The names and labels that a program gives to Vulkan's objects (VK_EXT_debug_utils), for what the
+ * watchdog tells. Of a command buffer, the first label recorded in it.
  *
  * Its lock is held over memory accesses only. Thread-safety: safe.
  */

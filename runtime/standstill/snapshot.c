@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies out of a device what its queues wait for, which signals are still in them, what its engines are
- * busy with, and which calls of the driver's are under way. */
+/* Copies out of a device what its queues wait for, which signals are still in them, what its
+ * engines are busy with, and which calls of the driver's are under way. */
 #include "standstill/snapshot.h"
 
 #include <fcntl.h>
@@ -85,7 +85,8 @@ static uint32_t object_of_fence_locked(struct builder *b, const struct bf_fence 
     return b->graph->object_count - 1;
 }
 
-/* The fence whose signals the semaphore follows (bfExportFence), or NULL. The pending lock is held. */
+/* The fence whose signals the semaphore follows (bfExportFence), or NULL. The pending lock is
+ * held. */
 static const struct bf_fence *fence_exported_as(struct builder *b, VkSemaphore handle)
 {
     for (const struct bf_fence *f = b->scheduler->pending.fences; f; f = f->next) {
@@ -165,8 +166,8 @@ static void wait_add(struct builder *b, struct bf_graph_signal entry)
     list_add(b, &b->graph->waits, &b->graph->wait_count, &b->wait_room, entry);
 }
 
-/* An operation on a semaphore; one on a binary semaphore is a signal of it to whoever waits for it, and the
- * other way round. */
+/* An operation on a semaphore; one on a binary semaphore is a signal of it to whoever waits for it,
+ * and the other way round. */
 static void packet_add_sync(struct builder *b, const struct bf_sync *s, enum bf_side side,
                             struct bf_graph_signal entry)
 {
@@ -364,8 +365,8 @@ static void submission_write_content(struct builder *b, const struct bf_submissi
         snprintf(text + n, BF_GRAPH_NAME - (size_t)n, "%slabel '%s'", n ? ", in " : "", s->labels);
 }
 
-/* The semaphore that others may signal, if it hasn't reached what is waited for. Nobody may destroy it:
- * the submission hasn't ended. */
+/* The semaphore that others may signal, if it hasn't reached what is waited for. Nobody may destroy
+ * it: the submission hasn't ended. */
 static void engine_add_outside(struct builder *b, const struct bf_submission *s,
                                struct bf_graph_engine *e)
 {

@@ -9,15 +9,16 @@ struct bf_names;
 struct bf_scheduler;
 struct bf_standstill_engine;
 
-/* Fills the graph, which bf_snapshot_free frees; 'engines' are what the watchdog last saw of them, 'now_ns'
- * is its clock. False: out of memory, or an engine's queues can't be looked at now. */
+/* Fills the graph, which bf_snapshot_free frees; 'engines' are what the watchdog last saw of them,
+ * 'now_ns' is its clock. False: out of memory, or an engine's queues can't be looked at now. */
 bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
                       const struct bf_standstill_engine *engines, uint64_t now_ns,
                       struct bf_graph *graph);
 void bf_snapshot_free(struct bf_graph *graph);
 
-/* Looks whether the queues of an engine have gone on. Some have a backlog: *backlog; one of them has stood
- * since before 'before_ns': true. Where they can't be looked at now, they have a backlog. */
+/* Looks whether the queues of an engine have gone on. Some have a backlog: *backlog; one of them
+ * has stood since before 'before_ns': true. Where they can't be looked at now, they have a
+ * backlog. */
 struct bf_engine;
 bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t before_ns,
                        bool *backlog);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The watchdog's thread: when it looks, what it remembers from look to look, and what it has told. */
+/* The watchdog's thread: when it looks, what it remembers from look to look, and what it has
+ * told. */
 #include "standstill/standstill.h"
 
 #include <pthread.h>
@@ -21,7 +22,8 @@
 /* The longest period, so that a standstill is told within half a second after its time. */
 #define LONGEST_NS UINT64_C(500000000)
 
-/* Later than this, the process wasn't merely kept waiting for a processor: it was stopped (SS-6). */
+/* Later than this, the process wasn't merely kept waiting for a processor: it was stopped
+ * (SS-6). */
 #define LATE_NS UINT64_C(50000000)
 
 struct bf_standstill {

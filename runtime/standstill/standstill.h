@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The watchdog of a device: a thread that looks, once a period, whether anything has moved, and tells in
- * one line why not (setting 'watchdog').
+ * The watchdog of a device: a thread that looks, once a period, whether anything has moved, and
+ * tells in one line why not (setting 'watchdog').
  *
- *  SS-4  It waits for no lock that a stuck call of the driver's may hold: for engines' locks it doesn't
- *        ask, a batch lock it only tries; the others it takes are leaves, held over memory accesses.
- *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been begun for
- *        a period, not at all (WD-1, WD-3).
- *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in which
- *        a debugger or a signal stopped the program is no standstill.
- *  SS-7  A standstill is told within a period after the set time, once; and again when the answer has
- *        changed.
+ *  SS-4  It waits for no lock that a stuck call of the driver's may hold: for engines' locks it
+ *        doesn't ask, a batch lock it only tries; the others it takes are leaves, held over memory
+ *        accesses.
+ *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been
+ *        begun for a period, not at all (WD-1, WD-3).
+ *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in
+ *        which a debugger or a signal stopped the program is no standstill.
+ *  SS-7  A standstill is told within a period after the set time, once; and again when the answer
+ *        has changed.
  *
  * Proven by tests/standstill.
  */
@@ -38,8 +39,8 @@ struct bf_standstill_engine {
     uint64_t calls; /* begun and ended so far */
 };
 
-/* Called by the watchdog's thread at each look, with no lock held: for what else is to be done about
- * engines that don't go on. False: it wants no more looks while nothing is outstanding. */
+/* Called by the watchdog's thread at each look, with no lock held: for what else is to be done
+ * about engines that don't go on. False: it wants no more looks while nothing is outstanding. */
 struct bf_standstill_check {
     bool (*look)(void *context, struct bf_standstill *standstill,
                  const struct bf_standstill_engine *engines, uint64_t now_ns);
@@ -52,8 +53,8 @@ struct bf_standstill_info {
     struct bf_standstill_check check; /* look: NULL: none */
 };
 
-/* Starts the watchdog of a scheduler that was made with 'watched'. NULL: no memory or no thread, with a
- * line: the device goes without. */
+/* Starts the watchdog of a scheduler that was made with 'watched'. NULL: no memory or no thread,
+ * with a line: the device goes without. */
 struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
                                            const struct bf_standstill_info *info);
 /* Ends and joins it. NULL is allowed here and below. */

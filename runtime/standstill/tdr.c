@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Engines that hang: when they count as hung, what is said of them, and what becomes of the process. */
+/* Engines that hang: when they count as hung, what is said of them, and what becomes of the
+ * process. */
 #include "standstill/tdr.h"
 
 #include <signal.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Timeout detection and recovery (TDR) of command queues' engines, as in WDDM: after half of the
- * setting tdr_delay the engine is given no more work of command queues ("preempted", as far as Vulkan
- * lets anybody), after all of it the device is declared lost. It looks when the watchdog does.
+ * setting tdr_delay the engine is given no more work of command queues ("preempted", as far as
+ * Vulkan lets anybody), after all of it the device is declared lost. It looks when the watchdog
+ * does.
  *
  *  TD-1  The clock of an engine runs only while the oldest submission that it hasn't finished is a
  *        command queue's, created without BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT, and waits for nobody:

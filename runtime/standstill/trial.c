@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of the queues on paper: with some waits granted, which packets could go, one after the other? */
+/* A run of the queues on paper: with some waits granted, which packets could go, one after the
+ * other? */
 #include "standstill/trial.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@ struct trial {
     uint32_t granted; /* a wait that the host satisfies, or NONE */
 };
 
-/* May the host signal the object to the value? All signals of packets that haven't gone are on their way;
- * those of the rest have been made. */
+/* May the host signal the object to the value? All signals of packets that haven't gone are on
+ * their way; those of the rest have been made. */
 static bool host_may(const struct trial *t, const struct bf_graph_signal *wait)
 {
     enum bf_graph_kind kind = t->graph->objects[wait->object].kind;

@@ -116,8 +116,8 @@ static int writer_thread_start(struct bf_output *o)
 /* --- Interface --------------------------------------------------------------------------------*/
 
 /* The process's outputs that have a file, also those that nobody uses at present. The lock is held
- * while a file is created, so that two devices that are created at once share it; never while a file
- * is written. */
+ * while a file is created, so that two devices that are created at once share it; never while a
+ * file is written. */
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
 

@@ -15,8 +15,8 @@
  * T-4  Memory is bounded, however long the run is: nothing is kept for each event. Of the fence
  *      operations of a queue, as many are followed at once as trace/fence_ops.h says.
  * T-5  Locks are held over memory accesses only, except one that is held while a file is created.
- * T-6  No time is invented: what the GPU or the CPU saw at a time ends at that time. An operation of
- *      which it is only known that it was over by some time ends with what it comes after; where
+ * T-6  No time is invented: what the GPU or the CPU saw at a time ends at that time. An operation
+ *      of which it is only known that it was over by some time ends with what it comes after; where
  *      that isn't known either, it ends at that time, and says 'at most'.
  * T-7  What Belfry submits for itself is drawn in a lane of its own, 'Belfry', and is in no counter
  *      and no sum of the program's.
@@ -85,8 +85,9 @@ struct bf_trace_sync {
 };
 
 /* The trace's record of a packet, embedded in the scheduler's packet. Only trace functions write to
- * it, bf_stamps_begin to 'timed', and who decides that it is not to have timestamps to 'untimed'. It owns nothing: it may be copied, and dropped at any time. A
- * zeroed one stands for a packet that the program never queued, which isn't drawn. */
+ * it, bf_stamps_begin to 'timed', and who decides that it is not to have timestamps to 'untimed'.
+ * It owns nothing: it may be copied, and dropped at any time. A zeroed one stands for a packet that
+ * the program never queued, which isn't drawn. */
 struct bf_trace_packet {
     uint64_t id;
     uint32_t queue;

@@ -171,8 +171,8 @@ static void neighbour_run(struct presenter *p, VkQueue queue, unsigned seed, dou
     *mean = sum / calls;
 }
 
-/* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues, or one
- * and a command queue. */
+/* On one VkQueue the plain program has one queue and a mutex; under Belfry it has two queues, or
+ * one and a command queue. */
 static void run(bool commands, struct bench_found *found)
 {
     struct presenter sides[2] = {0};

@@ -199,8 +199,8 @@ MADE_TEST(critical_path_to_the_cpus_signal)
     trace_load_destroy(load);
 }
 
-/* Presents wait for a semaphore, or for what was submitted before them; one call at most in so far as
- * that ends while it lasts. */
+/* Presents wait for a semaphore, or for what was submitted before them; one call at most in so far
+ * as that ends while it lasts. */
 MADE_TEST(presents_and_what_they_waited_for)
 {
     struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");

@@ -142,8 +142,8 @@ extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT]
 #define ICD_INSTANCE_EXTENSIONS_BEGIN ICD_KHR_SURFACE
 #define ICD_INSTANCE_EXTENSIONS_END   ICD_KHR_SWAPCHAIN
 
-/* VK_KHR_internally_synchronized_queues, which these headers don't have: the struct of its feature, which
- * is one VkBool32, and the flag of queues. */
+/* VK_KHR_internally_synchronized_queues, which these headers don't have: the struct of its feature,
+ * which is one VkBool32, and the flag of queues. */
 #define ICD_INTERNAL_QUEUES_FEATURES ((VkStructureType)1000504000)
 #define ICD_INTERNAL_QUEUE           0x4u
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that say something of a whole VkQueue, or of the ids by which a driver tells submissions and
- * presents of a frame: what arrives is recorded, and nothing comes of it. Newer than the oldest headers. */
+/* Commands that say something of a whole VkQueue, or of the ids by which a driver tells submissions
+ * and presents of a frame: what arrives is recorded, and nothing comes of it. Newer than the oldest
+ * headers. */
 #include "icd.h"
 
 #define QUEUE(handle_) ICD_FROM(icd_queue, ICD_KIND_QUEUE, handle_)

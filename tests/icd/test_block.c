@@ -90,7 +90,8 @@ DEVICE_TEST(test_a_blocked_call_is_in_its_queue, "SHAPE=q1 QUIET=1", WORLD_ALL)
     vkDestroySemaphore(w->device, a, NULL);
 }
 
-/* VK_KHR_internally_synchronized_queues: calls on one queue may overlap, but for vkDeviceWaitIdle. */
+/* VK_KHR_internally_synchronized_queues: calls on one queue may overlap, but for
+ * vkDeviceWaitIdle. */
 TEST(test_a_queue_that_synchronizes_itself)
 {
     struct device f;

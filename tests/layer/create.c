@@ -1017,8 +1017,8 @@ TEST(test_spares)
     }
 }
 
-/* Q-8: VkQueues that may be shared are the driver's to synchronize, where it can; a program has them
- * as it asked for them. 'flags' are what is asked of the driver, try by try. */
+/* Q-8: VkQueues that may be shared are the driver's to synchronize, where it can; a program has
+ * them as it asked for them. 'flags' are what is asked of the driver, try by try. */
 TEST(test_internally_synchronized_queues)
 {
     static const char *const name[] = {"VK_KHR_internally_synchronized_queues", NULL};

@@ -112,8 +112,9 @@ DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
 #define OF_DEVICE(result_, name_, ...)                                                             \
     ((result_(VKAPI_PTR *)(__VA_ARGS__))vkGetDeviceProcAddr(w.device, name_))
 
-/* Commands that speak of a whole VkQueue arrive with the driver's own handle, but for those that other
- * queues of the program's would be meant by too; ids of submissions and presents always do, also held ones. */
+/* Commands that speak of a whole VkQueue arrive with the driver's own handle, but for those that
+ * other queues of the program's would be meant by too; ids of submissions and presents always do,
+ * also held ones. */
 TEST(test_drivers_are_told)
 {
     static const uint32_t counts[][2] = {{2, WORLD_END}, {4, WORLD_END}};
@@ -198,7 +199,8 @@ TEST(test_drivers_are_told)
                 assert_string_equal(r->label, labels[i]);
         }
 
-        /* The driver signals what vkLatencySleepNV names: a wait for it, held here, comes to its end. */
+        /* The driver signals what vkLatencySleepNV names: a wait for it, held here, comes to its
+         * end. */
         const struct {
             VkStructureType type;
             const void *next;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores that somebody outside signals, by a handle that nobody else knows: who waits for them in the
- * driver, who is held, and what that means to others (scheduler/outside.h, scheduler/watcher.h). */
+/* Semaphores that somebody outside signals, by a handle that nobody else knows: who waits for them
+ * in the driver, who is held, and what that means to others (scheduler/outside.h,
+ * scheduler/watcher.h). */
 #include "screen.h"
 #include "support/asleep.h"
 
@@ -125,8 +126,8 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
     vkDestroySemaphore(w->device, mine, NULL);
 }
 
-/* A program with queues beside each other, some alone on their VkQueue, and a semaphore that somebody
- * outside signals by another handle. */
+/* A program with queues beside each other, some alone on their VkQueue, and a semaphore that
+ * somebody outside signals by another handle. */
 struct outside {
     VkSemaphore mine, theirs, t, binary;
     uint64_t before;
@@ -164,8 +165,8 @@ static void assert_accepted(struct device *w, const struct outside *o, uint64_t 
 enum { SHARED, ALONE, ALSO_ALONE, BESIDE = 4 };
 static const uint32_t five[] = {5, WORLD_END};
 
-/* OW-1, OW-2: what is accepted behind a wait for outside satisfies nobody on a VkQueue that is shared,
- * until the value is there; neighbours pass. */
+/* OW-1, OW-2: what is accepted behind a wait for outside satisfies nobody on a VkQueue that is
+ * shared, until the value is there; neighbours pass. */
 DEVICE_TEST(test_nobody_shared_rests_on_outside, "SHAPE=q4", five)
 {
     VkQueue *q = w->queues[0];
@@ -188,8 +189,8 @@ DEVICE_TEST(test_nobody_shared_rests_on_outside, "SHAPE=q4", five)
     vkDestroySemaphore(w->device, done, NULL);
 }
 
-/* The same through a chain of VkQueues, whose last knows nothing of outside; and the other way round,
- * where the one that waits is there first. */
+/* The same through a chain of VkQueues, whose last knows nothing of outside; and the other way
+ * round, where the one that waits is there first. */
 DEVICE_TEST(test_nobody_shared_rests_on_who_rests_on_outside, "SHAPE=q4", five)
 {
     VkQueue *q = w->queues[0];
@@ -322,8 +323,8 @@ DEVICE_TEST(test_idle_wait_for_outside_keeps_no_lock, "SHAPE=q4", five)
     }
 }
 
-/* OW-6: a command queue that has to be placed behind a wait for outside hands nothing over until that is
- * over; where there is another VkQueue, it is placed there. */
+/* OW-6: a command queue that has to be placed behind a wait for outside hands nothing over until
+ * that is over; where there is another VkQueue, it is placed there. */
 TEST(test_command_queues_and_outside)
 {
     static const uint32_t one[] = {1, WORLD_END}, two_queues[] = {2, WORLD_END};

@@ -3,8 +3,8 @@
  * for it: asked for of instance and device, and called, by programs of Vulkan 1.0 and 1.3 that
  * enable none of its extensions, or one. A name has a function under the layer where it has one
  * without; and where a call ends without the layer, it ends with it, and with the same VkResult.
- * Above all, no stand-in calls NULL: the loader answers for some commands whose extension nobody has
- * enabled.
+ * Above all, no stand-in calls NULL: the loader answers for some commands whose extension nobody
+ * has enabled.
  *
  * Calls are made in children, with the program's objects, zeroed structs, and zeros.
  *
@@ -258,7 +258,8 @@ static enum outcome outcome_of(const struct program *p, uint32_t i, uint32_t way
     return call(p, names[i].row, function, layer && names[i].plain[way] != STUCK);
 }
 
-/* The layer is among the tools and layers that are listed; a bind of nothing is none of the driver's. */
+/* The layer is among the tools and layers that are listed; a bind of nothing is none of the
+ * driver's. */
 static bool result_may_differ(const char *name)
 {
     return strcmp(name, "vkEnumerateDeviceLayerProperties") == 0 ||

@@ -27,9 +27,9 @@
  * A present behind a submit may wait for all that this submit's queue has been given, by a binary
  * semaphore. Vulkan wants whatever that depends on to have been submitted by then: it is so where
  * the submit is 'closed', by calls that come before it in I, perhaps still on their way in other
- * threads. So a present may have to wait for these calls, and for nothing that comes later; nor for the
- * GPU, but where the host signals a semaphore once the GPU has given a value (one that follows a fence,
- * or that others may share).
+ * threads. So a present may have to wait for these calls, and for nothing that comes later; nor for
+ * the GPU, but where the host signals a semaphore once the GPU has given a value (one that follows
+ * a fence, or that others may share).
  *
  * After that a plan is constant; any thread may read it. */
 #ifndef BELFRY_RANDOM_PLAN_H

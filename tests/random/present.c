@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Presents, behind submits of a program and on their VkQueues, on the test driver: no part of a plan,
- * since nothing waits for them; but like a window's they may find the driver blocking. Some wait for
- * all that was submitted to their queue (plan.h), by a batch of their own that signals a binary
- * semaphore; the driver says if such a wait comes before its signal. Each thread has a swapchain:
- * two would have to take turns, and one may be waiting for what the other is to submit. */
+/* Presents, behind submits of a program and on their VkQueues, on the test driver: no part of a
+ * plan, since nothing waits for them; but like a window's they may find the driver blocking. Some
+ * wait for all that was submitted to their queue (plan.h), by a batch of their own that signals a
+ * binary semaphore; the driver says if such a wait comes before its signal. Each thread has a
+ * swapchain: two would have to take turns, and one may be waiting for what the other is to
+ * submit. */
 #include "run.h"
 #include "../support/type.h"
 
@@ -72,7 +73,8 @@ void present_destroy(struct bench *bench)
 }
 
 /* An image and its present; an image there may be none, since earlier ones stand behind work that
- * waits. That it comes again means that its last present is over, and what that waited for consumed. */
+ * waits. That it comes again means that its last present is over, and what that waited for
+ * consumed. */
 static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue, bool waits)
 {
     struct bench *bench = run->bench;
@@ -104,8 +106,8 @@ static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue,
     return result;
 }
 
-/* Then a present that waits for what depends on outside would have a VkQueue's other queues wait behind it
- * (scheduler/outside.h, OW-5), which the model knows nothing of. */
+/* Then a present that waits for what depends on outside would have a VkQueue's other queues wait
+ * behind it (scheduler/outside.h, OW-5), which the model knows nothing of. */
 static bool plan_has_outside(const struct plan *plan)
 {
     for (int s = 0; s < plan->semaphore_count; s++)

@@ -182,8 +182,8 @@ TEST_AROUND(test_binary_sides, struct world, w, world_init, finish)
     assert_false(atomic_load(&w->queues[2].blocked));
 }
 
-/* OW-1, OW-3: a signal that is accepted but not grounded satisfies those alone who go by accepted ones;
- * who is blocked by it has the lists watched. */
+/* OW-1, OW-3: a signal that is accepted but not grounded satisfies those alone who go by accepted
+ * ones; who is blocked by it has the lists watched. */
 TEST_AROUND(test_accepted_before_grounded, struct world, w, world_init, finish)
 {
     uint64_t engines = 0;

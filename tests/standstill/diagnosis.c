@@ -18,7 +18,8 @@ struct made {
     struct bf_graph_engine engines[3];
 };
 
-/* By its first letter: f and g are fences, b is binary, x and y are timelines that others may signal. */
+/* By its first letter: f and g are fences, b is binary, x and y are timelines that others may
+ * signal. */
 static uint32_t object(struct made *m, char letter)
 {
     uint32_t i = 0;
@@ -38,9 +39,9 @@ static uint32_t object(struct made *m, char letter)
     return i;
 }
 
-/* "A: s<5 t=1 u<2 t=2 B!: t=1": queue A waits for s to reach 5; a packet behind that signals t to 1, and a third
- * one waits for u and signals t to 2. Nothing but its engine, the second one, keeps B. Each queue has stood for
- * two seconds; "A/:" for half of one. */
+/* "A: s<5 t=1 u<2 t=2 B!: t=1": queue A waits for s to reach 5; a packet behind that signals t to
+ * 1, and a third one waits for u and signals t to 2. Nothing but its engine, the second one, keeps
+ * B. Each queue has stood for two seconds; "A/:" for half of one. */
 static void make(struct made *m, const char *text)
 {
     *m = (struct made){.graph = {.objects = m->objects,
@@ -170,13 +171,14 @@ TEST(test_graphs)
              "1") ", which packet 2 of B would signal; " WAITS("B", "t",
                                                                "1") ", which "
                                                                     "packet 2 of A would signal"},
-        /* Somebody else can satisfy a member: then it is no circle, and what keeps that one is told. */
+        /* Somebody else can satisfy a member: then it is no circle, and what keeps that one is
+         * told. */
         {"A: s<1 t=1 B: t<1 s=1 C: u<1 s=1",
          WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
                               "signal it; 2 more queues wait for it"},
         {"A: s<1 t=1 B: t<1 s=1 C!: s=1", ""},
-        /* A second wait, of the same packet or of one before the signal, has to be satisfied, too: then one
-         * signal is not enough, or another one is. */
+        /* A second wait, of the same packet or of one before the signal, has to be satisfied, too:
+         * then one signal is not enough, or another one is. */
         {"A: f<1 g<1 t=1 B: t<1 f=1 u=1 C: u<1 g=1",
          "a circle, unless the host signals f to 1 and more, for 2.0 s: " WAITS(
              "A", "f",
@@ -244,8 +246,8 @@ TEST(test_engines)
            "the host or by somebody outside of the device");
 }
 
-/* A call that waits for the GPU is no cause while the GPU is busy; a packet that could go is told only
- * where no call keeps it. */
+/* A call that waits for the GPU is no cause while the GPU is busy; a packet that could go is told
+ * only where no call keeps it. */
 TEST(test_calls)
 {
     struct made m;

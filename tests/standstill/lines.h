@@ -9,12 +9,13 @@
 void told_begin(void);
 void told_end(void);
 
-/* Waits for the next line, and fails the test if it doesn't match the pattern. Of work and calls that are
- * only slow, because the machine has other things to do, lines may come at any time: they are passed over,
- * unless they match. */
+/* Waits for the next line, and fails the test if it doesn't match the pattern. Of work and calls
+ * that are only slow, because the machine has other things to do, lines may come at any time: they
+ * are passed over, unless they match. */
 void told_expect(const char *pattern);
 
-/* The program is complete: what was true before, while it was being submitted, may have been told. */
+/* The program is complete: what was true before, while it was being submitted, may have been
+ * told. */
 void told_settle(void);
 
 /* Returns once the watchdog's thread sleeps: without a time-out at rest, else with one. */

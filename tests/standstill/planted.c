@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs in each of which a standstill was planted: a signal that nobody submits, a circle, or a
- * packet that the GPU doesn't finish. Each has to be told with the right name, and, where a signal of the
- * host's would end it, by a signal that does end it.
+/* Random programs in each of which a standstill was planted: a signal that nobody submits, a
+ * circle, or a packet that the GPU doesn't finish. Each has to be told with the right name, and,
+ * where a signal of the host's would end it, by a signal that does end it.
  *
- * A program is a set of batches in an order in which each waits only for signals of earlier ones; queues get
- * theirs in that order, and are submitted to in any. So without what was planted it ends. */
+ * A program is a set of batches in an order in which each waits only for signals of earlier ones;
+ * queues get theirs in that order, and are submitted to in any. So without what was planted it
+ * ends. */
 #include "support/world.h"
 #include "random/rng.h"
 
@@ -147,8 +148,8 @@ static void plant_missing(struct program *p)
     vulkan_signal(p->w->device, p->timelines[PLANTED], 3);
 }
 
-/* An earlier batch waits for a later one, which waits for it. Of a certain one, the driver is made to take
- * a signal that no program may make. */
+/* An earlier batch waits for a later one, which waits for it. Of a certain one, the driver is made
+ * to take a signal that no program may make. */
 static uint32_t plant_circle(struct program *p)
 {
     int early = (int)rng_below(&p->rng, (uint32_t)p->count - 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Engines that hang, on a test driver that says that it is a GPU: work of a command queue that doesn't end
- * loses the device after the time that is set, and frees whoever waits, though the driver knows of
- * nothing; what isn't a command queue's, or was exempted, or ends in time, does nothing. */
+/* Engines that hang, on a test driver that says that it is a GPU: work of a command queue that
+ * doesn't end loses the device after the time that is set, and frees whoever waits, though the
+ * driver knows of nothing; what isn't a command queue's, or was exempted, or ends in time, does
+ * nothing. */
 #include "support/fixture.h"
 
 #include <pthread.h>

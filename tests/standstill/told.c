@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the watchdog tells of programs that stand still, on the test driver, whose work and calls last as
- * long as a test wants. A test plants a standstill, waits for the line that names it, and ends it. */
+/* What the watchdog tells of programs that stand still, on the test driver, whose work and calls
+ * last as long as a test wants. A test plants a standstill, waits for the line that names it, and
+ * ends it. */
 #include "support/world.h"
 
 #include <pthread.h>
