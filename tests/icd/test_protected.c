@@ -57,7 +57,7 @@ static void rig_close(struct rig *r)
     vulkan_destroy(r->f.device, r->plain_pool, r->guarded_pool);
     vulkan_expect(&r->f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     vkDestroyDevice(r->f.device, NULL);
-    vkDestroyInstance(r->f.instance, NULL);
+    device_close_instance(&r->f);
 }
 
 /* A batch with an empty command buffer of the pool, in the words of either version. */
@@ -128,10 +128,10 @@ TEST(test_refused)
     memset(&f, 0, sizeof(f));
     assert_success(world_instance(&f, "SHAPE=q2 PROTECTED=0"));
     assert_int_equal(open_device(&f, 0), VK_ERROR_FEATURE_NOT_PRESENT);
-    vkDestroyInstance(f.instance, NULL);
+    device_close_instance(&f);
     /* One queue for two. */
     assert_success(world_instance(&f, "SHAPE=q1 PROTECTED=1"));
     assert_int_equal(open_device(&f, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT),
                      VK_ERROR_INITIALIZATION_FAILED);
-    vkDestroyInstance(f.instance, NULL);
+    device_close_instance(&f);
 }
