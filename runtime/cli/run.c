@@ -383,7 +383,8 @@ static int specialize_leave_out(void)
     return CLI_DONE;
 }
 
-static int run_main(int argc, char **argv)
+/* Returns only if the program isn't there in its place. */
+static int request_run(struct request *request, int argc, char **argv)
 {
     static const struct option options[] = {
         {"trace", required_argument, NULL, 't'},
@@ -396,7 +397,6 @@ static int run_main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    struct request request = {.order = ORDER_ABOVE};
     int result = CLI_DONE;
     int option;
     opterr = 0;
@@ -407,25 +407,25 @@ static int run_main(int argc, char **argv)
             if (!*optarg) {
                 return cli_usage("run", "--trace takes the name of a file");
             }
-            result = setting_pass(&request, "trace", optarg, "--trace");
+            result = setting_pass(request, "trace", optarg, "--trace");
             break;
         case 'q':
-            result = setting_pass(&request, "queues", optarg, "--queues");
+            result = setting_pass(request, "queues", optarg, "--queues");
             break;
         case 's':
-            result = setting_pass(&request, "summary", "true", "--summary");
+            result = setting_pass(request, "summary", "true", "--summary");
             break;
         case 'r':
-            result = setting_pass(&request, "report", "true", "--report");
+            result = setting_pass(request, "report", "true", "--report");
             break;
         case 'S':
-            result = setting_option(&request, optarg);
+            result = setting_option(request, optarg);
             break;
         case 'a':
-            result = layer_option(&request, ORDER_ABOVE, optarg);
+            result = layer_option(request, ORDER_ABOVE, optarg);
             break;
         case 'b':
-            result = layer_option(&request, ORDER_BELOW, optarg);
+            result = layer_option(request, ORDER_BELOW, optarg);
             break;
         case 'h':
             fputs(cli_run.details, stdout);
@@ -443,26 +443,26 @@ static int run_main(int argc, char **argv)
         return cli_usage("run", "which program?");
     }
 
-    if (request.trace) {
-        result = run_trace_check(request.trace, &request.trace_former);
+    if (request->trace) {
+        result = run_trace_check(request->trace, &request->trace_former);
         if (result != CLI_DONE)
             return result;
         /* Where a symbolic link leads to: the program creates the file, and follows none. */
-        if (request.trace_former)
-            environment_set(VARIABLE_PREFIX "TRACE", request.trace_former);
+        if (request->trace_former)
+            environment_set(VARIABLE_PREFIX "TRACE", request->trace_former);
     }
-    result = environment_prepare(&request);
+    result = environment_prepare(request);
     if (result != CLI_DONE) {
         return result;
     }
-    if (request.trace && !request.specialize_given) {
+    if (request->trace && !request->specialize_given) {
         result = specialize_leave_out();
         if (result != CLI_DONE)
             return result;
     }
     char **program = argv + optind;
-    if (program_look(program[0]) && request.trace_former) {
-        result = run_trace_clear(request.trace_former);
+    if (program_look(program[0]) && request->trace_former) {
+        result = run_trace_clear(request->trace_former);
         if (result != CLI_DONE)
             return result;
     }
@@ -470,6 +470,15 @@ static int run_main(int argc, char **argv)
     int error = errno;
     cli_warn("can't run '%s': %s", program[0], strerror(error));
     return error == ENOENT || error == ENOTDIR ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
+}
+
+static int run_main(int argc, char **argv)
+{
+    struct request request = {.order = ORDER_ABOVE};
+    int result = request_run(&request, argc, argv);
+    free(request.trace);
+    free(request.trace_former);
+    return result;
 }
 
 const struct cli_command cli_run = {

@@ -446,7 +446,8 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
             arrows_take(t, packet, wait_count, waits, signal_count, signals, now);
         software_leave(t, packet, now);
         struct bf_trace_queue *queue = &t->queues[packet->queue];
-        t->summary.queues[packet->queue].handed_over++;
+        t->summary.queues[packet->queue].handed_over +=
+            packet->kind == BF_TRACE_EXECUTE || packet->kind == BF_TRACE_BIND_SPARSE;
         if (packet->timed) {
             bf_trace_hardware_track(t, packet->queue, 0);
             bf_trace_count_for(t, packet->queue, BF_TRACK_IN_FLIGHT, 1, now);

@@ -189,7 +189,7 @@ static void print_queues(const struct bf_summary *s, uint64_t now, int engine_wi
         const struct bf_summary_queue *q = &s->queues[i];
         if (q->own)
             continue;
-        bool known = q->timed > 0 || q->handed_over == q->presents;
+        bool known = q->timed > 0 || q->handed_over == 0;
         const char *held = q->held ? bf_cell_duration(a, held_by(q, now)) : "-";
         const char *busy = known ? bf_cell_duration(b, s->executing.queues[i].busy) : "unknown";
         fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %*s  %*s\n",

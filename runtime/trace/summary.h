@@ -24,7 +24,7 @@ struct bf_summary_queue {
     bool own; /* Belfry's: in none of the sums */
     uint64_t own_ns;
     uint64_t queued;
-    uint64_t handed_over;
+    uint64_t handed_over; /* submissions; presents are none */
     uint64_t dropped;
     uint64_t timed; /* GPU stamps were read */
     uint64_t presents;

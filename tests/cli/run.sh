@@ -107,7 +107,15 @@ run 0 run --trace /dev/null -- echo ran; [ -c /dev/null ] || fail '/dev/null is 
 for wrong in precious "the folder" missing/t dangling; do
     run 2 run --trace "$wrong" -- echo ran; silent out; says err "$wrong': "; lines err 1
 done
-says precious precious
+grep -q precious precious || fail 'something precious is gone'
+if command -v python3 >/dev/null; then # whose lock stands for that of a program that is traced
+    python3 -c 'import fcntl, subprocess, sys
+file = open("kept", "r+")
+fcntl.lockf(file, fcntl.LOCK_EX)
+sys.exit(subprocess.call(sys.argv[1:]))' "$belfry" run --trace kept -- echo ran >out 2>err
+    [ $? -eq 2 ] || fail 'a trace that is being written is replaced'
+    silent out; says err 'is writing it'; lines err 1
+fi
 VK_BELFRY_MULTI_ENGINE_TRACE=kept run 0 run -- echo ran; [ -s kept ] || fail 'nobody asked for that'
 
 # What the user had there stays.

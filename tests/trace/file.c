@@ -154,6 +154,37 @@ TEST(goes_on)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Others can tell that the file is being written. */
+static short lock_seen(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    bool asked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0;
+    close(fd);
+    return asked ? lock.l_type : -1;
+}
+
+TEST(locked_while_written)
+{
+    char folder[64], path[128];
+    folder_make(folder);
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run"));
+    struct bf_trace *trace = trace_open(path);
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(lock_seen(path) == (i ? F_UNLCK : F_WRLCK) ? 0 : 1);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        if (i == 0)
+            bf_trace_destroy(trace);
+    }
+    check_and_remove(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* Says where its files are when the process ends, if they are there. */
 static void end_with_traces(const char *folder)
 {

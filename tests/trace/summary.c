@@ -182,7 +182,7 @@ TEST(table)
     line_has(text, "Belfry: synthetic", "on Paper GPU (pencil 1.0)");
     line_has(text, "", "4 submissions, 1 presents, 1 host signals, 1 dropped");
     line_has(text, "GPU times are uncalibrated", "");
-    line_has(text, "graphics 0", " 2 3 2 15.00 ms ");
+    line_has(text, "graphics 0", " 2 2 2 15.00 ms ");
     line_has(text, "copy 0", " 1 1 1 10.00 ms ");
     line_has(text, "direct", "graphics 0 1 0 - 10.00 ms");
     line_has(text, "compute", "graphics 0 1 0 - 5.00 ms");
