@@ -118,6 +118,7 @@ void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handl
     if (!sem)
         return;
     atomic_store(&sem->external, true);
+    atomic_store(&sem->outside, true);
     atomic_store(&scheduler->seen_outside, true);
     bf_engines_pump(scheduler, bf_semaphore_look_again(sem)); /* who waits for it is to watch it */
 }
@@ -129,6 +130,7 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem)
         return;
     atomic_store(&sem->external, true);
+    atomic_store(&sem->outside, true);
     atomic_store(&scheduler->seen_outside, true);
     if (sem->timeline && scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, handle,
                                                                       &value) == VK_SUCCESS)
@@ -142,12 +144,11 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
     return ahead > reached ? ahead : reached;
 }
 
-/* Do others signal it, and nobody here by a fence? The values of a fence's semaphore may come from
- * work that is held, or from the CPU; on attached devices 'external' means no more than that Belfry
- * may not see the signals. */
-static bool semaphore_is_outside(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
+/* May others signal it, and is no fence here on it? A fence's values may come from work that is held, or
+ * from the CPU. */
+static bool semaphore_is_outside(struct bf_semaphore *sem)
 {
-    return !scheduler->gpu.attached && atomic_load(&sem->fences) == 0;
+    return atomic_load(&sem->outside) && atomic_load(&sem->fences) == 0;
 }
 
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
@@ -161,7 +162,7 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
         return true; /* what is left of its waits is over */
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
         return false;
-    if (rule == BF_WAIT_NATIVE && semaphore_is_outside(scheduler, sem))
+    if (rule == BF_WAIT_NATIVE && semaphore_is_outside(sem))
         return true;
     uint64_t value;
     if (scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sem->handle, &value) !=

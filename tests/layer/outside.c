@@ -122,8 +122,7 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
                      VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
     vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, theirs, NULL);
-    vkDestroySemaphore(w->device, mine, NULL);
+    vulkan_destroy(w->device, theirs, mine);
 }
 
 /* A program with queues beside each other, some alone on their VkQueue, and a semaphore that
@@ -144,10 +143,7 @@ static struct outside outside_begin(struct device *w)
 static void outside_end(struct device *w, struct outside *o)
 {
     assert_success(vkDeviceWaitIdle(w->device));
-    vkDestroySemaphore(w->device, o->mine, NULL);
-    vkDestroySemaphore(w->device, o->theirs, NULL);
-    vkDestroySemaphore(w->device, o->t, NULL);
-    vkDestroySemaphore(w->device, o->binary, NULL);
+    vulkan_destroy(w->device, o->mine, o->theirs, o->t, o->binary);
 }
 
 static void submit(VkQueue queue, struct vulkan_batch batch)
@@ -250,7 +246,8 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
     struct screen s;
     screen_open(w, &s, NULL, 0);
     VkSemaphore acquired = vulkan_binary(w->device), other = exportable(w),
-                inside = exportable(w); /* which nobody outside has */
+                theirs = import_of(w, other), inside = exportable(w),
+                copy = import_of(w, inside); /* which nobody signals */
     uint32_t image;
     for (uint64_t round = 1; round <= 5; round++) {
         struct outside o = outside_begin(w);
@@ -268,13 +265,11 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
         assert_success(screen_present(q[round % 5], &s, image, o.binary));
         assert_accepted(w, &o, 4);
         vulkan_signal(w->device, o.theirs, 1);
-        vulkan_signal(w->device, other, round);
+        vulkan_signal(w->device, theirs, round);
         outside_end(w, &o);
         assert_accepted(w, &o, 6);
     }
-    vkDestroySemaphore(w->device, acquired, NULL);
-    vkDestroySemaphore(w->device, other, NULL);
-    vkDestroySemaphore(w->device, inside, NULL);
+    vulkan_destroy(w->device, acquired, other, theirs, inside, copy);
     screen_close(w, &s);
 }
 
@@ -372,8 +367,5 @@ DEVICE_TEST(test_outside_and_lost, "SHAPE=q4 QUIET=1", five)
                      VK_ERROR_DEVICE_LOST);
     w->icd.quiesce();
     vkDestroyFence(w->device, fence, NULL);
-    vkDestroySemaphore(w->device, o.mine, NULL);
-    vkDestroySemaphore(w->device, o.theirs, NULL);
-    vkDestroySemaphore(w->device, o.t, NULL);
-    vkDestroySemaphore(w->device, o.binary, NULL);
+    vulkan_destroy(w->device, o.mine, o.theirs, o.t, o.binary);
 }
