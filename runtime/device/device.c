@@ -115,6 +115,9 @@ VkResult bfGetDeviceRemovedReason(BfDevice handle, BfDeviceRemovedReason *out)
     return result;
 }
 
+/* How long one submission of a removed device may take to end. */
+#define REMOVE_NS UINT64_C(1000000000)
+
 VkResult bfRemoveDevice(BfDevice handle)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
@@ -122,5 +125,6 @@ VkResult bfRemoveDevice(BfDevice handle)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_REMOVED, __func__);
     bf_scheduler_settle(scheduler);
+    bf_scheduler_await_accepted(scheduler, REMOVE_NS);
     return VK_SUCCESS;
 }

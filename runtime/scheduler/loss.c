@@ -184,3 +184,28 @@ void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler)
         free(kept);
     }
 }
+
+/* The engine's submissions one by one, each for so long at most. */
+static void engine_await_accepted(struct bf_engine *engine, uint64_t timeout_ns)
+{
+    const struct bf_gpu *gpu = engine->base.gpu;
+    const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
+    uint64_t value = 0;
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &engine->base.epoch,
+        .pValues = &value,
+    };
+    while (bf_gpu_engine_completed_epoch(&engine->base, &value) == VK_SUCCESS && value < accepted) {
+        value++;
+        if (gpu->vk.vkWaitSemaphores(gpu->handle, &info, timeout_ns) != VK_SUCCESS)
+            return;
+    }
+}
+
+void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns)
+{
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        engine_await_accepted(&scheduler->engines[i], timeout_ns);
+}

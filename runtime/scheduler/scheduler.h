@@ -207,6 +207,11 @@ uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uin
  * hold. The caller holds no engine's lock. */
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
 
+/* Waits for the GPU's work that has epochs, as all of command queues' has, until an engine has
+ * finished nothing for so long: the driver goes on with a device that Belfry has declared lost, and
+ * what was made of it is to stay until then. */
+void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns);
+
 /* Keeps one of the two until the device's end; without memory for that, or with the program's own
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
 void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,

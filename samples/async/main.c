@@ -47,6 +47,7 @@ struct async {
     BfFence graphics_compute; /* the newest compute frame that graphics no longer needs */
     BfEvent events[2];        /* the stage may queue another frame */
     uint64_t frames[2];       /* frames queued so far */
+    uint32_t remove_at;       /* compute frame with which the device is removed; 0: none */
     VkCommandPool pools[2];
     VkCommandBuffer commands[2][COMMANDS];
 };
@@ -70,6 +71,8 @@ static VkResult compute_frame(struct async *async, uint64_t frame)
         TRY(bfQueueWait(show->compute, async->graphics_compute, frame - BUFFERS));
     TRY(bfQueueExecute(show->compute, 1, &commands));
     TRY(bfQueueSignal(show->compute, async->fences[COMPUTE], frame));
+    if (frame == async->remove_at)
+        TRY(bfRemoveDevice(show->belfry));
     return VK_SUCCESS;
 }
 
@@ -213,22 +216,43 @@ static int async_run(struct async *async)
                             show->extent.height, seconds);
 }
 
-int main(int argc, char **argv)
+/* With one device, from its creation to its end. *lost: it was lost meanwhile. */
+static int async_with_device(struct async *async, bool *lost)
 {
-    static struct async async = {.show = {.size = {1280, 720}, .seed = 16, .frames = 60}};
-    struct sample_show *show = &async.show;
+    struct sample_show *show = &async->show;
+    BfDeviceRemovedReason reason = BF_DEVICE_REMOVED_REASON_NONE;
 
-    int exit_code = sample_show_arguments(
-        show, "async",
-        "A compute queue makes waves, a graphics queue draws the newest: each at its own pace.",
-        NULL, 0, argc, argv);
-    if (exit_code != SAMPLE_OPTIONS_GO_ON)
-        return exit_code;
-    exit_code = sample_show_open(show);
+    int exit_code = sample_show_open(show);
     if (exit_code == SAMPLE_OPTIONS_GO_ON) {
-        exit_code = objects_create(&async) < 0 ? SAMPLE_EXIT_FAILED : async_run(&async);
-        objects_destroy(&async);
+        exit_code = objects_create(async) < 0 ? SAMPLE_EXIT_FAILED : async_run(async);
+        *lost = bfGetDeviceRemovedReason(show->belfry, &reason) == VK_ERROR_DEVICE_LOST;
+        if (*lost)
+            sample_complain("the device is lost, for reason %d", reason);
+        objects_destroy(async);
     }
     sample_show_close(show);
     return exit_code;
+}
+
+int main(int argc, char **argv)
+{
+    static struct async async = {.show = {.size = {1280, 720}, .seed = 16, .frames = 60}}, again;
+    struct sample_option remove[] = {
+        {"--remove-at", "N",
+         "remove the device with compute frame N; the sample goes on with a new one",
+         SAMPLE_OPTION_NUMBER, &async.remove_at, 1, UINT32_MAX}};
+
+    int exit_code = sample_show_arguments(
+        &async.show, "async",
+        "A compute queue makes waves, a graphics queue draws the newest: each at its own pace.",
+        remove, 1, argc, argv);
+    if (exit_code != SAMPLE_OPTIONS_GO_ON)
+        return exit_code;
+    /* A device that is lost, be it by that option or by a GPU's fault, takes along all that was made
+     * of it. One more is made from the start; a GPU that loses that, too, won't get through it. */
+    again = async;
+    again.remove_at = 0;
+    bool lost = false;
+    exit_code = async_with_device(&async, &lost);
+    return lost ? async_with_device(&again, &lost) : exit_code;
 }

@@ -37,6 +37,14 @@ for sample in async engines streaming 'training --no-curve'; do
     same $sample.png $sample.one_queue.png
 done
 
+# A device that is lost on the way: another one in the same process draws the same.
+for how in plain append; do
+    run $how lost "$bin/async" --size 160x90 --out lost.png --frames 5 --seed 7 --remove-at 3
+    exits 0 lost
+    says lost.err 'the device is lost, for reason 1'
+    same async.png lost.png
+done
+
 # A file of a size that no chunk divides, through rings of all lengths: all of it is in the picture.
 head -c 100001 "$bin/streaming" >file
 picture file streaming --file file --chunk 30000

@@ -320,9 +320,11 @@ BF_API VkResult bfGetDeviceRemovedReason(BfDevice device, BfDeviceRemovedReason 
 
 /*
  * Declares the device lost (ID3D12Device5::RemoveDevice), by which a program can try what it does
- * then: the driver isn't told, and goes on with what it has. Does nothing on a device that is lost.
+ * then: the driver isn't told, and goes on with what it has. For what command queues have there the
+ * call waits, unless nothing of it ends for a second; the program waits for its VkQueues itself,
+ * before it destroys what they use.
  *
- * Returns VK_SUCCESS once everybody else would be told of the loss. Errors:
+ * Returns VK_SUCCESS; then everybody else is told of the loss. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfRemoveDevice(BfDevice device);
