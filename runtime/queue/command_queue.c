@@ -106,6 +106,8 @@ void bf_command_queue_trace_settled_into(struct bf_trace *trace, struct bf_comma
 {
     struct bf_trace_packet packet = {0};
     const struct bf_trace_sync sync = {(uintptr_t)fence, value};
+    if (!fence->log_handle) /* Belfry's own (T-7) */
+        return;
     bool wait = kind == BF_TRACE_WAIT;
     bf_trace_packet_queued(trace, &packet, queue->base.trace_id, kind, 0);
     bf_command_queue_trace_fence(queue, &packet, wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,

@@ -89,10 +89,12 @@ static VkResult queue_signal_by_packet(struct bf_command_queue *queue, struct bf
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     packet->fence_sync = (struct bf_trace_sync){(uintptr_t)fence, value};
-    bf_trace_packet_queued(scheduler->gpu.trace, &packet->trace, queue->base.trace_id,
-                           BF_TRACE_SIGNAL, 0);
-    bf_command_queue_trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uintptr_t)fence,
-                                 value);
+    if (fence->log_handle) { /* the program's (T-7) */
+        bf_trace_packet_queued(scheduler->gpu.trace, &packet->trace, queue->base.trace_id,
+                               BF_TRACE_SIGNAL, 0);
+        bf_command_queue_trace_fence(queue, &packet->trace, BF_TRACE_FENCE_SIGNAL, (uintptr_t)fence,
+                                     value);
+    }
     bf_queue_append(&queue->base, packet);
     return VK_SUCCESS;
 }
@@ -207,7 +209,7 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&queue->base.scheduler->pending.lock);
-    fence->log_handle = 0; /* Belfry's own fence is not logged */
+    fence->log_handle = 0; /* Belfry's own fence is neither logged nor traced */
     bf_lock_release(&queue->base.scheduler->pending.lock);
     BfFence done = (BfFence)fence;
     const uint64_t one = 1;

@@ -69,6 +69,7 @@ enum {
     CLOCK_INCREMENTAL = 64, /* the first clock number that is local to a sequence */
 
     SEQ_INCREMENTAL_STATE_CLEARED = 1,
+    SEQ_NEEDS_INCREMENTAL_STATE = 2,
     CHILD_ORDERING_EXPLICIT = 3,
     UNIT_COUNT = 2,
 };
@@ -139,9 +140,10 @@ void bf_perfetto_write_track(struct bf_protobuf *pb, const struct bf_perfetto_se
     }
     if (track->counter) {
         size_t counter = bf_protobuf_begin(pb, TRACK_COUNTER);
-        bf_protobuf_varint(pb, COUNTER_UNIT, UNIT_COUNT);
         if (track->unit)
             bf_protobuf_string(pb, COUNTER_UNIT_NAME, track->unit);
+        else
+            bf_protobuf_varint(pb, COUNTER_UNIT, UNIT_COUNT);
         bf_protobuf_end(pb, counter);
     }
     bf_protobuf_varint(pb, TRACK_CHILD_ORDERING, CHILD_ORDERING_EXPLICIT);
@@ -230,6 +232,9 @@ void bf_perfetto_write_event(struct bf_protobuf *pb, struct bf_perfetto_sequence
     size_t packet = bf_protobuf_begin(pb, TRACE_PACKET);
     bf_protobuf_varint(pb, PACKET_TIMESTAMP, timestamp_of(sequence, event->time_ns));
     bf_protobuf_varint(pb, PACKET_SEQUENCE_ID, sequence->id);
+    /* Numbers of strings; the writer gives all names, categories and annotations by these. */
+    if (event->name || event->category || event->annotation_count)
+        bf_protobuf_varint(pb, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
     interned_data_write(pb, sequence, event);
     size_t body = bf_protobuf_begin(pb, PACKET_TRACK_EVENT);
     bf_protobuf_varint(pb, EVENT_TYPE, event->type);

@@ -580,6 +580,8 @@ static void check_order(const struct decoded *d, const struct tracks *tracks)
         if (p->kind != DECODED_EVENT)
             continue;
         assert_int_equal(p->clock, 3);
+        bool numbers = p->name_number || p->category_number || p->annotation_count;
+        assert_int_equal(p->flags, numbers ? 2 : 0); /* it needs what was interned before */
         struct open_track *track = open_track(tracks, p->uuid);
         assert_non_null(track);
         assert_true(track->descriptor->counter == (p->type == DECODED_COUNTER));

@@ -174,14 +174,14 @@ TEST(tracks)
         pb, &first,
         &(struct bf_perfetto_track){
             .uuid = 8, .parent = 7, .name = "c", .rank = -1, .counter = true, .unit = "u"});
-    EXPECT(0x0a, 0x20,                              /* Trace.packet */
-           0x50, 0x01,                              /* trusted_packet_sequence_id 1 */
-           0xe2, 0x03, 0x1b,                        /* track_descriptor */
-           0x08, 0x08,                              /* uuid */
-           0x28, 0x07,                              /* parent_uuid */
-           0x12, 0x01, 'c',                         /* name */
-           0x42, 0x05, 0x18, 0x02, 0x32, 0x01, 'u', /* counter: unit, unit_name */
-           0x58, 0x03,                              /* child_ordering */
+    EXPECT(0x0a, 0x1e,                  /* Trace.packet */
+           0x50, 0x01,                  /* trusted_packet_sequence_id 1 */
+           0xe2, 0x03, 0x19,            /* track_descriptor */
+           0x08, 0x08,                  /* uuid */
+           0x28, 0x07,                  /* parent_uuid */
+           0x12, 0x01, 'c',             /* name */
+           0x42, 0x03, 0x32, 0x01, 'u', /* counter: unit_name */
+           0x58, 0x03,                  /* child_ordering */
            0x60, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
 }
 
@@ -213,9 +213,10 @@ TEST(events)
                                       .annotations = about};
     struct bf_perfetto_sequence first = sequence(1), second = sequence(2);
     bf_perfetto_write_event(pb, &second, &event);
-    EXPECT(0x0a, 0x4c,       /* Trace.packet */
+    EXPECT(0x0a, 0x4e,       /* Trace.packet */
            0x40, 0xe8, 0x07, /* timestamp 1000 */
            0x50, 0x02,       /* trusted_packet_sequence_id 2 */
+           0x68, 0x02,       /* sequence_flags: it needs incremental state */
            0x62, 0x20,       /* interned_data */
            0x0a, 0x08, 0x08, BF_STRING_HELD, 0x12, 4, 'h', 'e', 'l', 'd', /* event_categories */
            0x12, 0x08, 0x08, BF_STRING_WAIT, 0x12, 4, 'w', 'a', 'i', 't', /* event_names */
@@ -234,8 +235,8 @@ TEST(events)
     bf_perfetto_write_event(pb, &second, &event);
     bf_protobuf_rewind(pb, 0);
     bf_perfetto_write_event(pb, &second, &event);
-    EXPECT(0x0a, 0x2a, 0x40, 0xe8, 0x07, 0x50, 0x02, 0x5a, 0x23, 0x48, 0x01, 0x58, 0x09, 0x18,
-           BF_STRING_HELD, 0x50, BF_STRING_WAIT,                         /* as above */
+    EXPECT(0x0a, 0x2c, 0x40, 0xe8, 0x07, 0x50, 0x02, 0x68, 0x02, 0x5a, 0x23, 0x48, 0x01, 0x58, 0x09,
+           0x18, BF_STRING_HELD, 0x50, BF_STRING_WAIT,                   /* as above */
            0x22, 0x05, 0x08, BF_STRING_PACKET, 0x18, 0xac, 0x02,         /* debug_annotations */
            0x22, 0x04, 0x08, BF_STRING_HANDLE, 0x38, 0x01,               /* pointer_value */
            0x22, 0x05, 0x08, BF_STRING_KIND, 0x88, 0x01, BF_STRING_WAIT, /* string_value_iid */
