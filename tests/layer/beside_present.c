@@ -107,6 +107,35 @@ DEVICE_TEST(test_neighbours_go_on_beside_a_present, "SHAPE=q1 INTERNAL_QUEUES=1"
     vulkan_destroy(w->device, held, t);
 }
 
+/* L-3: a present that never returns, on the VkQueue of all, keeps nobody from hearing of a loss. */
+DEVICE_TEST(test_a_loss_is_told_beside_a_present, "SHAPE=q1", two)
+{
+    const BfFenceCreateInfo info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    BfDevice device;
+    BfFence fence;
+    struct stuck s;
+    VkFence vkfence = vulkan_fence(w->device, false);
+    const VkQueue neighbour = w->queues[0][1];
+    const struct vulkan_batch batch = {.commands = device_store(w, 0, 0, 7)};
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateFence(device, &info, &fence));
+    stuck_begin(w, &s);
+    assert_success(bfRemoveDevice(device));
+    assert_int_equal(vulkan_submit(neighbour, batch), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkWaitForFences(w->device, 1, &vkfence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueWaitIdle(neighbour), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueWaitIdle(w->queues[0][0]), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(bfGetFenceValue(fence), UINT64_MAX);
+    assert_int_equal(w->icd.blocked(), 1);
+    stuck_release(w, &s);
+    w->icd.quiesce(); /* the driver knows of no loss, and goes on with the present */
+    screen_close(w, &s.screen);
+    bfDestroyFence(fence);
+    vkDestroyFence(w->device, vkfence, NULL);
+}
+
 struct labelled {
     struct device *w;
     _Atomic int id;
