@@ -474,6 +474,8 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
         .watchdog_ms = d->instance->settings.watchdog,
         .tdr = bf_tdr_info_of(&d->instance->settings),
         .cpu = d->physical->cpu,
+        .at_interrupt = d->instance->settings.at_interrupt,
+        .summary = d->instance->settings.summary,
     };
     VkResult result = bf_device_create(&info, &d->runtime);
     if (result == VK_SUCCESS) {

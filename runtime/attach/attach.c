@@ -213,6 +213,8 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .tdr = bf_tdr_info_of(&settings),
             .cpu = a.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
             .attached = true,
+            .at_interrupt = settings.at_interrupt,
+            .summary = settings.summary,
         };
         result = bf_device_create(&device_info, &device);
     }

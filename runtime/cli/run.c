@@ -325,6 +325,10 @@ static int environment_prepare(const struct request *request)
         !environment_get("VK_MULTI_ENGINE_WATCHDOG")) {
         environment_set(VARIABLE_PREFIX "WATCHDOG", "1000");
     }
+    if (!environment_get(VARIABLE_PREFIX "AT_INTERRUPT") &&
+        !environment_get("VK_MULTI_ENGINE_AT_INTERRUPT")) {
+        environment_set(VARIABLE_PREFIX "AT_INTERRUPT", "true");
+    }
     return CLI_DONE;
 }
 

@@ -35,7 +35,11 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (scheduler_info.timed)
         device->tdr = bf_tdr_create(scheduler, &info->tdr);
     if (scheduler->watch) {
-        struct bf_standstill_info standstill = {.watchdog_ms = info->watchdog_ms};
+        struct bf_standstill_info standstill = {
+            .watchdog_ms = info->watchdog_ms,
+            .at_interrupt = info->at_interrupt,
+            .summary = info->summary,
+        };
         if (device->tdr) {
             standstill.check_ms = bf_tdr_period_ms(&info->tdr);
             standstill.check = bf_tdr_check(device->tdr);

@@ -47,6 +47,8 @@ struct bf_device_info {
      * take long. */
     struct bf_tdr_info tdr;
     bool cpu, attached;
+    bool at_interrupt; /* it tells when a signal ends the program */
+    bool summary;      /* of the trace, at that time */
 };
 
 static inline struct bf_tdr_info bf_tdr_info_of(const struct bf_settings *settings)

@@ -102,6 +102,7 @@ struct bf_settings {
     uint32_t watchdog; /* ms after which a standstill is told; 0: never */
     /* standstill/tdr.h; times in ms */
     uint32_t tdr_level, tdr_delay, tdr_ddi_delay, tdr_limit_count, tdr_limit_time, tdr_debug_mode;
+    bool at_interrupt; /* with it: before SIGINT or SIGTERM ends the program, what waits is told */
 
     /* Where each value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

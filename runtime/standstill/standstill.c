@@ -13,9 +13,11 @@
 #include "base/message.h"
 #include "scheduler/scheduler.h"
 #include "standstill/diagnosis.h"
+#include "standstill/interrupt.h"
 #include "standstill/names.h"
 #include "standstill/snapshot.h"
 #include "standstill/text.h"
+#include "trace/trace.h"
 
 #define CASES 16 /* told at once, at most */
 
@@ -33,6 +35,7 @@ struct bf_standstill {
     struct bf_names names;
     uint64_t least_ns;  /* how long what stands has to stand; 0: nothing is told */
     uint64_t period_ns; /* between two looks */
+    bool summary;
     pthread_t thread;
     _Atomic bool stop;
 
@@ -100,30 +103,52 @@ static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
     return false;
 }
 
-/* Tells what has stood for the time; 'again': also what has been told. */
-static uint32_t standstill_tell(struct bf_standstill *s, uint64_t least_ns, bool again)
+/* What is told of at the end is work and calls that have lasted so long: some are under way at any time. */
+#define ENDING_NS UINT64_C(100000000)
+
+/* When it tells. */
+enum occasion {
+    OCCASION_LOOK,   /* what has stood for the time, and hasn't been told */
+    OCCASION_DEVICE, /* the device is destroyed: all that waits */
+    OCCASION_EXIT,   /* so does the process end */
+};
+
+static bool case_is_due(const struct bf_standstill *s, const struct bf_case *found,
+                        enum occasion occasion)
+{
+    bool waits = found->kind == BF_CASE_CIRCLE || found->kind == BF_CASE_MISSING;
+    if (occasion == OCCASION_LOOK)
+        return !standstill_knows(s, found->key);
+    return waits || found->age_ns >= ENDING_NS;
+}
+
+static uint32_t standstill_tell(struct bf_standstill *s, enum occasion occasion)
 {
     struct bf_graph graph;
     struct bf_case cases[CASES];
     uint64_t keys[CASES];
-    size_t count = 0;
+    uint32_t told = 0;
     if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
         bf_snapshot_free(&graph); /* the next look may find out */
         return 0;
     }
-    count = bf_diagnose(&graph, least_ns, cases, CASES);
+    size_t count = bf_diagnose(&graph, occasion == OCCASION_LOOK ? s->least_ns : 0, cases, CASES);
     for (size_t i = 0; i < count; i++) {
         char text[BF_CASE_TEXT];
         keys[i] = cases[i].key;
-        if (!again && standstill_knows(s, keys[i]))
+        if (!case_is_due(s, &cases[i], occasion))
             continue;
+        told++;
         bf_case_write(&graph, &cases[i], text);
-        bf_message(BF_MESSAGE_WARNING, "%s", text);
+        if (occasion == OCCASION_EXIT)
+            bf_message_at_exit(BF_MESSAGE_WARNING, "%s", text);
+        else
+            bf_message(BF_MESSAGE_WARNING, "%s", text);
     }
     memcpy(s->told, keys, count * sizeof(*keys));
     s->told_count = (uint32_t)count;
     bf_snapshot_free(&graph);
-    return (uint32_t)count;
+    return told;
 }
 
 /* One look. Returns whether there is a reason for the next one in a period. */
@@ -140,7 +165,7 @@ static bool standstill_look(struct bf_standstill *s)
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     if (stands)
-        standstill_tell(s, s->least_ns, false);
+        standstill_tell(s, OCCASION_LOOK);
     else
         s->told_count = 0;
     uint64_t now_ns = s->now_ns;
@@ -155,7 +180,8 @@ static void *standstill_run(void *argument)
     struct bf_standstill *s = argument;
     struct bf_device_watch *watch = s->watch;
     while (!atomic_load(&s->stop)) {
-        uint32_t bell = atomic_load(&watch->bell);
+        uint32_t bell = atomic_load(&watch->bell); /* whoever rings from here on is heard */
+        bf_interrupt_check();
         if (!standstill_look(s)) {
             atomic_store(&watch->resting, 1); /* WD-3 */
             if (!standstill_look(s)) {
@@ -186,6 +212,7 @@ struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
     s->scheduler = scheduler;
     s->watch = scheduler->watch;
     s->check = info->check;
+    s->summary = info->summary;
     s->now_ns = 1;
     s->looked_ns = bf_now_ns();
     s->least_ns = (uint64_t)info->watchdog_ms * 1000000;
@@ -203,6 +230,8 @@ struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
     if (error)
         goto fail;
     pthread_setname_np(s->thread, "belfry-watchdog");
+    if (s->least_ns)
+        bf_interrupt_add(s, info->at_interrupt);
     return s;
 
 fail:
@@ -215,6 +244,7 @@ void bf_standstill_destroy(struct bf_standstill *s)
 {
     if (!s)
         return;
+    bf_interrupt_remove(s);
     atomic_store(&s->stop, true);
     bf_watch_ring(s->watch);
     pthread_join(s->thread, NULL);
@@ -222,19 +252,40 @@ void bf_standstill_destroy(struct bf_standstill *s)
     free(s);
 }
 
-uint32_t bf_standstill_tell(struct bf_standstill *s)
+static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
 {
-    if (!s)
-        return 0;
-    bf_lock_acquire(&s->lock);
     bool active = false;
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
     call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count], &active);
-    uint32_t count = active ? standstill_tell(s, 0, false) : 0;
+    return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_tell(s, occasion) : 0;
+}
+
+uint32_t bf_standstill_tell(struct bf_standstill *s)
+{
+    if (!s || !s->least_ns)
+        return 0;
+    bf_lock_acquire(&s->lock);
+    uint32_t count = standstill_end(s, OCCASION_DEVICE);
     bf_lock_release(&s->lock);
     return count;
+}
+
+void bf_standstill_tell_at_exit(struct bf_standstill *s)
+{
+    if (!bf_lock_try_briefly(
+            &s->lock)) /* a look that doesn't end has been told, or will never be */
+        return;
+    standstill_end(s, OCCASION_EXIT);
+    bf_lock_release(&s->lock);
+    if (s->summary)
+        bf_trace_print_summary(s->scheduler->gpu.trace, stderr);
+}
+
+struct bf_device_watch *bf_standstill_watch(struct bf_standstill *s)
+{
+    return s->watch;
 }
 
 void bf_standstill_name(struct bf_standstill *s, VkObjectType type, uint64_t handle,

@@ -51,6 +51,8 @@ struct bf_standstill_info {
     uint32_t watchdog_ms;             /* 0: nothing is told */
     uint32_t check_ms;                /* with a check: the longest period that suits it */
     struct bf_standstill_check check; /* look: NULL: none */
+    bool at_interrupt;                /* a signal that ends the program is told (interrupt.h) */
+    bool summary;                     /* so is the trace's summary */
 };
 
 /* Starts the watchdog of a scheduler that was made with 'watched'. NULL: no memory or no thread,
@@ -63,6 +65,13 @@ void bf_standstill_destroy(struct bf_standstill *standstill);
 /* Tells whatever stands still now, for however short a time; returns how many cases there were.
  * Thread-safety: safe. */
 uint32_t bf_standstill_tell(struct bf_standstill *standstill);
+
+/* The process ends: the same, and the summary. Of work and calls only what has lasted, since a healthy program
+ * always has some. */
+void bf_standstill_tell_at_exit(struct bf_standstill *standstill);
+
+/* What wakes it. */
+struct bf_device_watch *bf_standstill_watch(struct bf_standstill *standstill);
 
 /* Names by which it tells (standstill/names.h). Thread-safety: safe. */
 void bf_standstill_name(struct bf_standstill *standstill, VkObjectType type, uint64_t handle,

@@ -344,7 +344,7 @@ static const char *shell_word(const char *path, char *word, size_t size)
 }
 
 /* The program ends, or unloads the library. It may not have destroyed its devices. */
-__attribute__((destructor)) static void outputs_end(void)
+__attribute__((destructor)) void bf_outputs_end(void)
 {
     bf_lock_acquire(&outputs_lock);
     for (struct bf_output *o = outputs; o; o = o->next) {

@@ -110,4 +110,7 @@ void bf_output_leave(struct bf_output *output);
 /* Waits until everything that was written to 'pb' before is in the file, or has been given up. */
 void bf_output_drain(struct bf_output *output);
 
+/* The process ends: the same of all outputs, and a line says where each file is. */
+void bf_outputs_end(void);
+
 #endif

@@ -69,6 +69,7 @@ says err 'standard output'
 run 0 run -- env; silent err
 sets VK_ADD_LAYER_PATH "$manifest"; sets VK_INSTANCE_LAYERS $ours
 sets VK_BELFRY_MULTI_ENGINE_QUEUES append; unset_in_out VK_LAYER_PATH; sets VK_BELFRY_MULTI_ENGINE_WATCHDOG 1000
+sets VK_BELFRY_MULTI_ENGINE_AT_INTERRUPT true
 unset_in_out VK_BELFRY_MULTI_ENGINE_TRACE; unset_in_out VK_LOADER_LAYERS_ENABLE
 run 0 run env; sets VK_INSTANCE_LAYERS $ours
 run 0 run --trace t.pftrace --queues native --summary --set messages=info --set queues_per_family=2 env

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told when a program ends while something waits: by a signal, by exit. This executable starts itself
+ * again as such a program. */
+#include "support/world.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void handler(int number)
+{
+    _exit(number);
+}
+
+/* The program: has a packet held, says so, and does what it was started for. */
+static int run_program(const char *how)
+{
+    static const uint32_t one[] = {1, WORLD_END};
+    struct device w;
+    world_open(&w, "SHAPE=q1 QUIET=1", one);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
+    assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    assert_success(
+        vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 3}));
+    if (strcmp(how, "own") == 0)
+        signal(SIGINT, handler);
+    pid_t child = strcmp(how, "child") == 0 ? fork() : 1;
+    if (child > 1)
+        waitpid(child, NULL, 0);
+    if (child == 0) /* which the signal ends at once, and nothing is told */
+        raise(SIGINT);
+    if (strcmp(how, "exit") == 0)
+        return 5;
+    printf("ready\n");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
+/* Starts the program, sends it the signal (0: none), and returns what it wrote to stderr; *status is that of
+ * waitpid. */
+static char *run(const char *how, int number, int *status)
+{
+    static char text[8192];
+    int out[2], err[2];
+    assert_int_equal(pipe(out) | pipe(err), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT,
+               SIG_DFL); /* a shell may have it ignored, as of what runs in its background */
+        signal(SIGTERM, SIG_DFL);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(err[1], STDERR_FILENO);
+        for (int i = 0; i < 2; i++) {
+            close(out[i]);
+            close(err[i]);
+        }
+        setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", "60000", 1); /* it is told at the end alone */
+        execl("/proc/self/exe", "belfry-standstill-interrupt", "run", how, NULL);
+        _exit(127);
+    }
+    close(out[1]);
+    close(err[1]);
+    char ready[6] = "";
+    if (number) {
+        assert_int_equal(read(out[0], ready, sizeof(ready)), 6);
+        kill(child, number);
+    }
+    size_t length = 0;
+    for (ssize_t n = 1; n > 0 && length<sizeof(text) - 1; length += n> 0 ? (size_t)n : 0)
+        n = read(err[0], text + length, sizeof(text) - 1 - length);
+    text[length] = '\0';
+    assert_int_equal(waitpid(child, status, 0), child);
+    close(out[0]);
+    close(err[0]);
+    return text;
+}
+
+TEST(test_ends)
+{
+    static const struct {
+        const char *how;
+        int number;
+        bool told;
+    } cases[] = {
+        {"", SIGINT, true},      {"", SIGTERM, true},
+#ifndef __SANITIZE_THREAD__ /* which lets no signal through in a fork of several threads */
+        {"child", SIGINT, true},
+#endif
+        {"own", SIGINT, false},  {"exit", 0, true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status;
+        const char *text = run(cases[i].how, cases[i].number, &status);
+        const char *line =
+            strstr(text, "belfry: standstill: packet 2 of 3D queue 0:0 waits for semaphore ");
+        print_message("%s, %d: %s", cases[i].how, cases[i].number, text);
+        assert_int_equal(line != NULL, cases[i].told);
+        if (cases[i].told && cases[i].number) {
+            assert_true(WIFSIGNALED(status));
+            assert_int_equal(WTERMSIG(status), cases[i].number);
+        } else {
+            assert_true(WIFEXITED(status));
+            assert_int_equal(WEXITSTATUS(status), cases[i].number ? SIGINT : 5);
+        }
+        assert_null(line ? strstr(line + 20, "standstill") : NULL); /* once */
+    }
+}
+
+static int main_of(int argc, char **argv)
+{
+    return argc > 2 ? run_program(argv[2]) : test_run(argc > 1 ? argv[1] : NULL);
+}
+
+__attribute__((constructor)) static void set_main(void)
+{
+    test_main = main_of;
+}
