@@ -33,8 +33,7 @@ struct program {
     struct bf_access_queue *queues[QUEUES];
     struct bf_access_fence *fences[QUEUES + 1];
     uint64_t values[QUEUES + 1];
-    uint32_t count;
-    uint32_t last[QUEUES], cpu;
+    uint32_t count, last[QUEUES], cpu;
     struct node nodes[NODES];
     bool wanted[BUFFERS][QUEUES][QUEUES][2], found[BUFFERS][QUEUES][QUEUES][2];
 };

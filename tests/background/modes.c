@@ -55,8 +55,7 @@ struct fixture {
     struct story s;
     struct gate gate, later;
     struct bf_background *b;
-    struct item stuck[2];
-    struct item items[64];
+    struct item stuck[2], items[64];
     BfEvent event;
     struct driver d; /* where one has been added */
 };

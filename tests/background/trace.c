@@ -8,8 +8,7 @@
 #include "trace/state.h"
 
 struct timeline {
-    char folder[64];
-    char path[128];
+    char folder[64], path[128];
     struct bf_trace *trace;
     struct bf_background *b;
     struct story s;

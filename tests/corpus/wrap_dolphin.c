@@ -59,8 +59,7 @@ static const char epilogue[] = "#undef main\n"
 /* An option while its lines are read. */
 struct option {
     const char *kind; /* NULL: none has begun */
-    char name[CORPUS_NAME_MOST];
-    char value[128];
+    char name[CORPUS_NAME_MOST], value[128];
 };
 
 /* What was read so far, if anything, becomes a member. */

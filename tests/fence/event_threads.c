@@ -299,7 +299,6 @@ static int descriptors(void)
 
 int main(void)
 {
-    int before = descriptors();
-    int failed = test_run(NULL);
+    int before = descriptors(), failed = test_run(NULL);
     return failed ? failed : descriptors() != before;
 }

@@ -202,8 +202,7 @@ static uint64_t now(void)
 
 struct variant {
     const char *name;
-    bool uncalibrated;
-    bool no_reset;
+    bool uncalibrated, no_reset;
     const char *environment;
 };
 

@@ -213,8 +213,7 @@ struct chaos {
     BfQueue queues[QUEUES];
     BfFence fences[FENCES];
     struct start_line *line;
-    uint32_t seed;
-    uint32_t steps;
+    uint32_t seed, steps;
     _Atomic uint32_t failures;
 };
 

@@ -5,8 +5,7 @@
 struct waiter {
     BfFence fence;
     BfEvent event;
-    uint64_t value;
-    uint64_t seen;
+    uint64_t value, seen;
     VkResult result;
 };
 

@@ -13,8 +13,7 @@
 #define TRACE "VK_BELFRY_MULTI_ENGINE_TRACE"
 
 static struct {
-    char folder[64];
-    char path[96];
+    char folder[64], path[96];
 } place;
 
 static void place_make(void)

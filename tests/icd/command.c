@@ -23,16 +23,14 @@ struct icd_command_pool {
 struct fill_command {
     struct icd_command command;
     struct icd_buffer *buffer;
-    VkDeviceSize offset;
-    VkDeviceSize size;
+    VkDeviceSize offset, size;
     uint32_t word;
 };
 
 struct update_command {
     struct icd_command command;
     struct icd_buffer *buffer;
-    VkDeviceSize offset;
-    VkDeviceSize size;
+    VkDeviceSize offset, size;
     uint8_t data[];
 };
 
@@ -40,9 +38,7 @@ struct copy_command {
     struct icd_command command;
     struct icd_buffer *from;
     struct icd_buffer *to;
-    VkDeviceSize from_offset;
-    VkDeviceSize to_offset;
-    VkDeviceSize size;
+    VkDeviceSize from_offset, to_offset, size;
 };
 
 struct event_command {
@@ -336,8 +332,7 @@ static VkResult icd_AllocateCommandBuffers(VkDevice device_,
     struct icd_device *device = ICD_DEV(device_);
     struct icd_command_pool *pool =
         ICD_FROM(icd_command_pool, ICD_KIND_COMMAND_POOL, pAllocateInfo->commandPool);
-    uint32_t n = pAllocateInfo->commandBufferCount;
-    uint32_t made = 0;
+    uint32_t n = pAllocateInfo->commandBufferCount, made = 0;
     VkResult result = icd_fault(device, __func__);
     if (result != VK_SUCCESS)
         goto fail;

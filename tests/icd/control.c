@@ -23,8 +23,7 @@ static struct {
     /* locked from here */
     struct belfry_icd_counters gone; /* of queues that are no more */
     struct belfry_icd_record *records;
-    size_t capacity;
-    size_t seen;
+    size_t capacity, seen;
     belfry_icd_callback callback;
     void *user;
     struct belfry_icd_sparse_bind binds[MAX_REMEMBERED_BINDS];

@@ -148,8 +148,7 @@ icd_SubmitDebugUtilsMessageEXT(VkInstance instance,
 
 struct private_data {
     VkObjectType type;
-    uint64_t handle;
-    uint64_t data;
+    uint64_t handle, data;
 };
 
 /* Guarded by the driver's lock; searched from end to end, as tests hang little on few objects. */

@@ -6,8 +6,7 @@ static struct {
     _Atomic bool armed; /* written locked */
     /* locked from here */
     char command[64]; /* without "vk"; "": any */
-    uint64_t n;
-    uint64_t calls;
+    uint64_t n, calls;
     VkResult result;
 } fault;
 

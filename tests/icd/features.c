@@ -120,8 +120,7 @@ static void vulkan10_fill(const struct icd_config *config, VkPhysicalDeviceFeatu
 /* Sets what is offered in a struct whose body is zero. */
 static void struct_fill(const struct icd_config *config, VkBaseOutStructure *s)
 {
-    const VkBool32 timeline = config->timeline;
-    const VkBool32 synchronization2 = config->synchronization2;
+    const VkBool32 timeline = config->timeline, synchronization2 = config->synchronization2;
 
     switch ((int)s->sType) {
     case (int)ICD_INTERNAL_QUEUES_FEATURES:

@@ -76,7 +76,6 @@ static VkResult icd_CreateExternalComputeQueueNV(VkDevice device,
                                                  const VkAllocationCallbacks *pAllocator,
                                                  void **pExternalQueue)
 {
-    (void)pAllocator;
     ICD_FAULT(ICD_DEV(device));
     hear(pCreateInfo->preferred, "vkCreateExternalComputeQueueNV", 0);
     *pExternalQueue =
@@ -87,7 +86,6 @@ static VkResult icd_CreateExternalComputeQueueNV(VkDevice device,
 static void icd_DestroyExternalComputeQueueNV(VkDevice device, void *externalQueue,
                                               const VkAllocationCallbacks *pAllocator)
 {
-    (void)device, (void)pAllocator;
     icd_object_free(ICD_FROM(icd_object, ICD_KIND_EXTERNAL_QUEUE, externalQueue));
 }
 
@@ -103,7 +101,6 @@ static VkResult icd_LatencySleepLegacyNV(VkDevice device, VkSemaphore signalSema
 static VkResult icd_LatencySleepNV(VkDevice device, VkSwapchainKHR swapchain,
                                    const struct sleep_info *pSleepInfo)
 {
-    (void)swapchain;
     return icd_LatencySleepLegacyNV(device, pSleepInfo->semaphore, pSleepInfo->value);
 }
 
@@ -111,14 +108,12 @@ static VkResult icd_LatencySleepNV(VkDevice device, VkSwapchainKHR swapchain,
 static VkResult icd_SetLatencySleepModeNV(VkDevice device, VkSwapchainKHR swapchain,
                                           const void *pInfo)
 {
-    (void)swapchain, (void)pInfo;
     ICD_FAULT(ICD_DEV(device));
     return VK_SUCCESS;
 }
 
 static void icd_SetLatencyMarkerNV(VkDevice device, VkSwapchainKHR swapchain, const void *pInfo)
 {
-    (void)swapchain, (void)pInfo;
     ICD_DEV(device);
 }
 

@@ -297,8 +297,7 @@ static bool mapped_seen(const struct icd_device *device, const VkMappedMemoryRan
 {
     const struct icd_memory *memory = MEMORY(range->memory);
     icd_device_seen(device, memory, call);
-    VkDeviceSize begin = memory->map_offset;
-    VkDeviceSize end = begin + memory->map_size;
+    VkDeviceSize begin = memory->map_offset, end = begin + memory->map_size;
     const char *what = NULL;
     if (!memory->mapped)
         what = "which isn't mapped";

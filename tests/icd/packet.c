@@ -47,8 +47,7 @@ static void wait_accept(struct icd_operation *wait, struct icd_queue *queue, con
     struct icd_payload *payload = icd_payload_ref(wait->payload);
     payload->pending++;
     if (payload->timeline) {
-        uint64_t value = *payload->value;
-        uint64_t submitted = *payload->submitted;
+        uint64_t value = *payload->value, submitted = *payload->submitted;
         /* Of a payload that has left the process' view, others may signal. */
         bool others = payload->outside || payload->fd >= 0;
         if (wait->value > value && wait->value > submitted && !others)

@@ -239,8 +239,7 @@ static VkResult icd_AllocateDescriptorSets(VkDevice device_,
     struct icd_device *device = ICD_DEV(device_);
     struct descriptor_pool *pool =
         ICD_FROM(descriptor_pool, ICD_KIND_DESCRIPTOR_POOL, pAllocateInfo->descriptorPool);
-    uint32_t n = pAllocateInfo->descriptorSetCount;
-    uint32_t made = 0;
+    uint32_t n = pAllocateInfo->descriptorSetCount, made = 0;
     VkResult result = icd_fault(device, __func__);
     if (result != VK_SUCCESS)
         goto fail;

@@ -304,8 +304,7 @@ void icd_query_execute(const struct icd_query_command *c, struct icd_queue *queu
     switch ((enum icd_op_code)c->command.code) {
     case ICD_OP_TIMESTAMP: {
         /* Of whatever stage, it is that of the end of all work before; nothing waits for it. */
-        uint64_t now = icd_now();
-        uint64_t at = now > queue->works_until ? now : queue->works_until;
+        uint64_t now = icd_now(), at = now > queue->works_until ? now : queue->works_until;
         query_finish(c, icd_ticks(queue->object.device->config, at) & queue->timestamp_mask, queue);
         break;
     }

@@ -36,8 +36,7 @@ DEVICE_TEST(test_queue_race, QUIET, WORLD_ALL)
     while (!vulkan_counters(&w->icd).queue_wait_idles)
         sched_yield();
     /* The other thread is inside and can't leave. */
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     assert_submitted(w->queues[0][1], .signal = a, .signal_value = 1);
     vulkan_expect(&w->icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     assert_submitted(w->queues[0][0], .signal = b, .signal_value = 1);
@@ -125,8 +124,7 @@ DEVICE_TEST(test_leak, QUIET, WORLD_ALL)
 
 DEVICE_TEST(test_destroy_pending, QUIET, WORLD_ALL)
 {
-    VkSemaphore signalled = vulkan_timeline(w->device, 0);
-    VkSemaphore waited = vulkan_binary(w->device);
+    VkSemaphore signalled = vulkan_timeline(w->device, 0), waited = vulkan_binary(w->device);
     VkFence fence = vulkan_fence(w->device, false);
     VkCommandBuffer commands = device_store(w, 0, 0, 42);
     w->icd.pause();

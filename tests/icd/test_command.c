@@ -182,8 +182,7 @@ TEST(test_calibrated)
         uint64_t whole = (after - before) & mask;
         assert_true(((stamp - before) & mask) <= whole);
         /* Both clocks went on by the same time, but for what the driver says it can't tell. */
-        double device = (double)whole * period;
-        double host = (double)(host_after - host_before);
+        double device = (double)whole * period, host = (double)(host_after - host_before);
         double slack = (double)(deviation_before + deviation_after);
         assert_true(device <= host + slack && host <= device + slack);
         /* The device's clock isn't the host's. */

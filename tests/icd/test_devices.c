@@ -183,8 +183,7 @@ TEST(test_objects_stay_with_their_device)
 
 static VkResult import_across(struct device *from, struct device *to)
 {
-    VkSemaphore theirs = vulkan_timeline(from->device, 5);
-    VkSemaphore ours = vulkan_timeline(to->device, 0);
+    VkSemaphore theirs = vulkan_timeline(from->device, 5), ours = vulkan_timeline(to->device, 0);
     const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = theirs,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};

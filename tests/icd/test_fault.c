@@ -58,8 +58,7 @@ static void *waiter_run(void *argument)
 /* Who waits when the device is lost, thread or queue, is told. */
 DEVICE_TEST(test_lose_wakes_waiters, "SHAPE=q2 QUIET=1", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     VkEvent event;
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(w->device, &info, NULL, &event));

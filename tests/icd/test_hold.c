@@ -48,8 +48,7 @@ DEVICE_TEST(test_packets_without_command_buffers_are_not_held, "SHAPE=q2", WORLD
 
 DEVICE_TEST(test_a_step_releases_one_held_packet_of_one_queue, "SHAPE=q2", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     assert_false(w->icd.step(0, 0));
     w->icd.hold_before_signals(true);
     for (uint32_t i = 1; i <= 2; i++) {
@@ -100,8 +99,7 @@ DEVICE_TEST(test_nothing_wakes_a_held_queue, "SHAPE=q2", WORLD_ALL)
 
 DEVICE_TEST(test_steps_of_a_paused_queue, "SHAPE=q2", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     w->icd.pause();
     for (uint32_t i = 1; i <= 3; i++)
         assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, i), .signal = a,

@@ -309,8 +309,7 @@ TEST(test_memory_is_used_for_what_takes_it)
     assert_success(world_instance(&f, "SHAPE=q1 MEMORY=split BUFFER_TYPES=3 QUIET=1"));
     assert_success(world_device(&f, WORLD_ALL, NULL));
     VkBuffer buffer = buffer_for(&f, 0);
-    VkDeviceMemory local = allocate(&f, 0);
-    VkDeviceMemory cached = allocate(&f, 2);
+    VkDeviceMemory local = allocate(&f, 0), cached = allocate(&f, 2);
     assert_success(vkBindBufferMemory(f.device, buffer, local, 0));
     vulkan_expect(&f.icd, BELFRY_ICD_VIOLATION_COUNT, 0);
     const VkBindBufferMemoryInfo bind = {VK_TYPE(BIND_BUFFER_MEMORY_INFO), .buffer = buffer,

@@ -70,8 +70,7 @@ DEVICE_TEST(test_order, "SHAPE=q2", WORLD_ALL)
     assert_success(vkGetSwapchainImagesKHR(w->device, swapchain, &n, images));
     assert_int_equal(n, 2);
 
-    VkSemaphore acquired = vulkan_binary(w->device);
-    VkSemaphore rendered = vulkan_binary(w->device);
+    VkSemaphore acquired = vulkan_binary(w->device), rendered = vulkan_binary(w->device);
     VkFence fence = vulkan_fence(w->device, false);
     uint32_t first, second, third;
     assert_success(

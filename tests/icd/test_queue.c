@@ -5,8 +5,7 @@
 
 DEVICE_TEST(test_wait_before_signal, "SHAPE=q2 QUIET=1", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     VkCommandBuffer store = device_store(w, 0, 0, 7);
 
     assert_submitted(w->queues[0][0], .wait = a, .wait_value = 1, .commands = store, .signal = b,
@@ -65,8 +64,7 @@ DEVICE_TEST(test_order_in_queue, "SHAPE=q1", WORLD_ALL)
 
 DEVICE_TEST(test_binary, "SHAPE=q2", WORLD_ALL)
 {
-    VkSemaphore binary = vulkan_binary(w->device);
-    VkSemaphore gate = vulkan_timeline(w->device, 0);
+    VkSemaphore binary = vulkan_binary(w->device), gate = vulkan_timeline(w->device, 0);
     VkSemaphore end = vulkan_timeline(w->device, 0);
     w->icd.pause();
     /* The same semaphore goes back and forth: the n-th wait takes the n-th signal. */
@@ -281,8 +279,7 @@ DEVICE_TEST(test_no_wakeups_at_rest, "SHAPE=q4", WORLD_ALL)
 
 DEVICE_TEST(test_shared_timeline, "SHAPE=q2", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 3);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 3), b = vulkan_timeline(w->device, 0);
     const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = a,
                                          .handleType =
                                              VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
@@ -311,8 +308,7 @@ DEVICE_TEST(test_shared_timeline, "SHAPE=q2", WORLD_ALL)
 /* Free submit: the work is done when the call returns, or as soon as what it waits for is. */
 DEVICE_TEST(test_free_submit, "SHAPE=q2 FREE=1 QUIET=1", WORLD_ALL)
 {
-    VkSemaphore a = vulkan_timeline(w->device, 0);
-    VkSemaphore b = vulkan_timeline(w->device, 0);
+    VkSemaphore a = vulkan_timeline(w->device, 0), b = vulkan_timeline(w->device, 0);
     VkSemaphore binary = vulkan_binary(w->device);
     VkFence fence = vulkan_fence(w->device, false);
     assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 1), .signal = a,

@@ -143,8 +143,7 @@ static void submission_tour(const char *environment)
 {
     struct device f;
     world_open_validated(&f, environment);
-    VkSemaphore timeline = vulkan_timeline(f.device, 0);
-    VkSemaphore binary = vulkan_binary(f.device);
+    VkSemaphore timeline = vulkan_timeline(f.device, 0), binary = vulkan_binary(f.device);
     VkFence fence = vulkan_fence(f.device, false);
     VkQueue queue = f.queues[0][0];
 
@@ -233,8 +232,7 @@ TEST_AROUND(test_present, struct device, f, world_open_validated, world_close, "
     VkImage images[8];
     n = 8;
     assert_success(vkGetSwapchainImagesKHR(f->device, swapchain, &n, images));
-    VkSemaphore acquired = vulkan_binary(f->device);
-    VkSemaphore rendered = vulkan_binary(f->device);
+    VkSemaphore acquired = vulkan_binary(f->device), rendered = vulkan_binary(f->device);
     VkFence fence = vulkan_fence(f->device, false);
     for (int frame = 0; frame < 5; frame++) {
         uint32_t index;

@@ -28,8 +28,7 @@ TEST(the_layer_uses_the_library_beside_it)
     assert_int_equal(w.family_count, 3); /* two are the layer's */
     VkFence fence = vulkan_fence(w.device, false);
     VkCommandBuffer commands = device_store(&w, 1, 3, 0x5eed);
-    assert_success(
-        vulkan_submit(w.queues[1][0], (struct vulkan_batch){.commands = commands, .fence = fence}));
+    assert_submitted(w.queues[1][0], .commands = commands, .fence = fence);
     assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_int_equal(w.words[3], 0x5eed);
     vkDestroyFence(w.device, fence, NULL);

@@ -313,9 +313,7 @@ TEST(test_silent_loss)
         VkFence fences[2];
         for (uint32_t i = 0; i < 2; i++) {
             fences[i] = vulkan_fence(w.device, false);
-            assert_success(vulkan_submit(
-                w.queues[0][i],
-                (struct vulkan_batch){.wait = t, .wait_value = 1, .fence = fences[i]}));
+            assert_submitted(w.queues[0][i], .wait = t, .wait_value = 1, .fence = fences[i]);
         }
         /* Polled for, a loss is asked for once a millisecond at most. */
         struct timespec begin, end;

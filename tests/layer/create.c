@@ -938,7 +938,6 @@ static uint32_t opened(const struct fake_request *r, uint32_t family)
 static void VKAPI_CALL no_second_queue(VkDevice device, uint32_t family, uint32_t index,
                                        VkQueue *queue)
 {
-    (void)device;
     *queue = index ? VK_NULL_HANDLE : fake_queue(family, 0, 0);
 }
 

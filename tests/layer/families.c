@@ -19,11 +19,9 @@ static const struct fake_driver driver = {
 /* A list of families as a program gives it, and what must arrive. */
 static const struct list {
     VkSharingMode mode;
-    uint32_t count;
-    uint32_t given[6];
+    uint32_t count, given[6];
     VkSharingMode mode_below;
-    uint32_t count_below;
-    uint32_t below[6];
+    uint32_t count_below, below[6];
 } lists[] = {
     {VK_SHARING_MODE_CONCURRENT, 3, {0, 3, 4}, VK_SHARING_MODE_EXCLUSIVE, 0, {0}},
     {VK_SHARING_MODE_CONCURRENT, 2, {3, 4}, VK_SHARING_MODE_EXCLUSIVE, 0, {0}},

@@ -55,21 +55,15 @@ TEST(test_external_semaphores)
             bool swap = round % 2;
             VkSemaphore wait = swap ? mine : theirs, signal = swap ? theirs : mine;
             uint64_t before = world_accepted(&w);
-            assert_success(vulkan_submit(
-                w.queues[0][0],
-                (struct vulkan_batch){.wait = wait,
-                                      .wait_value = round,
-                                      .commands = device_store(&w, 0, 0, (uint32_t)round),
-                                      .signal = done,
-                                      .signal_value = round}));
+            assert_submitted(w.queues[0][0], .wait = wait, .wait_value = round,
+                             .commands = device_store(&w, 0, 0, (uint32_t)round), .signal = done,
+                             .signal_value = round);
             /* A queue with a VkQueue to itself gives the wait to the driver as it came. */
             assert_int_equal(world_accepted(&w), before + i);
             if (round % 4 < 2)
                 vulkan_signal(w.device, signal, round);
             else
-                assert_success(
-                    vulkan_submit(w.queues[0][1],
-                                  (struct vulkan_batch){.signal = signal, .signal_value = round}));
+                assert_submitted(w.queues[0][1], .signal = signal, .signal_value = round);
             vulkan_wait(w.device, done,
                         round); /* nobody calls anything else: a watcher must notice */
             assert_int_equal(w.words[0], round);
@@ -92,10 +86,8 @@ TEST(test_external_many)
     VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
     for (uint32_t i = 0; i < 8; i++) {
         done[i] = vulkan_timeline(w.device, 0);
-        assert_success(vulkan_submit(w.queues[0][i], (struct vulkan_batch){.wait = mine,
-                                                                           .wait_value = 8 - i,
-                                                                           .signal = done[i],
-                                                                           .signal_value = 1}));
+        assert_submitted(w.queues[0][i], .wait = mine, .wait_value = 8 - i, .signal = done[i],
+                         .signal_value = 1);
     }
     for (uint32_t i = 8; i-- > 0;) {
         assert_int_equal(vulkan_value(w.device, done[i]), 0);
@@ -105,8 +97,7 @@ TEST(test_external_many)
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 8; i++)
         vkDestroySemaphore(w.device, done[i], NULL);
-    vkDestroySemaphore(w.device, mine, NULL);
-    vkDestroySemaphore(w.device, theirs, NULL);
+    vulkan_destroy(w.device, mine, theirs);
     world_close(&w);
 }
 
@@ -115,8 +106,7 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
 {
     VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
     VkFence fence = vulkan_fence(w->device, false);
-    assert_success(vulkan_submit(
-        w->queues[0][0], (struct vulkan_batch){.wait = mine, .wait_value = 1, .fence = fence}));
+    assert_submitted(w->queues[0][0], .wait = mine, .wait_value = 1, .fence = fence);
     w->icd.lose();
     assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
                      VK_ERROR_DEVICE_LOST);

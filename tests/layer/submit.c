@@ -261,8 +261,7 @@ TEST(test_stamps_beside_chained_structs)
         VkStructureType sType;
         const void *pNext;
         VkFlags flags;
-        uint64_t frame;
-        uint64_t rest[8];
+        uint64_t frame, rest[8];
     } boundary = {.sType = (VkStructureType)1000375001, .frame = 9}; /* VkFrameBoundaryEXT */
     const VkPerformanceQuerySubmitInfoKHR pass = {VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR)};
     const void *chains[] = {NULL, &boundary, &pass};

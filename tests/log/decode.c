@@ -242,8 +242,7 @@ TEST(what_is_no_log_is_told_with_its_offset)
 TEST(no_bytes_whatever_make_the_decoder_stray)
 {
     uint32_t random = 1;
-    uint64_t logs = 0;
-    uint64_t errors = 0;
+    uint64_t logs = 0, errors = 0;
     for (int round = 0; round < 3000; round++) {
         file_clear();
         for (int i = 0; i < 3; i++) {

@@ -115,9 +115,7 @@ TEST(count_of_wraparounds_may_overflow)
     struct bf_log_reader_info info = log_info(log, 1);
     struct bf_log_reader reader;
     assert_true(bf_log_reader_init(&reader, &info));
-    uint64_t total = 0;
-    uint64_t modulus = (uint64_t)3 << 32;
-    uint64_t overflows = 0;
+    uint64_t total = 0, modulus = (uint64_t)3 << 32, overflows = 0;
     for (int i = 0; i < 20; i++) {
         uint64_t before = total;
         uint32_t wraparounds = log->header.position.wraparoundCount;
@@ -150,8 +148,7 @@ TEST(count_of_wraparounds_may_overflow)
 
 struct writer {
     BfFenceLogBuffer *log;
-    uint64_t total;
-    uint64_t random;
+    uint64_t total, random;
     uint64_t burst; /* writes less than so many at a time */
     uint32_t ahead;
     int flushes;
@@ -170,8 +167,7 @@ static bool writer_goes_on(void *context)
 
 TEST(what_is_delivered_was_written_whatever_the_writer_does_meanwhile)
 {
-    uint64_t random = 1;
-    uint64_t delivered_in_all = 0;
+    uint64_t random = 1, delivered_in_all = 0;
     for (int round = 0; round < 400; round++) {
         uint32_t ahead = (uint32_t)random_below(&random, 4);
         uint32_t entries = ahead + 1 + (uint32_t)random_below(&random, 40);
@@ -184,8 +180,7 @@ TEST(what_is_delivered_was_written_whatever_the_writer_does_meanwhile)
         info.context = &writer;
         struct bf_log_reader reader;
         assert_true(bf_log_reader_init(&reader, &info));
-        uint64_t next = 0;
-        uint64_t lost = 0;
+        uint64_t next = 0, lost = 0;
         for (int i = 0; i < 100; i++) {
             uint32_t count = read_ok(&reader, (uint32_t)random_below(&random, 2 * entries));
             for (uint32_t j = 0; j < count; j++) {
@@ -586,9 +581,7 @@ TEST(no_bytes_whatever_make_the_reader_stray)
         info.valid_bits = (uint32_t)random_below(&random, 65);
         struct bf_log_reader reader;
         assert_true(bf_log_reader_init(&reader, &info));
-        uint64_t next = 0;
-        uint64_t observed = 0;
-        uint64_t end = 0;
+        uint64_t next = 0, observed = 0, end = 0;
         for (int i = 0; i < 100; i++) {
             uint32_t capacity = (uint32_t)random_below(&random, 30);
             uint32_t count;

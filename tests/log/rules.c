@@ -362,8 +362,7 @@ FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 {
     for (int t = 0; t < 2; t++) { /* those that can stall */
         BfQueue queue = make_queue(f, queue_types[t]);
-        BfFence before = make_native_fence(f, 0), gate = make_fence(f, 0);
-        BfFence after = make_fence(f, 0);
+        BfFence before = make_native_fence(f, 0), gate = make_fence(f, 0), after = make_fence(f, 0);
         BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         VkEvent stall = stall_begin(f, queue);

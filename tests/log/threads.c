@@ -34,8 +34,7 @@ static void word_store(BfFenceLogBuffer *log, uint64_t total)
 static void *writer_run(void *argument)
 {
     const struct writing *writing = argument;
-    uint64_t random = 4;
-    uint64_t end = writing->start + writing->count;
+    uint64_t random = 4, end = writing->start + writing->count;
     for (uint64_t n = writing->start; n < end; n++) {
         /* The word is as late as R-1 allows: it counts all but the 'ahead' - 1 newest. */
         if (n + 1 >= writing->start + writing->ahead)
@@ -84,9 +83,7 @@ static void run(uint32_t entries, uint32_t ahead, uint64_t start, uint64_t count
 
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, writer_run, &writing), 0);
-    uint64_t next = 0;
-    uint64_t delivered = 0;
-    uint64_t lost = 0;
+    uint64_t next = 0, delivered = 0, lost = 0;
     while (next < start + count) {
         enum bf_log_read result = bf_log_reader_read(&reader, items, capacity, &got);
         assert_int_equal(result, BF_LOG_READ_OK);

@@ -196,17 +196,14 @@ TEST(unwrapped_times_are_the_true_ones)
     uint64_t random = 3;
     for (int round = 0; round < 200; round++) {
         uint32_t bits = 8 + (uint32_t)random_below(&random, 49);
-        uint64_t range = (uint64_t)1 << bits;
-        uint64_t now = 1 + random_below(&random, range);
+        uint64_t range = (uint64_t)1 << bits, now = 1 + random_below(&random, range);
         struct times t;
         times_begin(&t, bits, now);
-        uint64_t latest = 0;
-        uint64_t expected_adjusted = 0;
+        uint64_t latest = 0, expected_adjusted = 0;
         for (int i = 0; i < 200; i++) {
             now += random_below(&random, range / 4);
             uint64_t back = random_below(&random, 4) ? 0 : random_below(&random, range / 8);
-            uint64_t end = back < now ? now - back : 1;
-            uint64_t expected = end > latest ? end : latest;
+            uint64_t end = back < now ? now - back : 1, expected = end > latest ? end : latest;
             if (end % range == 0)
                 continue; /* it would be none */
             expected_adjusted += expected != end;

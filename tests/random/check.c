@@ -189,8 +189,7 @@ void check_wait_result(struct run *run, int op, VkResult result)
     VkResult negative = o->kind == OP_FENCE_STATUS ? VK_NOT_READY : VK_TIMEOUT;
     if (result != VK_SUCCESS && result != negative)
         run_fail(run, op, "it returned VkResult %d", result);
-    bool any = o->any && o->item_count > 1;
-    bool known = !any, impossible = any;
+    bool any = o->any && o->item_count > 1, known = !any, impossible = any;
     for (int i = 0; i < o->item_count; i++) {
         if (any) {
             known = known || check_item_known(run, op, i);

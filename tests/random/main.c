@@ -13,13 +13,10 @@
 enum { PROGRAMS_PER_DEVICE = 50 };
 
 struct options {
-    uint64_t seed;
-    uint64_t count;
+    uint64_t seed, count;
     struct plan_limits limits;
     int watchdog_s;
-    bool verbose;
-    bool plan_only;
-    bool attach, vulkan_only;
+    bool verbose, plan_only, attach, vulkan_only;
 };
 
 #ifdef __SANITIZE_THREAD__

@@ -6,8 +6,7 @@
 #include "plan.h"
 
 struct edge {
-    int32_t from;
-    int32_t to;
+    int32_t from, to;
     int32_t next_in;  /* list of edges into 'to' */
     int32_t next_out; /* list of edges out of 'from' */
     bool strong;
@@ -16,15 +15,13 @@ struct edge {
 struct graph {
     struct plan *plan;
     struct edge *edges;
-    int edge_count;
-    int edge_capacity;
+    int edge_count, edge_capacity;
     int32_t *in; /* first edge into each node, -1: none */
     int32_t *out;
     int32_t *degree;
     int32_t *order;
     /* Per batch: the newest of its queue, itself included, that is no bind; and that signals. */
-    int submit_upto[PLAN_BATCHES];
-    int signal_upto[PLAN_BATCHES];
+    int submit_upto[PLAN_BATCHES], signal_upto[PLAN_BATCHES];
 };
 
 static char model_error[256];
@@ -541,8 +538,7 @@ static const char *check_wild(const struct plan *plan, const struct plan_batch *
     const struct plan_semaphore *semaphore = &plan->semaphores[wait->semaphore];
     int arm = wait_arm(plan, batch, wait);
     for (int k = 0; arm >= 0 && wait->source >= 0 && k < semaphore->signal_count; k++) {
-        int op = plan->events[semaphore->signals[k]].op;
-        int source = plan->events[wait->source].op;
+        int op = plan->events[semaphore->signals[k]].op, source = plan->events[wait->source].op;
         if (k == wait->place)
             continue;
         bool armed = plan_before(plan, plan_node_end(arm), plan_node_start(source));
@@ -666,8 +662,7 @@ static void cb_choose_sees(struct plan *plan, int index, struct rng *rng)
         if (other->cb_count)
             cb_see(cb, batch_some_cb(other, rng), true);
     }
-    int start = (int)rng_below(rng, (uint32_t)plan->batch_count);
-    int musts = 0, nevers = 0;
+    int start = (int)rng_below(rng, (uint32_t)plan->batch_count), musts = 0, nevers = 0;
     for (int i = 0; i < plan->batch_count && musts + nevers < 10; i++) {
         int b = (start + i) % plan->batch_count;
         const struct plan_batch *other = &plan->batches[b];

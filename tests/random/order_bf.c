@@ -286,8 +286,7 @@ void bf_extra_ops(struct order *o)
     if (rng_percent(o->rng, o->bell_percent / 2))
         registration_add(o);
     if (rng_percent(o->rng, o->bell_percent)) {
-        int bell = bell_any(o);
-        int dice = (int)rng_below(o->rng, 100);
+        int bell = bell_any(o), dice = (int)rng_below(o->rng, 100);
         if (bell < 0 || dice < 45)
             bells_wait(o);
         else if (dice < 70)

@@ -119,8 +119,7 @@ struct pulse {
     int source, place; /* what satisfies the waits */
     int arm_count;
     int16_t arms[PLAN_QUEUES + 4];
-    int queue_count;
-    int queues[PLAN_QUEUES];
+    int queue_count, queues[PLAN_QUEUES];
 };
 
 /* A new event, or one that stays set and is registered with more than one fence. */

@@ -285,7 +285,6 @@ struct told {
 
 static void hear(BfMessageSeverity severity, const char *message, void *user)
 {
-    (void)severity;
     struct told *told = user;
     if (told->count < 16)
         snprintf(told->lines[told->count++], sizeof(told->lines[0]), "%s", message);

@@ -44,7 +44,6 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 
 uint64_t bf_outside_watch(struct bf_scheduler *scheduler)
 {
-    (void)scheduler;
     lists_watched++;
     return 4;
 }
@@ -52,7 +51,6 @@ uint64_t bf_outside_watch(struct bf_scheduler *scheduler)
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target)
 {
-    (void)scheduler, (void)sem, (void)target;
 }
 
 void bf_last_submission_drop_semaphore(struct bf_scheduler *scheduler, VkSemaphore semaphore)

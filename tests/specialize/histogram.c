@@ -51,8 +51,7 @@ FRESH_TEST(test_one_value)
 TEST(test_shares)
 {
     static const struct {
-        uint32_t uses[6];
-        uint32_t count;
+        uint32_t uses[6], count;
     } cases[] = {
         {{60, 40}, 1},                 /* the fewest */
         {{59, 41}, 2},                 /* 60 % */

@@ -27,7 +27,6 @@ static struct {
 
 static void told_add(BfMessageSeverity severity, const char *text, void *context)
 {
-    (void)severity, (void)context;
     if (strncmp(text, "standstill: ", 12) != 0)
         return;
     pthread_mutex_lock(&told.lock);

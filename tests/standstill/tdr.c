@@ -59,7 +59,6 @@ static struct {
 
 static void hear(BfMessageSeverity severity, const char *text, void *context)
 {
-    (void)severity, (void)context;
     pthread_mutex_lock(&told.lock);
     if (told.count < 64)
         snprintf(told.lines[told.count++], sizeof(told.lines[0]), "%s", text);
@@ -141,37 +140,35 @@ static void wait_for(void *argument)
     }
 }
 
-TEST(work_that_never_ends_loses_the_device_and_frees_who_waits)
+TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fixture, f, open_gpu,
+            close_gpu, DELAY "300")
 {
-    struct fixture f;
-    open_gpu(&f, DELAY "300");
-    BfQueue queue = make_queue_with(&f, 0);
-    BfFence fence = make_fence(&f, 0);
-    VkSemaphore semaphore = make_timeline(&f, 0);
-    VkFence vkfence = vulkan_fence(f.device, false);
-    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
-    stall_begin(&f, queue);
+    BfQueue queue = make_queue_with(f, 0);
+    BfFence fence = make_fence(f, 0);
+    VkSemaphore semaphore = make_timeline(f, 0);
+    VkFence vkfence = vulkan_fence(f->device, false);
+    assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
+    stall_begin(f, queue);
     queue_signal(queue, fence, 7);
-    if (f.layered)
-        submit(&f, f.queues[0][0], write_word_in(&f, 0, 0, 1), semaphore); /* held */
-    int count = f.layered ? 6 : 2;
+    if (f->layered)
+        submit(f, f->queues[0][0], write_word_in(f, 0, 0, 1), semaphore); /* held */
+    int count = f->layered ? 6 : 2;
     struct waiter waiters[6];
     struct thread threads[6];
     for (int i = 0; i < count; i++) {
-        waiters[i] = (struct waiter){&f, i, fence, queue, vkfence, semaphore, VK_INCOMPLETE};
+        waiters[i] = (struct waiter){f, i, fence, queue, vkfence, semaphore, VK_INCOMPLETE};
         thread_start(&threads[i], wait_for, &waiters[i]);
     }
     for (int i = 0; i < count; i++) {
         thread_join(&threads[i]);
         assert_int_equal(waiters[i].result, VK_ERROR_DEVICE_LOST);
     }
-    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_HUNG);
+    assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_HUNG);
     assert_value(fence, UINT64_MAX);
     expect("packet 1 of its queue, 1 command buffers: hangs");
-    reset(&f);
-    f.icd.quiesce();
-    vkDestroyFence(f.device, vkfence, NULL);
-    close_gpu(&f);
+    reset(f);
+    f->icd.quiesce();
+    vkDestroyFence(f->device, vkfence, NULL);
 }
 
 /* The clock doesn't run for what the first queue has, though it is there first, and its engine is
@@ -220,36 +217,31 @@ TEST(what_has_no_timeout_is_no_hang)
 }
 
 /* Half of the time over, the queue is given no more work, and has it when the engine gets on. */
-TEST(work_that_ends_late_goes_on)
+TEST_AROUND(work_that_ends_late_goes_on, struct fixture, f, open_gpu, close_gpu, DELAY "6000")
 {
-    struct fixture f;
-    open_gpu(&f, DELAY "6000");
-    BfQueue queue = make_queue_with(&f, 0);
-    BfFence fence = make_fence(&f, 0);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue_with(f, 0);
+    BfFence fence = make_fence(f, 0);
+    VkEvent stall = stall_begin(f, queue);
     alarm(FIXTURE_SECONDS);
     expect("no more work");
-    execute(queue, write_word(&f, queue, 0, 5));
+    execute(queue, write_word(f, queue, 0, 5));
     queue_signal(queue, fence, 1);
     assert_value(fence, 0);
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_fence(fence, 1);
-    assert_int_equal(read_word(&f, 0), 5);
-    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
-    close_gpu(&f);
+    assert_int_equal(read_word(f, 0), 5);
+    assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
 }
 
-TEST(a_hang_may_be_ignored)
+TEST_AROUND(a_hang_may_be_ignored, struct fixture, f, open_gpu, close_gpu,
+            DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1")
 {
-    struct fixture f;
-    open_gpu(&f, DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1");
-    BfQueue queue = make_queue_with(&f, 0);
-    VkEvent stall = stall_begin(&f, queue);
+    BfQueue queue = make_queue_with(f, 0);
+    VkEvent stall = stall_begin(f, queue);
     expect(" hangs: ");
-    stall_end(&f, stall);
+    stall_end(f, stall);
     await_idle(queue);
-    assert_int_equal(reason_of(&f), BF_DEVICE_REMOVED_REASON_NONE);
-    close_gpu(&f);
+    assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
 }
 
 /* The process ends: by tdr_level, and by the first hang where none may be recovered. */

@@ -163,8 +163,7 @@ PLACE_TEST(large_numbers_become_the_most)
 }
 
 struct seen {
-    uint32_t count;
-    uint32_t numbers;
+    uint32_t count, numbers;
 };
 
 static void see(void *context, const struct bf_archive_key *key, const struct bf_verdict *verdict)
@@ -345,9 +344,7 @@ static void *reader(void *context)
 {
     struct crowd *crowd = context;
     for (uint32_t i = 0; !crowd->end; i++) {
-        uint32_t there = crowd->put;
-        uint32_t number = i * 7 % KEYS;
-        uint32_t found = look(crowd->archive, number);
+        uint32_t there = crowd->put, number = i * 7 % KEYS, found = look(crowd->archive, number);
         if (number < there)
             assert_in_range(found, number + 1, number + 2);
         struct bf_archive_key key = key_of(number);

@@ -144,8 +144,7 @@ TEST(a_subpass_of_a_render_pass_is_drawn_to)
          .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
          .finalLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL},
     };
-    const VkAttachmentReference2 first = drawing_color(0);
-    const VkAttachmentReference2 input = drawing_input(0);
+    const VkAttachmentReference2 first = drawing_color(0), input = drawing_input(0);
     const VkAttachmentReference2 second = drawing_color(1);
     const VkAttachmentReference2 depth = drawing_reference(
         2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL, VK_IMAGE_ASPECT_DEPTH_BIT);

@@ -14,8 +14,7 @@ struct round {
     VkResult result;
     /* What came of it: */
     char name[64];
-    bool struck;
-    bool published;
+    bool struck, published;
 };
 
 /* Without the pools for measurements, which stay for the next ones. */

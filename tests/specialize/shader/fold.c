@@ -17,9 +17,7 @@ static void each(const uint32_t *words, size_t count,
 }
 
 struct survey {
-    uint32_t spec_ids[64], spec_id_count;
-    uint32_t contractions, float_operations, loads, copies;
-    uint32_t highest;
+    uint32_t spec_ids[64], spec_id_count, contractions, float_operations, loads, copies, highest;
 };
 
 static void survey(const uint32_t *in, void *context)
