@@ -150,7 +150,8 @@ struct trace_queue {
     uint64_t fence_packets;
     uint64_t fence_boxes; /* of operations that are drawn as such */
     uint64_t executed;    /* with GPU times */
-    uint64_t untimed;     /* handed over, never timed */
+    uint64_t untimed;     /* handed over, never timed, */
+    uint64_t empty;       /* and those of them that have nothing to time */
     uint64_t dropped;
     uint64_t unfinished; /* the trace ends before they do */
     uint64_t held;

@@ -90,7 +90,7 @@ static void queues_print(const struct trace_report *r, FILE *out)
     for (uint32_t q = 0; q < m->queue_count; q++) {
         const struct trace_queue *queue = &m->queues[q];
         const char *engine = m->engines[queue->engine].name;
-        bool known = queue->executed || !queue->submissions;
+        bool known = queue->executed || queue->submissions == queue->empty;
         const char *b = known ? bf_cell_duration(cells[0], m->busy.queues[q].busy) : "unknown";
         const char *h = queue->held ? bf_cell_duration(cells[1], queue->held_ns) : "-";
         fprintf(out,

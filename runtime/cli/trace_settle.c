@@ -2,11 +2,14 @@
 /* Finds out when packets were done and what they waited for, and adds that up. */
 #include "cli/trace_settle.h"
 
+#include <string.h>
+
 #include "base/map.h"
 
 #define DEPTH_MAX     256 /* packets followed in search of the time when one was done */
 #define SIGNALS_MAX   256 /* signals of a fence searched for the one that ended a wait */
 #define STEPS_MAX     1024
+#define PASSED_ON_MAX 8   /* submissions through which a signal is followed to the work behind it */
 #define PRESENT_STEPS 256 /* packets before a present searched for the work that it waited for */
 #define SKIP_MAX      64  /* presents skipped in search of a predecessor */
 
@@ -315,6 +318,12 @@ static void present_count(struct trace_model *m, const struct trace_packet *p)
         if (cause.time_ns > p->queued_ns)
             presents->waiting_ns +=
                 cause.time_ns < p->handed_over_ns ? cause.time_ns - p->queued_ns : called;
+        /* A submission that only waits and signals passes on whose work it was. */
+        struct trace_cause next;
+        for (int step = 0; step < PASSED_ON_MAX && cause.packet && !cause.packet->end_ns &&
+                           trace_packet_cause(m, cause.packet, &next);
+             step++)
+            cause = next;
         if (presents->caused++ == 0)
             presents->cause = cause.queue;
         else if (presents->cause != cause.queue)
@@ -369,8 +378,10 @@ void trace_settle_oldest(struct trace_model *m)
         queue->submissions++;
         queue->executed += p->end_ns != 0;
         queue->untimed += p->instant && !p->end_ns;
-        if (p->instant && !p->end_ns)
+        if (p->instant && !p->end_ns) {
             untimed_count(m, p->why);
+            queue->empty += strcmp(trace_name(m, p->why), TRACE_NOTHING_TO_TIME) == 0;
+        }
         engine->packets += p->handed_over_ns != 0 && !p->dropped;
         engine->timed += p->end_ns != 0;
         pattern_count(queue, p);

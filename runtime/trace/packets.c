@@ -448,6 +448,7 @@ void bf_trace_packet_handed_over(struct bf_trace *t, struct bf_trace_packet *pac
         struct bf_trace_queue *queue = &t->queues[packet->queue];
         t->summary.queues[packet->queue].handed_over +=
             packet->kind == BF_TRACE_EXECUTE || packet->kind == BF_TRACE_BIND_SPARSE;
+        t->summary.queues[packet->queue].empty += packet->untimed == BF_TRACE_UNTIMED_EMPTY;
         if (packet->timed) {
             bf_trace_hardware_track(t, packet->queue, 0);
             bf_trace_count_for(t, packet->queue, BF_TRACK_IN_FLIGHT, 1, now);

@@ -160,16 +160,18 @@ static void print_engines(const struct bf_summary *s, int width, FILE *out)
     for (uint32_t e = 0; e < s->engine_count; e++) {
         uint32_t queues = 0;
         uint64_t handed_over = 0;
+        uint64_t empty = 0;
         uint64_t timed = 0;
         for (uint32_t q = 0; q < s->queue_count; q++) {
             if (s->queues[q].engine != e || s->queues[q].own)
                 continue;
             queues++;
             handed_over += s->queues[q].handed_over;
+            empty += s->queues[q].empty;
             timed += s->queues[q].timed;
         }
         uint64_t busy = s->executing.engines[e].busy;
-        bool known = timed > 0 || handed_over == 0;
+        bool known = timed > 0 || handed_over == empty;
         const char *time = known ? bf_cell_duration(a, busy) : "unknown";
         fprintf(out, "  %-*s  %6" PRIu32 "  %11" PRIu64 "  %6" PRIu64 "  %*s  %7s\n",
                 bf_cell_padded(s->engines[e].name, width), s->engines[e].name, queues, handed_over,
@@ -189,7 +191,7 @@ static void print_queues(const struct bf_summary *s, uint64_t now, int engine_wi
         const struct bf_summary_queue *q = &s->queues[i];
         if (q->own)
             continue;
-        bool known = q->timed > 0 || q->handed_over == 0;
+        bool known = q->timed > 0 || q->handed_over == q->empty;
         const char *held = q->held ? bf_cell_duration(a, held_by(q, now)) : "-";
         const char *busy = known ? bf_cell_duration(b, s->executing.queues[i].busy) : "unknown";
         fprintf(out, "  %-*s  %-*s  %11" PRIu64 "  %5" PRIu64 "  %*s  %*s\n",

@@ -25,6 +25,7 @@ struct bf_summary_queue {
     uint64_t own_ns;
     uint64_t queued;
     uint64_t handed_over; /* submissions; presents are none */
+    uint64_t empty;       /* those of them that have nothing to time */
     uint64_t dropped;
     uint64_t timed; /* GPU stamps were read */
     uint64_t presents;

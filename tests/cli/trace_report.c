@@ -244,6 +244,37 @@ MADE_TEST(presents_and_what_they_waited_for)
     trace_load_destroy(load);
 }
 
+/* A present whose queue has only passed on a signal waited for the queue that did the work. */
+MADE_TEST(present_of_another_queues_work)
+{
+    uint64_t engine = made_track(m, MADE_PROCESS, "engine", false);
+    struct made_queue work = made_queue(m, engine, "work"), show = made_queue(m, engine, "show");
+    PACKET(work, 1, "execute", .queued_ns = T(10), .handed_over_ns = T(20), .command_buffers = 1);
+    PACKET(show, 2, "execute", .queued_ns = T(30), .handed_over_ns = T(40));
+    made_event(m, &(struct made_event){
+                      .time_ns = T(40),
+                      .track = show.hardware,
+                      .type = 3,
+                      .name = "execute",
+                      .flow = 42,
+                      .notes = {{.name = "packet", .number = 2},
+                                {.name = "without GPU times", .text = "no command buffers"}}});
+    PACKET(show, 3, "present", .queued_ns = T(50), .handed_over_ns = T(900));
+    made_instant(m, &show, 3, "present", T(900), 42, 0);
+    made_run(m, &work, 1, T(25), T(800), 0, 41);
+    made_unblocked(m, &show, 2, T(800), 41);
+    struct trace_load *load = made_load(m, 0);
+    const struct trace_queue *queue = &load->report.model->queues[1];
+    assert_string_equal(queue->name, "show");
+    assert_int_equal(queue->presents.waiting_ns, 750000);
+    assert_int_equal(queue->presents.cause, 0);
+    assert_int_equal(queue->empty, 1);
+    char *text = load_text(load);
+    assert_null(strstr(text, "unknown"));
+    free(text);
+    trace_load_destroy(load);
+}
+
 /* A submission without GPU times has a reason, and isn't missed if there is nothing to time. */
 MADE_TEST(untimed_and_why)
 {
