@@ -25,11 +25,11 @@
  * it comes after the wait's (gates).
  *
  * A present behind a submit may wait for all that this submit's queue has been given, by a binary
- * semaphore. Vulkan wants whatever that depends on to have been submitted by then: it is so where
- * the submit is 'closed', by calls that come before it in I, perhaps still on their way in other
- * threads. So a present may have to wait for these calls, and for nothing that comes later; nor for
- * the GPU, but where the host signals a semaphore once the GPU has given a value (one that follows
- * a fence, or that others may share).
+ * semaphore, where the submit is 'closed': whatever that depends on comes before it in I. Vulkan
+ * wants it to have been submitted by then. Belfry also bears calls that are still on their way in
+ * other threads, and the present waits for them; but not where a semaphore may be shared with
+ * others, who might be the ones to signal it: there such calls have returned. It never waits for
+ * the GPU, but where the host signals a semaphore once the GPU has given a value.
  *
  * After that a plan is constant; any thread may read it. */
 #ifndef BELFRY_RANDOM_PLAN_H

@@ -116,6 +116,28 @@ static bool plan_has_outside(const struct plan *plan)
     return false;
 }
 
+/* Whether calls that the queue's last batch depends on have returned, where that matters (plan.h). */
+static bool present_may_wait(const struct plan *plan, int op)
+{
+    const struct plan_op *o = &plan->ops[op];
+    bool shared = false;
+    for (int s = 0; s < plan->semaphore_count; s++)
+        shared |= plan->semaphores[s].exportable || plan->semaphores[s].face == FACE_EXPORTED;
+    if (!o->closed || !shared)
+        return o->closed;
+    if (!o->batch_count || plan_has_outside(plan))
+        return false;
+    const struct plan_event *last =
+        &plan->events[plan->batches[o->batches[o->batch_count - 1]].event];
+    for (int e = 0; e < plan->event_count; e++) {
+        int before = plan->events[e].op;
+        if (plan_set_has(last->live, e) && before != op &&
+            !plan_before(plan, plan_node_end(before), plan_node_start(op)))
+            return false;
+    }
+    return true;
+}
+
 void present_after(struct run *run, int op)
 {
     const struct plan *plan = run->plan;
@@ -133,7 +155,7 @@ void present_after(struct run *run, int op)
              "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (!supported)
         return;
-    bool waits = plan->ops[op].closed && rng_percent(&rng, 70) && !plan_has_outside(plan);
+    bool waits = rng_percent(&rng, 70) && present_may_wait(plan, op);
     VkResult result = present_one(run, presenter, bench->queues[queue->machine_queue], waits);
     run_must(run, op, result, "a present behind it");
 }
