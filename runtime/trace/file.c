@@ -88,7 +88,7 @@ void bf_trace_file_close(struct bf_trace_file *file)
 bool bf_trace_file_is_there(const struct bf_trace_file *file)
 {
     struct stat status;
-    return stat(file->path, &status) == 0 && status.st_dev == file->device &&
+    return file->path && stat(file->path, &status) == 0 && status.st_dev == file->device &&
            status.st_ino == file->node &&
            (!file->regular || (uint64_t)status.st_size == file->bytes);
 }

@@ -174,33 +174,39 @@ static int output_make(const char *path, struct bf_output **output)
     return error;
 }
 
-/* The link to the process's output for the path. The lock is held. */
-static struct bf_output **output_find(const char *path)
+/* The file ends early, or is somebody else's by now: the next trace gets another. The output itself
+ * is not freed while the process lasts: somebody may still be waiting for its end. */
+static void output_begin_anew(struct bf_output *o)
 {
-    struct bf_output **link = &outputs;
-    while (*link && ((*link)->process != getpid() || strcmp((*link)->asked, path) != 0))
-        link = &(*link)->next;
-    return link;
+    free(o->file.path);
+    o->file = (struct bf_trace_file){.fd = -1};
+    o->error = 0;
+    o->joined = 0;
+    o->events = o->lost = o->bytes = 0;
+}
+
+/* The process's output for the path. The lock is held. */
+static struct bf_output *output_find(const char *path)
+{
+    struct bf_output *o = outputs;
+    while (o && (o->process != getpid() || strcmp(o->asked, path) != 0))
+        o = o->next;
+    return o;
 }
 
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number)
 {
     bf_lock_acquire(&outputs_lock);
-    struct bf_output **link = path ? output_find(path) : NULL;
-    while (link && *link && atomic_load(&(*link)->closing)) {
-        _Atomic uint32_t *closing = &(*link)->closing;
+    struct bf_output *o = path ? output_find(path) : NULL;
+    while (o && atomic_load(&o->closing)) {
         bf_lock_release(&outputs_lock);
-        bf_futex_wait(closing, 1, NULL);
+        bf_futex_wait(&o->closing, 1, NULL);
         bf_lock_acquire(&outputs_lock);
-        link = output_find(path);
     }
-    struct bf_output *o = link ? *link : NULL;
     int error = 0;
-    if (o && !o->users && (o->error || !bf_trace_file_is_there(&o->file))) {
-        *link = o->next; /* it ends early, or is somebody else's by now */
-        output_free(o);
-        o = NULL;
-    } else if (o && !o->users) {
+    if (o && !o->users) {
+        if (o->error || !bf_trace_file_is_there(&o->file))
+            output_begin_anew(o);
         error = output_open(o);
     }
     if (!o) {
