@@ -144,8 +144,8 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
     return ahead > reached ? ahead : reached;
 }
 
-/* May others signal it, and is no fence here on it? A fence's values may come from work that is held, or
- * from the CPU. */
+/* May others signal it, and is no fence here on it? A fence's values may come from work that is
+ * held, or from the CPU. */
 static bool semaphore_is_outside(struct bf_semaphore *sem)
 {
     return atomic_load(&sem->outside) && atomic_load(&sem->fences) == 0;

@@ -68,8 +68,8 @@ struct bf_semaphore {
     VkSemaphore handle;
     bool timeline;
     uint32_t log_handle; /* in logs; 0: it is not logged */
-    /* Its payload may be signalled without Belfry's knowledge (exportable, imported, or known to Belfry by
-     * a fence alone); others have it (exported, imported). */
+    /* Its payload may be signalled without Belfry's knowledge (exportable, imported, or known to
+     * Belfry by a fence alone); others have it (exported, imported). */
     _Atomic bool external, outside;
     _Atomic bool forgotten; /* the program has destroyed it, or the fences that registered it */
     _Atomic bool destroyed; /* the program has; changes under the lock */

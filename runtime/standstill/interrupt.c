@@ -49,7 +49,8 @@ static void interrupt_handle(int number)
     errno = before;
 }
 
-/* The program may have kept the handler's address, to restore it when the library has been unloaded. */
+/* The program may have kept the handler's address, to restore it when the library has been
+ * unloaded. */
 static void library_stay(void)
 {
     Dl_info info;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Told at the end: a program that is ended by SIGINT or SIGTERM, or that exits, while something waits, tells
- * first what that is.
+ * Told at the end: a program that is ended by SIGINT or SIGTERM, or that exits, while something
+ * waits, tells first what that is.
  *
- *  IT-1  A handler is installed for a signal only where the setting at_interrupt asks for it, and only if the
- *        signal has its default action when the first device is created. The program's own, installed later,
- *        takes its place. With the last device the default comes back, if the handler is still there.
- *  IT-2  The handler writes a word and wakes the watchdog, no more; the watchdog's thread tells, has the trace
- *        written, restores the default and sends the signal again. So the program ends as by the signal.
- *  IT-3  A second signal, and one in a forked child, which has no watchdog, has its default action at once.
+ *  IT-1  A handler is installed for a signal only where the setting at_interrupt asks for it, and
+ *        only if the signal has its default action when the first device is created. The program's
+ *        own, installed later, takes its place. With the last device the default comes back, if the
+ *        handler is still there.
+ *  IT-2  The handler writes a word and wakes the watchdog, no more; the watchdog's thread tells,
+ *        has the trace written, restores the default and sends the signal again. So the program
+ *        ends as by the signal.
+ *  IT-3  A second signal, and one in a forked child, which has no watchdog, has its default action
+ *        at once.
  *
  * Proven by tests/standstill (interrupt.c).
  */
@@ -23,8 +26,8 @@ struct bf_standstill;
 void bf_interrupt_add(struct bf_standstill *standstill, bool signals);
 void bf_interrupt_remove(struct bf_standstill *standstill);
 
-/* To be called by the watchdog's thread when it has been woken: after a signal it tells of all devices, and
- * the process ends. */
+/* To be called by the watchdog's thread when it has been woken: after a signal it tells of all
+ * devices, and the process ends. */
 void bf_interrupt_check(void);
 
 #endif

@@ -103,7 +103,8 @@ static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
     return false;
 }
 
-/* What is told of at the end is work and calls that have lasted so long: some are under way at any time. */
+/* What is told of at the end is work and calls that have lasted so long: some are under way at any
+ * time. */
 #define ENDING_NS UINT64_C(100000000)
 
 /* When it tells. */

@@ -66,8 +66,8 @@ void bf_standstill_destroy(struct bf_standstill *standstill);
  * Thread-safety: safe. */
 uint32_t bf_standstill_tell(struct bf_standstill *standstill);
 
-/* The process ends: the same, and the summary. Of work and calls only what has lasted, since a healthy program
- * always has some. */
+/* The process ends: the same, and the summary. Of work and calls only what has lasted, since a
+ * healthy program always has some. */
 void bf_standstill_tell_at_exit(struct bf_standstill *standstill);
 
 /* What wakes it. */

@@ -248,8 +248,9 @@ int main(int argc, char **argv)
         remove, 1, argc, argv);
     if (exit_code != SAMPLE_OPTIONS_GO_ON)
         return exit_code;
-    /* A device that is lost, be it by that option or by a GPU's fault, takes along all that was made
-     * of it. One more is made from the start; a GPU that loses that, too, won't get through it. */
+    /* A device that is lost, be it by that option or by a GPU's fault, takes along all that was
+     * made of it. One more is made from the start; a GPU that loses that, too, won't get through
+     * it. */
     again = async;
     again.remove_at = 0;
     bool lost = false;

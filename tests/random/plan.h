@@ -216,11 +216,10 @@ struct plan_op {
     int16_t event;               /* OP_SIGNAL, OP_ARM, OP_DESTROY_FENCE */
     int16_t settle;
     int16_t registration;
-    bool bf;   /* through Belfry's API, where there are two */
-    bool take; /* OP_WAIT_BELLS: the event is reset by it, or right after it */
-    bool high; /* OP_PRIORITY */
-    bool
-        closed; /* OP_SUBMIT: all that its queue's last batch needs to finish comes before it in I */
+    bool bf;     /* through Belfry's API, where there are two */
+    bool take;   /* OP_WAIT_BELLS: the event is reset by it, or right after it */
+    bool high;   /* OP_PRIORITY */
+    bool closed; /* OP_SUBMIT: all that its queue's last batch needs comes before it in I */
     int16_t batch_count;
     int16_t batches[PLAN_GROUP];
     enum plan_timeout timeout;

@@ -116,7 +116,8 @@ static bool plan_has_outside(const struct plan *plan)
     return false;
 }
 
-/* Whether calls that the queue's last batch depends on have returned, where that matters (plan.h). */
+/* Whether calls that the queue's last batch depends on have returned, where that matters
+ * (plan.h). */
 static bool present_may_wait(const struct plan *plan, int op)
 {
     const struct plan_op *o = &plan->ops[op];

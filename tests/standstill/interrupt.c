@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told when a program ends while something waits: by a signal, by exit. This executable starts itself
- * again as such a program. */
+/* What is told when a program ends while something waits: by a signal, by exit. This executable
+ * starts itself again as such a program. */
 #include "support/world.h"
 
 #include <signal.h>
@@ -41,8 +41,8 @@ static int run_program(const char *how)
         pause();
 }
 
-/* Starts the program, sends it the signal (0: none), and returns what it wrote to stderr; *status is that of
- * waitpid. */
+/* Starts the program, sends it the signal (0: none), and returns what it wrote to stderr; *status
+ * is that of waitpid. */
 static char *run(const char *how, int number, int *status)
 {
     static char text[8192];
