@@ -237,13 +237,28 @@ void fixture_open(struct fixture *f, const struct fixture_options *options)
     device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
 }
 
+/* vkDeviceWaitIdle. On an attached device a thread of Belfry's may still be in the call whose work has ended
+ * already: its VkQueues are locked meanwhile. */
+static VkResult wait_idle(struct fixture *f)
+{
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
+    const BfAttachInfo info = fixture_attach_info(f, queues);
+    uint32_t count = f->layered || !f->bf ? 0 : info.queueCount;
+    for (uint32_t i = 0; i < count; i++)
+        bfLockVkQueue(f->bf, queues[i].queue); /* not every test has attached all of them */
+    VkResult result = vkDeviceWaitIdle(f->device);
+    for (uint32_t i = 0; i < count; i++)
+        bfUnlockVkQueue(f->bf, queues[i].queue);
+    return result;
+}
+
 static void close_device(struct fixture *f)
 {
     for (uint32_t i = 0; i < f->queue_count; i++)
         bfDestroyQueue(f->made_queues[i]);
     for (uint32_t i = 0; i < f->fence_count; i++)
         bfDestroyFence(f->made_fences[i]);
-    VkResult result = vkDeviceWaitIdle(f->device);
+    VkResult result = wait_idle(f);
     assert_int_equal(result, f->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS);
     if (f->lost) {
         /* That is told at once, while the driver is still about to drop its work. */
