@@ -180,7 +180,7 @@ static void add_internal_queues(struct request *r, const struct layer_physical *
 {
     const struct layer_internal_queues *own =
         layer_chain_find(r->info.pNext, LAYER_INTERNAL_QUEUES_FEATURES);
-    if (!p->internal_queues ||
+    if (!p->internal_queues || !p->instance->settings.synchronized_queues ||
         (own && (!own->on || !has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION))))
         return;
     bf_placement_synchronize(&r->placement);

@@ -84,6 +84,7 @@ struct bf_settings {
     bool serialize_submits;         /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;                  /* ask the driver for one VkQueue of global priority REALTIME */
     bool spare_queues;              /* open a VkQueue more on a family, for command queues */
+    bool synchronized_queues;       /* by the driver, where it can */
     enum bf_check_mode check;
     bool native_fences; /* fences whose values the GPU writes may be created */
     enum bf_fence_log_mode fence_log;

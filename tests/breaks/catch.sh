@@ -23,9 +23,9 @@ if ! env ${VK_LAYER_PATH:+"VK_LAYER_PATH=$(sound "$VK_LAYER_PATH")"} \
 fi
 
 if [ -n "$hangs" ]; then
-    timeout 5 "$@" >"$out" 2>&1
+    timeout -s KILL 5 "$@" >"$out" 2>&1 # the program may have a handler of its own for others
     code=$?
-    [ $code -ne 124 ] || grep -q '  FAILED  ' "$out" || exit 0
+    [ $code -ne 137 ] || grep -q '  FAILED  ' "$out" || exit 0
 else
     "$@" >"$out" 2>&1
     code=$?

@@ -23,6 +23,7 @@ trap 'rm -rf "$folder"' EXIT
 export VK_LAYER_PATH="$BELFRY_TEST_BUILD/lib:$layers"
 export VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine:VK_LAYER_KHRONOS_validation
 export VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=16
+export VK_BELFRY_MULTI_ENGINE_SYNCHRONIZED_QUEUES=false # newer than Debian 12's validation
 export VK_LOADER_DEBUG=layer
 run=0
 while [ $run -lt "$runs" ]; do

@@ -92,7 +92,7 @@ function(fixture_validated_test)
         VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation COMMAND belfry-${folder}-${name})
       belfry_add_test(${folder}_${name}_${driver}_layer_validated SUITE fence ${below}
         VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine:VK_LAYER_KHRONOS_validation
-        COMMAND belfry-${folder}-${name})
+        ${belfry_for_validation} COMMAND belfry-${folder}-${name})
     endforeach()
   endforeach()
 endfunction()
