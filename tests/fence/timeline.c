@@ -259,7 +259,8 @@ TEST(belfrys_own_work_stands_apart)
     open_traced(&f, &options);
     uint64_t ticks, ns;
     VkResult result = bfGetQueueClockCalibration(make_queue(&f, BF_QUEUE_TYPE_DIRECT), &ticks, &ns);
-    bool measured = result == VK_SUCCESS && !f.layered; /* the layer has calibration enabled */
+    /* The layer enables calibration where the driver has it: then nothing is submitted for it. */
+    uint32_t most = result == VK_SUCCESS, least = f.layered ? 0 : most;
     fixture_close(&f);
     struct decoded d = place_read(true);
     for (size_t i = 0; i < d.count; i++) {
@@ -269,7 +270,7 @@ TEST(belfrys_own_work_stands_apart)
         const struct decoded_packet *queue = decoded_track(&d, decoded_track(&d, p->uuid)->parent);
         assert_true(decoded_is(decoded_track(&d, queue->parent)->name, "Belfry"));
     }
-    assert_int_equal(count_tracks(&d, "Belfry"), measured);
+    assert_in_range(count_tracks(&d, "Belfry"), least, most);
     decoded_free(&d);
 }
 
