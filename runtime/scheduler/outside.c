@@ -18,22 +18,17 @@ enum bf_wait_rule bf_outside_rule(const struct bf_queue *queue, const struct bf_
                : BF_WAIT_GROUNDED;
 }
 
-/* Whether a semaphore of a listed packet has been destroyed is asked under its lock, under which
- * bf_semaphore_destroy says so: the handle is valid meanwhile. */
 static bool wait_is_grounded(struct bf_scheduler *scheduler, const struct bf_sync *wait,
                              uint64_t *engines)
 {
     struct bf_semaphore *sem = wait->sem;
     if (!sem || atomic_load(&sem->reached[BF_FOR_WAIT]) >= wait->target)
         return true;
-    bf_lock_acquire(&sem->lock);
-    bool destroyed = atomic_load(&sem->destroyed);
-    bool grounded = destroyed ||
-                    bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, wait->target, BF_WAIT_GROUNDED);
-    bf_lock_release(&sem->lock);
-    if (grounded && !destroyed)
+    if (!bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, wait->target, BF_WAIT_GROUNDED))
+        return atomic_load(&sem->destroyed); /* while its value was asked for */
+    if (!atomic_load(&sem->destroyed))
         *engines |= bf_semaphore_reach(sem, wait->target);
-    return grounded;
+    return true;
 }
 
 /* The wait because of which the list's first packet isn't grounded, or NULL. */
@@ -106,7 +101,7 @@ bool bf_outside_list(struct bf_engine *engine, struct bf_packet *packet, uint64_
         struct bf_sync *s = &packet->signals[i];
         if (!s->sem)
             continue;
-        *engines |= bf_semaphore_accept(s->sem, s->sem->timeline ? s->target : s->ordinal);
+        *engines |= bf_semaphore_accept(s->sem, bf_sync_signalled(s));
         wanted = wanted || atomic_load(&s->sem->waiter_count) > 0;
     }
     if (wanted || count >= LONG_LIST) {
@@ -161,19 +156,13 @@ uint64_t bf_outside_drop(struct bf_engine *engine)
     return engines;
 }
 
-/* What the packet signals, as it is counted: timeline value, or number of the binary signal. */
-static uint64_t signal_value(const struct bf_sync *signal)
-{
-    return signal->sem->timeline ? signal->target : signal->ordinal;
-}
-
 static bool packet_signals(const struct bf_packet *packet, const struct bf_semaphore *sem,
                            uint64_t least, uint64_t *value)
 {
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         const struct bf_sync *s = &packet->signals[i];
-        if (s->sem == sem && signal_value(s) >= least) {
-            *value = signal_value(s);
+        if (s->sem == sem && bf_sync_signalled(s) >= least) {
+            *value = bf_sync_signalled(s);
             return true;
         }
     }

@@ -592,7 +592,7 @@ uint64_t bf_packet_grounded(struct bf_packet *packet)
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];
         if (s->sem)
-            engines |= bf_semaphore_reach(s->sem, s->sem->timeline ? s->target : s->ordinal);
+            engines |= bf_semaphore_reach(s->sem, bf_sync_signalled(s));
     }
     return engines;
 }

@@ -68,7 +68,7 @@ void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
 {
     struct bf_semaphore *sem = semaphore_remove(scheduler, handle);
     if (sem) {
-        bf_lock_acquire(&sem->lock); /* who looks at its value has the lock (scheduler/outside.c) */
+        bf_lock_acquire(&sem->lock); /* who looks at its value has the lock */
         atomic_store(&sem->destroyed, true);
         bf_lock_release(&sem->lock);
         /* What still waits for it is in an engine's list, and over. */
@@ -165,10 +165,17 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
     if (rule == BF_WAIT_NATIVE && semaphore_is_outside(sem))
         return true;
     uint64_t value;
-    if (scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sem->handle, &value) !=
-        VK_SUCCESS)
-        return false;
-    return value >= target;
+    return bf_semaphore_counter(scheduler, sem, &value) && value >= target;
+}
+
+bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *sem, uint64_t *value)
+{
+    bf_lock_acquire(&sem->lock); /* bf_semaphore_destroy waits, so that the handle is valid */
+    bool known = !atomic_load(&sem->destroyed) &&
+                 scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sem->handle,
+                                                              value) == VK_SUCCESS;
+    bf_lock_release(&sem->lock);
+    return known;
 }
 
 static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *waiter)

@@ -99,6 +99,12 @@ struct bf_sync {
     _Atomic bool inside; /* a held packet signals what it waits for (OW-5) */
 };
 
+/* Of a signal, what its semaphore counts: the value of a timeline, the number of a binary one. */
+static inline uint64_t bf_sync_signalled(const struct bf_sync *signal)
+{
+    return signal->sem->timeline ? signal->target : signal->ordinal;
+}
+
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
 VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value);
@@ -124,6 +130,11 @@ void bf_semaphore_release(struct bf_semaphore *sem);
 /* May a wait (BF_FOR_WAIT) or a signal (BF_FOR_SIGNAL) with this target go to the driver? */
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule);
+
+/* The value of a timeline that others may signal, from the driver; false: it is unknown, or the program
+ * has destroyed the semaphore. Thread-safety: safe, while the caller has a reference. */
+bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                          uint64_t *value);
 
 /* The highest value, or the number of the last signal, that the driver has accepted. */
 uint64_t bf_semaphore_accepted(struct bf_semaphore *sem);

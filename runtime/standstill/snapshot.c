@@ -98,11 +98,9 @@ static const struct bf_fence *fence_exported_as(struct builder *b, VkSemaphore h
 
 static uint64_t semaphore_value(struct builder *b, struct bf_semaphore *sem)
 {
-    const struct bf_gpu *gpu = &b->scheduler->gpu;
     uint64_t value = atomic_load(&sem->reached[BF_FOR_WAIT]), now;
     /* What others signal only the driver knows. */
-    if (atomic_load(&sem->external) &&
-        gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sem->handle, &now) == VK_SUCCESS)
+    if (atomic_load(&sem->external) && bf_semaphore_counter(b->scheduler, sem, &now))
         value = now;
     return value;
 }
@@ -182,7 +180,7 @@ static void packet_add_sync(struct builder *b, const struct bf_sync *s, enum bf_
         wait_add(b, entry);
     }
     if (side == BF_FOR_SIGNAL || !s->sem->timeline) {
-        entry.value = side == BF_FOR_SIGNAL && !s->sem->timeline ? s->ordinal : s->target;
+        entry.value = side == BF_FOR_SIGNAL ? bf_sync_signalled(s) : s->target;
         entry.object = object_of_semaphore(b, s->sem, other);
         signal_add(b, entry);
     }
