@@ -103,4 +103,17 @@ void bf_gpu_finish(struct bf_gpu *gpu);
  * families in this list. */
 void bf_gpu_add_family(struct bf_gpu *gpu, uint32_t family);
 
+/* vkWaitSemaphores for one timeline; its results. Thread-safety: safe. */
+static inline VkResult bf_gpu_wait_timeline(const struct bf_gpu *gpu, VkSemaphore semaphore,
+                                            uint64_t value, uint64_t timeout_ns)
+{
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &semaphore,
+        .pValues = &value,
+    };
+    return gpu->vk.vkWaitSemaphores(gpu->handle, &info, timeout_ns);
+}
+
 #endif

@@ -53,16 +53,22 @@ VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemap
     return result;
 }
 
-VkResult bf_driver_wait_epochs(struct bf_engine *engine)
+VkResult bf_driver_wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore,
+                                 uint64_t value, uint64_t timeout_ns)
 {
-    const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
     const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
-        .pSemaphores = &engine->base.epoch,
-        .pValues = &accepted,
+        .pSemaphores = &semaphore,
+        .pValues = &value,
     };
+    return bf_driver_wait_semaphores(scheduler, &info, timeout_ns);
+}
+
+VkResult bf_driver_wait_epochs(struct bf_engine *engine)
+{
+    const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
     if (!engine->scheduler->sliced || accepted == 0)
         return VK_SUCCESS;
-    return bf_driver_wait_semaphores(engine->scheduler, &info, UINT64_MAX);
+    return bf_driver_wait_timeline(engine->scheduler, engine->base.epoch, accepted, UINT64_MAX);
 }

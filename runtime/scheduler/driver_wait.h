@@ -15,6 +15,10 @@ VkResult bf_driver_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
 VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreWaitInfo *info,
                                    uint64_t timeout_ns);
 
+/* The same for one timeline. */
+VkResult bf_driver_wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore,
+                                 uint64_t value, uint64_t timeout_ns);
+
 /* Before one of the driver's waits for idleness, which can't be sliced: waits until everything with
  * an epoch that the engine has been given is complete; at once where nothing is sliced. Errors: as
  * above. */

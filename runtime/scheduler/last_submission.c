@@ -22,18 +22,6 @@ void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore s
     bf_lock_release(&last->lock);
 }
 
-static VkResult timeline_wait(struct bf_scheduler *scheduler, VkSemaphore semaphore, uint64_t value,
-                              uint64_t timeout_ns)
-{
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &semaphore,
-        .pValues = &value,
-    };
-    return bf_driver_wait_semaphores(scheduler, &info, timeout_ns);
-}
-
 VkResult bf_last_submission_wait(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
@@ -49,10 +37,11 @@ VkResult bf_last_submission_wait(struct bf_queue *queue)
             result = scheduler->gpu.vk.vkWaitForFences(scheduler->gpu.handle, 1, &fence, VK_TRUE,
                                                        SLICE_NS);
         if (semaphore && result == VK_SUCCESS)
-            result = timeline_wait(scheduler, semaphore, last->value, SLICE_NS);
+            result = bf_driver_wait_timeline(scheduler, semaphore, last->value, SLICE_NS);
         bf_lock_release(&last->lock);
         if (epoch && result == VK_SUCCESS) /* Belfry's own: the program can't destroy it */
-            result = timeline_wait(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
+            result =
+                bf_driver_wait_timeline(scheduler, queue->engine->base.epoch, epoch, UINT64_MAX);
     } while (result == VK_TIMEOUT && !bf_scheduler_is_lost(scheduler));
     return result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result;
 }
@@ -69,7 +58,7 @@ bool bf_last_submission_is_reached(struct bf_queue *queue)
     bool reached =
         !fence || scheduler->gpu.vk.vkGetFenceStatus(scheduler->gpu.handle, fence) == VK_SUCCESS;
     if (semaphore && reached)
-        reached = timeline_wait(scheduler, semaphore, last->value, 0) == VK_SUCCESS;
+        reached = bf_driver_wait_timeline(scheduler, semaphore, last->value, 0) == VK_SUCCESS;
     bf_lock_release(&last->lock);
     return reached && (!epoch || (bf_gpu_engine_completed_epoch(&queue->engine->base, &completed) ==
                                       VK_SUCCESS &&

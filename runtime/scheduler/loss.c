@@ -77,13 +77,7 @@ static bool scheduler_ask_driver(struct bf_scheduler *scheduler)
         if (!engine->epoch)
             continue;
         const uint64_t next = atomic_load(&engine->accepted_epoch) + 1;
-        const VkSemaphoreWaitInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-            .semaphoreCount = 1,
-            .pSemaphores = &engine->epoch,
-            .pValues = &next,
-        };
-        return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info, 0) ==
+        return bf_gpu_wait_timeline(&scheduler->gpu, engine->epoch, next, 0) ==
                VK_ERROR_DEVICE_LOST;
     }
     return false;
@@ -188,18 +182,12 @@ void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler)
 /* The engine's submissions one by one, each for so long at most. */
 static void engine_await_accepted(struct bf_engine *engine, uint64_t timeout_ns)
 {
-    const struct bf_gpu *gpu = engine->base.gpu;
     const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
     uint64_t value = 0;
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &engine->base.epoch,
-        .pValues = &value,
-    };
     while (bf_gpu_engine_completed_epoch(&engine->base, &value) == VK_SUCCESS && value < accepted) {
         value++;
-        if (gpu->vk.vkWaitSemaphores(gpu->handle, &info, timeout_ns) != VK_SUCCESS)
+        if (bf_gpu_wait_timeline(engine->base.gpu, engine->base.epoch, value, timeout_ns) !=
+            VK_SUCCESS)
             return;
     }
 }

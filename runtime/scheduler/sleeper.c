@@ -77,17 +77,10 @@ static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
 
 static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
 {
-    struct bf_scheduler *scheduler = sleeper->scheduler;
-    VkSemaphore semaphore =
-        sleeper->fence ? sleeper->fence->imported->handle : sleeper->engine->base.epoch;
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &semaphore,
-        .pValues = &value,
-    };
-    return scheduler->gpu.vk.vkWaitSemaphores(scheduler->gpu.handle, &info,
-                                              sleeper->fence ? IMPORT_SLICE_NS : EPOCH_SLICE_NS);
+    const struct bf_gpu *gpu = &sleeper->scheduler->gpu;
+    return sleeper->fence
+               ? bf_gpu_wait_timeline(gpu, sleeper->fence->imported->handle, value, IMPORT_SLICE_NS)
+               : bf_gpu_wait_timeline(gpu, sleeper->engine->base.epoch, value, EPOCH_SLICE_NS);
 }
 
 static VkResult sleeper_look(struct bf_sleeper *sleeper)

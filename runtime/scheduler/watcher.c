@@ -46,13 +46,7 @@ static void *watcher_run(void *argument)
     struct bf_semaphore *sem = watcher->sem;
     uint64_t value = 0;
     while (!atomic_load(&watcher->stop) && semaphore_wanted_value(sem, &value)) {
-        VkResult result = scheduler->gpu.vk.vkWaitSemaphores(
-            scheduler->gpu.handle,
-            &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                   .semaphoreCount = 1,
-                                   .pSemaphores = &sem->handle,
-                                   .pValues = &value},
-            SLICE_NS);
+        VkResult result = bf_gpu_wait_timeline(&scheduler->gpu, sem->handle, value, SLICE_NS);
         if (result == VK_SUCCESS)
             bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
         else if (result != VK_TIMEOUT) {
