@@ -5,6 +5,7 @@
 #include "screen.h"
 #include "support/asleep.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -206,6 +207,42 @@ DEVICE_TEST(test_nobody_shared_rests_on_who_rests_on_outside, "SHAPE=q4", five)
     }
     outside_end(w, &o);
     vkDestroySemaphore(w->device, done, NULL);
+}
+
+static uint32_t threads(void)
+{
+    uint32_t count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+/* OW-4: a list has no thread until somebody is blocked by what is in it, or it has become long. */
+DEVICE_TEST(test_watched_only_if_need_be, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    for (uint32_t i = SHARED; i <= ALSO_ALONE; i++) /* the driver's own threads begin */
+        submit(q[i], (struct vulkan_batch){.commands = device_store(w, 0, i, i)});
+    for (uint64_t round = 1; round <= 2; round++) {
+        struct outside o = outside_begin(w);
+        uint32_t before = threads();
+        submit(q[ALONE], (struct vulkan_batch){
+                             .wait = o.mine, .wait_value = 1, .signal = o.t, .signal_value = 1});
+        submit(q[ALSO_ALONE], (struct vulkan_batch){.wait = o.t, .wait_value = 1});
+        assert_int_equal(threads(), before);
+        if (round == 1)
+            submit(q[SHARED], (struct vulkan_batch){.wait = o.t, .wait_value = 1});
+        for (uint64_t i = 2; round == 2 && i <= 70; i++)
+            submit(q[ALONE], (struct vulkan_batch){.signal = o.t, .signal_value = i});
+        assert_int_equal(threads(), before + 1);
+        vulkan_signal(w->device, o.theirs, 1);
+        outside_end(w, &o);
+        while (threads() != before) /* it has been joined (W-1); the kernel may still list it */
+            sched_yield();
+    }
 }
 
 /* OW-2: what has been waited for may be destroyed before anybody has looked. */
