@@ -3,10 +3,12 @@
  * The trace of one device, written to a Perfetto file as things happen, and its summary. Devices of
  * one process whose traces have the same path write to one file (trace/output.h).
  *
- * T-1  The file consists of whole packets at any time: however the program ends, the file can be
- *      loaded. Events are written together, by a thread of the file's own: when there are 64 KiB of
- *      them, when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the
- *      head is in the file before bf_trace_create returns.
+ * T-1  The file consists of whole packets: however the program ends, the file can be loaded. Only
+ *      where the kernel stops in the middle of a write (SIGKILL, a power failure), and for who
+ *      reads while it writes, the last packet may be cut short: a page at a time gets into the file.
+ *      Events are written together, by a thread of the file's own: when there are 64 KiB of them,
+ *      when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the head
+ *      is in the file before bf_trace_create returns.
  * T-2  An existing file is never overwritten, but by traces of the process that has created it.
  * T-3  Tracing never stops the program, nor makes it wait for a disk. Events that come faster than
  *      the file takes them are left out and counted, of a slice both ends. A file that can't be
