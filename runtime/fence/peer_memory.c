@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/sealed_memory.h"
 
 _Static_assert(BF_PEER_MEMORY_TIMELINES <= 32, "a mask's bits");
 
 VkResult bf_peer_memory_create(int *out)
 {
     int fd;
-    VkResult result = bf_shared_memory_create("belfry fence peers", BF_PEER_MEMORY_SIZE, &fd);
+    VkResult result = bf_sealed_memory_create("belfry fence peers", BF_PEER_MEMORY_SIZE, &fd);
     if (result != VK_SUCCESS)
         return result;
     struct bf_peer_memory *area =

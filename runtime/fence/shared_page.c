@@ -12,15 +12,11 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/sealed_memory.h"
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
-
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* The limit of attempts to raise a peak. Each failed attempt means that another thread has changed
  * the peak; so many in a row are malice. */
@@ -28,37 +24,16 @@
 
 static const uint64_t live_bits[2] = {UINT64_MAX, (UINT64_C(1) << (BF_SHARED_SLOTS - 64)) - 1};
 
-static VkResult descriptor_error(int error)
-{
-    return error == EMFILE || error == ENFILE ? VK_ERROR_TOO_MANY_OBJECTS
-                                              : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
 static void *shared_memory_map(int fd, size_t size)
 {
     void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
 }
 
-VkResult bf_shared_memory_create(const char *name, size_t size, int *out)
-{
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd == -1)
-        return descriptor_error(errno);
-    if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, SEALS) == -1) {
-        close(fd);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    *out = fd;
-    return VK_SUCCESS;
-}
-
 VkResult bf_shared_page_create(uint64_t value, int *out)
 {
     int fd;
-    VkResult result = bf_shared_memory_create("belfry fence", BF_SHARED_SIZE, &fd);
+    VkResult result = bf_sealed_memory_create("belfry fence", BF_SHARED_SIZE, &fd);
     if (result != VK_SUCCESS)
         return result;
     struct bf_shared_page *page = shared_memory_map(fd, BF_SHARED_SIZE);
@@ -82,7 +57,7 @@ static bool shared_memory_is_sealed(int fd, size_t wanted, const char *call)
 {
     struct stat info;
     int seals = fcntl(fd, F_GET_SEALS);
-    if (seals == -1 || (seals & SEALS) != SEALS || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
+    if (seals == -1 || (seals & BF_SEALS) != BF_SEALS || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
         bf_message(BF_MESSAGE_ERROR, "%s: fd: what it leads to is no sealed memory (seals %d)",
                    call, seals);
         return false;
@@ -109,7 +84,7 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (opened == -1)
-        return descriptor_error(errno);
+        return bf_descriptor_error(errno);
     *memory = shared_memory_map(opened, size);
     if (!*memory) {
         close(opened);

@@ -67,11 +67,7 @@ struct bf_shared_view {
     int fd;        /* holds the slot's lock; -1 */
 };
 
-/* Creates sealed, zeroed memory of that name and size in bytes, as a descriptor of the caller's.
- * Errors: VK_ERROR_TOO_MANY_OBJECTS (descriptors), VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_shared_memory_create(const char *name, size_t size, int *fd);
-
-/* Maps such memory, by an open file description of its own; both are the caller's. Errors:
+/* Maps sealed memory (base/sealed_memory.h), by an open file description of its own; both are the caller's. Errors:
  * bf_shared_page_join's. */
 VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory);
 
