@@ -72,7 +72,8 @@ static int refused(void)
     struct sock_fprog filter = {sizeof(lines) / sizeof(*lines), lines};
     if (!bf_membarrier() || !bf_membarrier_available())
         return 1;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
         return 77;
     return bf_membarrier() || bf_membarrier_available() ? 2 : 0;
 }
