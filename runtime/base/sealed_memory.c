@@ -19,12 +19,17 @@ VkResult bf_descriptor_error(int error)
 
 VkResult bf_sealed_memory_create(const char *name, size_t size, int *out)
 {
+    return bf_memory_create(name, size, BF_SEALS, out);
+}
+
+VkResult bf_memory_create(const char *name, size_t size, int seals, int *out)
+{
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd == -1)
         return bf_descriptor_error(errno);
-    if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, BF_SEALS) == -1) {
+    if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, seals) == -1) {
         close(fd);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

@@ -18,6 +18,9 @@
  * VK_ERROR_OUT_OF_HOST_MEMORY. Thread-safety: safe. */
 VkResult bf_sealed_memory_create(const char *name, size_t size, int *fd);
 
+/* The same with these seals, for a creator who adds the others once he has mapped it. */
+VkResult bf_memory_create(const char *name, size_t size, int seals, int *fd);
+
 /* What an errno of a call that makes a descriptor means. */
 VkResult bf_descriptor_error(int error);
 
