@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +32,17 @@ struct bf_doorbell_words {
     char *last_queued;
 };
 
-static const struct bf_doorbell_calls system_calls = {mmap, munmap, bf_membarrier};
+static void *system_map(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+#if defined(__SANITIZE_THREAD__)
+    /* It takes mmap for a write to the page. A remap may come between any two stores of the program's. */
+    if (flags & MAP_FIXED)
+        return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+#endif
+    return mmap(address, size, protection, flags, fd, offset);
+}
+
+static const struct bf_doorbell_calls system_calls = {system_map, munmap, bf_membarrier};
 
 /* ------------------------------------------------------------------------------------ Memory -- */
 

@@ -288,6 +288,8 @@ TEST(a_remap_that_is_refused_leaves_a_page)
                 assert_int_equal(connect_it(i), VK_ERROR_DEVICE_LOST);
                 continue; /* where the kernel has left a hole there is none to store to */
             }
+            unsigned char resident;
+            assert_int_equal(mincore(world.doorbells[i].doorbell, 1, &resident), 0);
             ring(i, 5);
             assert_success(connect_it(i));
             assert_true(rings(i));
