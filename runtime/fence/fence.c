@@ -80,7 +80,7 @@ void bf_fence_destroy(struct bf_fence *fence)
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
     bf_handle_remove(fence);
-    bf_trace_name_semaphore(scheduler->gpu.trace, (uintptr_t)fence, NULL);
+    bf_trace_forget_semaphore(scheduler->gpu.trace, (uintptr_t)fence);
     bf_lock_acquire(&scheduler->pending.lock);
     bf_observe_fence_remove(fence->observed);
     bool lingers = bf_shared_linger(fence, &effects);

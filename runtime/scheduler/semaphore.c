@@ -54,7 +54,7 @@ static struct bf_semaphore *semaphore_remove(struct bf_scheduler *scheduler, VkS
     bf_watcher_stop(scheduler, sem);
     bf_last_submission_drop_semaphore(scheduler, handle);
     atomic_store(&sem->forgotten, true);
-    bf_trace_name_semaphore(scheduler->gpu.trace, (uint64_t)handle, NULL);
+    bf_trace_forget_semaphore(scheduler->gpu.trace, (uint64_t)handle);
     return sem;
 }
 

@@ -54,6 +54,9 @@ struct bf_fence_op {
     bool found;        /* of a wait: 'source' and the rest are set */
     bool before_vague; /* before_ns may be later than the end of what comes before it */
     bool unseen;       /* of a signal: before it there is work whose end nobody sees */
+    /* of a wait: nothing had satisfied it when its fence was destroyed; it may be a new object of
+     * the same handle by the time the wait's end is told */
+    bool destroyed;
 };
 
 struct bf_fence_list {

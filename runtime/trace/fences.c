@@ -144,7 +144,8 @@ static uint64_t arrow_from(struct bf_trace *t, struct bf_flow_signal *signal,
 static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
     struct source source;
-    struct bf_flow_signal *signal = wait->found ? NULL : signal_of(t, wait->sync, &source);
+    bool known = wait->found || wait->destroyed;
+    struct bf_flow_signal *signal = known ? NULL : signal_of(t, wait->sync, &source);
     /* A signal that was queued after the wait's end, or isn't handed over yet: another one has
      * satisfied the wait. */
     if (!signal || (source.op && (source.op->queued_ns >= now || !source.op->handed_over_ns)))
@@ -256,7 +257,9 @@ static void wait_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op *
 {
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
-    if (!ending.flow && ending.by != BF_STRING_DROPPED) {
+    if (op->destroyed && ending.by != BF_STRING_DROPPED)
+        ending.by = BF_STRING_DESTROYED;
+    else if (!ending.flow && ending.by != BF_STRING_DROPPED) {
         arrow_find(t, op, ending.time_ns);
         ending.flow = op->flow;
         if (op->flow)
@@ -455,7 +458,7 @@ static void queues_settle(struct bf_trace *t)
 static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op, uint64_t now)
 {
     struct source source;
-    struct bf_flow_signal *signal = signal_of(t, op->sync, &source);
+    struct bf_flow_signal *signal = op->destroyed ? NULL : signal_of(t, op->sync, &source);
     /* Only a signal that was handed over before the wait: so no two operations wait for each other,
      * whatever is reported. */
     if (signal && source.op && source.op->handed_over_ns &&
@@ -501,6 +504,22 @@ static bool fence_ops_give_up(struct bf_trace *t, uint32_t queue, enum bf_trace_
         return true;
     }
     return false;
+}
+
+void bf_trace_fences_destroyed(struct bf_trace *t, uint64_t semaphore)
+{
+    struct source source;
+    for (uint32_t i = 0; i < t->queue_count; i++) {
+        struct bf_fence_ops *ops = t->queues[i].fences;
+        struct bf_fence_list *waits = ops ? &ops->lists[BF_TRACE_FENCE_WAIT] : NULL;
+        for (uint64_t at = waits ? waits->begin : 0; waits && at < waits->end; at++) {
+            struct bf_fence_op *wait = bf_fence_list_at(waits, at);
+            if (!wait->id || wait->handed_over_ns || wait->sync.semaphore != semaphore)
+                continue;
+            const struct bf_flow_signal *signal = signal_of(t, wait->sync, &source);
+            wait->destroyed = !signal || (source.op && !source.op->handed_over_ns);
+        }
+    }
 }
 
 void bf_trace_fences_end(struct bf_trace *t)

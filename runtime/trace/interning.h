@@ -35,6 +35,7 @@
     X(HOST, "host")                                                                                \
     X(LOST, "lost")                                                                                \
     X(TRACING_BEGINS, "Belfry: tracing begins")                                                    \
+    X(TRACING_ENDS, "Belfry: tracing ends")                                                        \
     X(UNCALIBRATED, "GPU times are uncalibrated")                                                  \
     X(HOST_SIGNAL, "host signal")                                                                  \
     X(LOST_EVENTS, "lost events")                                                                  \
@@ -78,6 +79,7 @@
     X(HAND_OVER, "hand-over")                                                                      \
     X(LOST_ENTRY, "lost entry")                                                                    \
     X(LATER_BATCH, "later batch")                                                                  \
+    X(DESTROYED, "fence destroyed")                                                                \
     X(AT_MOST, "at most")                                                                          \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \

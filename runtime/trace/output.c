@@ -225,9 +225,22 @@ int bf_output_join(const char *path, struct bf_output **output, uint32_t *number
     return error;
 }
 
-void bf_output_part(struct bf_output *o, uint64_t open)
+void bf_output_enrol(struct bf_output *o, struct bf_output_member *member)
 {
     bf_lock_acquire(&outputs_lock);
+    member->next = o->members;
+    o->members = member;
+    bf_lock_release(&outputs_lock);
+}
+
+void bf_output_part(struct bf_output *o, struct bf_output_member *member, uint64_t open)
+{
+    bf_lock_acquire(&outputs_lock);
+    struct bf_output_member **of = &o->members;
+    while (*of && *of != member)
+        of = &(*of)->next;
+    if (*of)
+        *of = member->next;
     bool last = --o->users == 0;
     bool ours = o->process == getpid();
     bool writing = ours && o->chunks;
@@ -354,6 +367,10 @@ __attribute__((destructor)) void bf_outputs_end(void)
 {
     bf_lock_acquire(&outputs_lock);
     for (struct bf_output *o = outputs; o; o = o->next) {
+        for (struct bf_output_member *m = o->members; m && o->process == getpid(); m = m->next) {
+            bf_lock_acquire(&o->lock);
+            m->end(m);
+        }
         bf_output_drain(o);
         char word[512];
         if (o->process == getpid() && !o->error && o->file.regular &&

@@ -15,8 +15,8 @@
  *       or one after the other. So two devices don't write to 'run.pftrace' and 'run-1.pftrace'.
  *       (Unless somebody removes or replaces the file between two of them.)
  *  O-6  What is pending when the program calls exit, or returns from main, gets into the file, even
- *       if the program hasn't destroyed its devices. (After a crash, a signal or _exit it is lost;
- *       see T-1.)
+ *       if the program hasn't destroyed its devices: each trace is told to end first. (After a
+ *       crash, a signal or _exit it is lost; see T-1.)
  *  O-7  When a process ends in that way, one line for each of its files says where it is.
  *
  * A forked child doesn't have this thread: its events are left out, and the file remains the
@@ -48,10 +48,18 @@ struct bf_output_chunk {
     uint8_t data[BF_OUTPUT_CHUNK];
 };
 
+/* A trace, as its output sees it. */
+struct bf_output_member {
+    struct bf_output_member *next;
+    /* the process ends: writes what is still to be said. The output's lock is held, and released */
+    void (*end)(struct bf_output_member *member);
+};
+
 struct bf_output {
     struct bf_lock lock; /* guards the traces of this output, too */
-    /* the process's next one; this and the next two are guarded by their common lock */
+    /* the process's next one; this and the next three are guarded by their common lock */
     struct bf_output *next;
+    struct bf_output_member *members;
     char *asked; /* the path as it was asked for; NULL: no file */
     uint32_t users;
     uint32_t joined; /* how many traces have joined */
@@ -90,9 +98,12 @@ struct bf_output {
  * this one. Returns 0 or an errno; one line has then been printed. */
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number);
 
-/* Leaves the output, with 'open' slices that will not end. What is pending will be written; the
+/* From now on the trace hears of the process's end, until it leaves. */
+void bf_output_enrol(struct bf_output *output, struct bf_output_member *member);
+
+/* Leaves the output, with 'open' slices that will not end, and takes 'member' off it. What is pending will be written; the
  * last trace to leave waits for that, and ends the thread and closes the file. */
-void bf_output_part(struct bf_output *output, uint64_t open);
+void bf_output_part(struct bf_output *output, struct bf_output_member *member, uint64_t open);
 
 /* Is there room for one packet, of at most BF_PERFETTO_EVENT_MAX bytes? 'end': the packet ends a
  * slice. */

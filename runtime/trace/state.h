@@ -92,8 +92,9 @@ struct bf_trace {
     /* added to the numbers of tracks and arrows, so that they differ from those of other traces */
     uint64_t base;
 
-    bool drawing;                     /* there is a file, or there was one until an error */
-    struct bf_output *output;         /* has the lock; other traces may share both */
+    bool drawing;             /* there is a file, or there was one until an error */
+    struct bf_output *output; /* has the lock; other traces may share both */
+    struct bf_output_member member;
     uint32_t number;                  /* the how-many-th trace of the output it is */
     bool begun;                       /* this trace's head is in the file */
     uint64_t open;                    /* slices whose end is still to come */
@@ -180,6 +181,8 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
                               uint64_t begin_ns, uint64_t end_ns, uint64_t now);
 void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *packet,
                              uint64_t now);
+/* A semaphore or fence is being destroyed: so end the waits for it that nothing has satisfied. */
+void bf_trace_fences_destroyed(struct bf_trace *t, uint64_t semaphore);
 /* The trace ends: what is over, but it isn't known when, ended when that was reported, at most. */
 void bf_trace_fences_end(struct bf_trace *t);
 

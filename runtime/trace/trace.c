@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,24 @@ static uint64_t bits_scramble(uint64_t x)
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
     return x ^ x >> 31;
+}
+
+/* Says until when the trace tells: what hasn't ended by then may never have. The lock is held. */
+static void trace_end(struct bf_trace *t)
+{
+    bf_trace_fences_end(t);
+    bf_trace_event(t, &t->now,
+                   &(struct bf_perfetto_event){.time_ns = bf_now_ns(),
+                                               .track = bf_trace_track(t, BF_TRACK_PROCESS),
+                                               .type = BF_PERFETTO_INSTANT,
+                                               .category = BF_STRING_BELFRY,
+                                               .name = BF_STRING_TRACING_ENDS});
+    bf_trace_leave(t);
+}
+
+static void member_end(struct bf_output_member *member)
+{
+    trace_end((struct bf_trace *)((char *)member - offsetof(struct bf_trace, member)));
 }
 
 VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **trace)
@@ -59,6 +78,8 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
         if (t->number == 1)
             bf_output_drain(t->output); /* so that even the shortest run leaves a trace */
     }
+    t->member.end = member_end;
+    bf_output_enrol(t->output, &t->member);
     *trace = t;
     return VK_SUCCESS;
 }
@@ -74,9 +95,8 @@ void bf_trace_destroy(struct bf_trace *t)
     if (!t)
         return;
     bf_lock_acquire(&t->output->lock);
-    bf_trace_fences_end(t);
-    bf_trace_leave(t);
-    bf_output_part(t->output, t->open);
+    trace_end(t);
+    bf_output_part(t->output, &t->member, t->open);
     bf_map_finish(&t->names, value_free, NULL);
     bf_map_finish(&t->buffers, value_free, NULL);
     bf_summary_finish(&t->summary);
@@ -231,13 +251,23 @@ void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char 
     }
     bf_lock_acquire(&t->output->lock);
     char *old = bf_map_remove(&t->names, semaphore);
-    if (!copy) {
-        bf_flow_forget(t->flow, semaphore);
-        bf_flow_forget(t->flow, bf_trace_fence_key(semaphore));
-    } else if (!bf_map_insert(&t->names, semaphore, copy)) {
+    if (copy && !bf_map_insert(&t->names, semaphore, copy)) {
         free(old);
         old = copy;
     }
+    bf_trace_leave(t);
+    free(old);
+}
+
+void bf_trace_forget_semaphore(struct bf_trace *t, uint64_t semaphore)
+{
+    if (!t || !semaphore)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    bf_trace_fences_destroyed(t, semaphore);
+    bf_flow_forget(t->flow, semaphore);
+    bf_flow_forget(t->flow, bf_trace_fence_key(semaphore));
+    char *old = bf_map_remove(&t->names, semaphore);
     bf_trace_leave(t);
     free(old);
 }

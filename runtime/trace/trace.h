@@ -144,11 +144,15 @@ uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char 
 uint32_t bf_trace_own_queue(struct bf_trace *trace, uint32_t engine);
 
 /* A debug name for an object: the device, a queue (by its number) or a semaphore (by its handle).
- * NULL or "" takes it back; for a semaphore that also forgets its signals, so call it when one is
- * destroyed (handles come back as other objects). */
+ * NULL or "" takes it back. */
 void bf_trace_name_device(struct bf_trace *trace, const char *name);
 void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
 void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name);
+
+/* A semaphore or fence is destroyed: its name and its signals are forgotten, since handles come
+ * back as other objects. Waits of queues for it that nothing has satisfied end with that, and say
+ * so. To be called before they are let go. */
+void bf_trace_forget_semaphore(struct bf_trace *trace, uint64_t semaphore);
 
 /* For command buffers: a debug name (NULL or "" takes it back); that it was begun, which drops the
  * labels recorded before; a label recorded in it; and that it was freed, since handles are

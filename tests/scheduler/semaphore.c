@@ -71,7 +71,7 @@ void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal)
 {
 }
 
-void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name)
+void bf_trace_forget_semaphore(struct bf_trace *trace, uint64_t semaphore)
 {
 }
 

@@ -600,6 +600,31 @@ TEST(dropped_with_their_packet)
 }
 
 /* The host's signal satisfies waits of queues, too. */
+/* A wait that nothing had satisfied when its fence was destroyed ends with that, and says so; one
+ * that the signal before had satisfied doesn't. */
+TEST(destroyed_with_their_fence)
+{
+    struct run r = run_begin();
+    for (uint64_t value = 1; value <= 2; value++)
+        for (int told = 0; told < 2; told++) {
+            struct bf_trace_packet p;
+            bf_trace_host_signal(r.trace, SYNC(0x50, 1));
+            bf_trace_packet_queued(r.trace, &p, r.queues[told], BF_TRACE_WAIT, 0);
+            bf_trace_fence_queued(r.trace, r.queues[told], &p, BF_TRACE_FENCE_WAIT,
+                                  SYNC(0x50, value), told);
+            bf_trace_forget_semaphore(r.trace, 0x50);
+            handed_over(r.trace, &p, SYNC(0x50, value), NOTHING);
+            if (told)
+                done(&r, 1, WAIT, SYNC(0x50, value), clock_now(), 0);
+        }
+    struct decoded d = run_end(&r, NULL);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(
+            says(end_of_box(&d, box_of(&d, WAIT, 1 + i / 2, i % 2)), "ended by", "fence destroyed"),
+            i / 2);
+    decoded_free(&d);
+}
+
 TEST(signalled_by_the_host)
 {
     struct run r = run_begin();

@@ -226,6 +226,35 @@ TEST(says_where_it_is)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A trace that the program doesn't destroy says, too, until when it tells; what is over has
+ * ended. */
+TEST(says_when_it_ends)
+{
+    char folder[64];
+    folder_make(folder);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        struct bf_trace *trace = trace_open(in_folder(folder, "run"));
+        uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "engine"), "queue");
+        bf_trace_fence_queued(trace, queue, NULL, BF_TRACE_FENCE_SIGNAL, SYNC(1, 1), true);
+        bf_trace_fence_queued(trace, queue, NULL, BF_TRACE_FENCE_SIGNAL, SYNC(1, 2), true);
+        bf_trace_fence_done(trace, queue, BF_TRACE_FENCE_SIGNAL, SYNC(1, 1), 0, 0, 0);
+        exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    struct decoded d = decode_whole(in_folder(folder, "run"), false);
+    const struct decoded_packet *end = &d.packets[d.count - 1];
+    assert_true(decoded_is(end->name, "Belfry: tracing ends"));
+    assert_int_equal(count_of(&d, DECODED_EVENT, DECODED_BEGIN), 2);
+    assert_int_equal(count_of(&d, DECODED_EVENT, DECODED_END), 1);
+    decoded_free(&d);
+    unlink(in_folder(folder, "run"));
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void create_in_vain(const char *folder)
 {
     const struct bf_trace_info info = {.path = in_folder(folder, "missing/trace.pftrace"),

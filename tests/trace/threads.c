@@ -45,7 +45,10 @@ static void *work(void *argument)
             bf_trace_command_buffer_begun(w->trace, buffer);
         if (i % 50 == 7) {
             snprintf(name, sizeof(name), "name %u", (unsigned)i);
-            bf_trace_name_semaphore(w->trace, 1 + i % 7, i % 100 == 7 ? name : NULL);
+            if (i % 100 == 7)
+                bf_trace_name_semaphore(w->trace, 1 + i % 7, name);
+            else
+                bf_trace_forget_semaphore(w->trace, 1 + i % 7);
             bf_trace_name_queue(w->trace, queue, name);
             bf_trace_name_command_buffer(w->trace, buffer, name);
             bf_trace_fences_lost(w->trace, queue, i);
