@@ -69,8 +69,8 @@ static int file_open(const char *path)
 
 static int svg_file_write(const struct request *request, const struct trace_report *report)
 {
-    if (!report->has_frame) {
-        cli_warn("'%s' has no whole frame to draw", request->file);
+    if (!report->model->first_ns) {
+        cli_warn("'%s' has nothing to draw", request->file);
         return CLI_FAILED;
     }
     FILE *out = fopen(request->svg, "we");
@@ -167,10 +167,11 @@ const struct cli_command cli_trace = {
     .summary = "reports what a trace shows, and draws a frame of it",
     .details =
         "Reads a trace, which 'belfry run --trace FILE' writes (FILE may be -, the standard\n"
-        "input), and prints how long engines were busy and with how much overlap, what queues did\n"
-        "and what was held, the waits and whose signals ended them, the critical path of a frame,\n"
-        "and what is missing.\n\n"
-        "  --svg OUT    also draw a frame and its neighbours into OUT\n"
+        "input), and prints what had no end when the trace ended, how long engines were busy and\n"
+        "with how much overlap, what queues did and what was held, the waits and whose signals\n"
+        "ended them, the critical path of a frame, and what is missing.\n\n"
+        "  --svg OUT    also draw a frame and its neighbours into OUT; or the end of the trace,\n"
+        "               where that is a standstill, or no frame is whole\n"
         "  --frame N    the frame to explain and to draw, from 1; else the last that has whole\n"
         "               neighbours\n"
         "  --json       print JSON instead of tables; times in nanoseconds\n\n"

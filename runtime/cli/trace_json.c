@@ -114,6 +114,33 @@ static void waits_json(const struct trace_model *m, FILE *out)
     free(rows);
 }
 
+static void stalls_json(const struct trace_report *r, FILE *out)
+{
+    const struct trace_model *m = r->model;
+    fprintf(out, "  \"stalls\": [");
+    for (uint32_t i = 0; i < r->stalls.count; i++) {
+        const struct trace_stall *stall = &r->stalls.at[i];
+        fprintf(out, "%s\n    {", i ? "," : "");
+        member_text("queue", m->queues[stall->queue].name, out);
+        fprintf(out, ", \"packet\": %" PRIu64 ", ", stall->id);
+        member_text("state", trace_stall_state_name(stall->state), out);
+        fprintf(out,
+                ", \"since_ns\": %" PRIu64 ", \"lasted_ns\": %" PRIu64 ", \"behind\": %" PRIu64
+                ", \"circle\": %" PRIu32 ", ",
+                stall->since_ns, stall->until_ns - stall->since_ns, stall->behind, stall->circle);
+        fence_print(m, stall->fence, out);
+        if (stall->fence.name != TRACE_NONE && m->values[stall->fence.name].at_ns)
+            fprintf(out, ", \"has\": %" PRIu64, m->values[stall->fence.name].value);
+        if (stall->by != TRACE_NONE) {
+            fprintf(out, ", ");
+            member_text("signaller", m->queues[stall->by].name, out);
+            fprintf(out, ", \"signaller_packet\": %" PRIu64, stall->by_id);
+        }
+        fprintf(out, "}");
+    }
+    fprintf(out, "%s],\n", r->stalls.count ? "\n  " : "");
+}
+
 static void packet_print(struct trace_model *m, const char *name, uint64_t serial, FILE *out)
 {
     const struct trace_packet *p = trace_packet_at(m, serial);
@@ -175,6 +202,7 @@ void trace_report_json(const struct trace_report *r, FILE *out)
             m->busy.any, m->busy.several_engines);
     fprintf(out, "  \"belfry\": {\"submissions\": %" PRIu64 ", \"busy_ns\": %" PRIu64 "},\n",
             m->own_submissions, m->own_ns);
+    stalls_json(r, out);
     engines_json(m, out);
     queues_json(m, out);
     untimed_json(m, out);

@@ -10,6 +10,8 @@
 static void path_draw(struct picture *p)
 {
     const struct trace_path *path = p->report->path;
+    if (!p->framed)
+        return;
     trace_draw_text(p->out, 20, p->path_y + 11, "strong", "start", 12, 0, "critical path");
     char text[96];
     snprintf(text, sizeof(text), "of frame %" PRIu64, p->report->frame.number);
@@ -193,18 +195,21 @@ static void software_draw(struct picture *p, struct trace_packet *packet, struct
         double h1 = picture_x(p, hold->begin);
         double h2 = picture_x(p, hold_end);
         char text[TRACE_FENCE_SIZE + 40];
-        snprintf(text, sizeof(text), "%" PRIu64 " held on %s", packet->id,
+        snprintf(text, sizeof(text), "%" PRIu64 " held on %s%s", packet->id,
                  hold->on_predecessor ? "the one before"
                  : *fence             ? fence
-                                      : "a fence");
+                                      : "a fence",
+                 packet->dropped ? ", dropped"
+                 : hold->end     ? ""
+                                 : ", no end");
         bool whole = trace_draw_text_width(text, FONT) < h2 - h1 - 4;
         bool number = trace_draw_text_width(label, FONT) < h2 - h1 - 4;
-        trace_draw_box(p->out,
-                       &(struct trace_draw_box){h1, y, h2 - h1 > 1.2 ? h2 - h1 : 1.2, ROW, "held",
-                                                whole    ? text
-                                                : number ? label
-                                                         : NULL,
-                                                text, FONT});
+        trace_draw_box(p->out, &(struct trace_draw_box){h1, y, h2 - h1 > 1.2 ? h2 - h1 : 1.2, ROW,
+                                                        hold->end ? "held" : "held hung",
+                                                        whole    ? text
+                                                        : number ? label
+                                                                 : NULL,
+                                                        text, FONT});
     }
 }
 
@@ -228,7 +233,8 @@ static void operation_draw(struct picture *p, uint32_t queue, const struct opera
     const char *verb = o->wait ? "wait" : "signal";
     snprintf(hint, sizeof(hint), "%s%s%s: %s%s", verb, *fence ? " " : "", fence,
              bf_cell_duration(a, o->end_ns - o->begin_ns), o->hung ? " and no end" : "");
-    const char *label = *fence ? fence : verb;
+    char label[TRACE_FENCE_SIZE + 16];
+    snprintf(label, sizeof(label), "%s%s", *fence ? fence : verb, o->hung ? ", no end" : "");
     bool fits = trace_draw_text_width(label, FONT - 1) < x2 - x1 - 4;
     const char *classes =
         o->wait ? (o->hung ? "wait hung" : "wait") : (o->hung ? "signal hung" : "signal");
@@ -241,7 +247,7 @@ static void operation_draw(struct picture *p, uint32_t queue, const struct opera
 
 static bool is_critical(const struct picture *p, uint64_t serial)
 {
-    for (uint32_t i = 0; i < p->report->path->count; i++)
+    for (uint32_t i = 0; p->framed && i < p->report->path->count; i++)
         if (p->report->path->hops[i].kind == TRACE_HOP_EXECUTION &&
             p->report->path->hops[i].packet == serial)
             return true;
@@ -276,6 +282,15 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
         if (is_critical(p, packet->serial))
             trace_draw_box(p->out, &(struct trace_draw_box){x1, lane->run, x2 - x1, RUN_HEIGHT,
                                                             "critical", NULL, NULL, 0});
+        return;
+    }
+    if (picture_is_endless(packet) && picture_overlaps(p, packet->handed_over_ns, p->end_ns + 1)) {
+        char text[TRACE_PACKET_SIZE + 16];
+        double x1 = picture_x(p, packet->handed_over_ns);
+        snprintf(classes, sizeof(classes), "soft hung %s", picture_hue(packet->queue));
+        snprintf(text, sizeof(text), "%s, no end", trace_packet_label(packet, label));
+        trace_draw_box(p->out, &(struct trace_draw_box){x1, lane->run, RIGHT - x1, RUN_HEIGHT,
+                                                        classes, text, hint, FONT + 0.5});
         return;
     }
     /* Draws packets without GPU times as a mark at their hand-over, and presents as one where they

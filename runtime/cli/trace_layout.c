@@ -25,10 +25,41 @@ const char *picture_hue(uint32_t queue)
     return hues[queue % TRACE_DRAW_HUES];
 }
 
+/* A standstill is drawn that is much longer than a frame: some work is under way whenever a program
+ * ends. */
+#define FRAMES_OF_STALL 4
+
+static bool is_framed(const struct trace_report *r)
+{
+    uint64_t stalled = r->stalls.count ? r->model->last_ns - r->stalls.begin_ns : 0;
+    return r->has_frame &&
+           (r->asked || stalled / FRAMES_OF_STALL <= r->frame.end_ns - r->frame.begin_ns);
+}
+
+/* The end of the trace, from some time before the standstill on. */
+static void range_of_end(struct picture *p)
+{
+    const struct trace_model *m = p->report->model;
+    const struct trace_stalls *stalls = &p->report->stalls;
+    p->begin_ns = m->first_ns;
+    p->end_ns = m->last_ns > m->first_ns ? m->last_ns : m->first_ns + 1000;
+    if (!stalls->count)
+        return;
+    uint64_t before = (p->end_ns - stalls->begin_ns) / 6;
+    if (stalls->begin_ns - p->begin_ns > before)
+        p->begin_ns = stalls->begin_ns - before;
+}
+
 /* The range of time: the frame and its neighbours, each no longer than the frame itself. */
 void picture_range(struct picture *p)
 {
     const struct trace_report *r = p->report;
+    p->framed = is_framed(r);
+    if (!p->framed) {
+        p->model = r->model;
+        range_of_end(p);
+        return;
+    }
     struct trace_frame other;
     uint64_t length = r->frame.end_ns - r->frame.begin_ns;
     if (length == 0)
@@ -110,6 +141,14 @@ void picture_operations(struct picture *p, uint32_t queue, operation_function *e
     }
 }
 
+bool picture_is_endless(const struct trace_packet *packet)
+{
+    bool submission =
+        packet->kind == TRACE_PACKET_EXECUTE || packet->kind == TRACE_PACKET_BIND_SPARSE;
+    return submission && packet->handed_over_ns && !packet->instant && !packet->end_ns &&
+           !packet->dropped;
+}
+
 uint64_t picture_drawn_end(const struct picture *p, uint64_t begin_ns, uint64_t end_ns)
 {
     uint64_t least = (uint64_t)(3 * (double)(p->end_ns - p->begin_ns) / (RIGHT - LEFT));
@@ -151,6 +190,7 @@ static void queue_measure(struct picture *p, uint32_t queue, double *y)
         if (picture_software_span(p, packet, &begin, &end))
             rows_take(&software, begin, picture_drawn_end(p, begin, end));
         runs |= picture_overlaps(p, packet->begin_ns, packet->end_ns) ||
+                picture_is_endless(packet) ||
                 (packet->instant &&
                  picture_overlaps(p, packet->handed_over_ns, packet->handed_over_ns + 1));
     }
@@ -187,7 +227,8 @@ void picture_layout(struct picture *p)
     struct trace_model *m = p->model;
     double y = TOP + 14;
     p->path_y = y;
-    y += RUN_HEIGHT + QUEUE_GAP;
+    if (p->framed)
+        y += RUN_HEIGHT + QUEUE_GAP;
     if (cpu_signals(p)) {
         p->cpu_y = y;
         y += 20 + QUEUE_GAP;

@@ -189,6 +189,8 @@ void trace_load_run(struct trace_load *load, const char *name, int fd, uint64_t 
     if (!result_tell(load, result))
         return;
     report->frames = trace_frames_find(report->model);
+    report->asked = frame != 0;
+    trace_stalls_find(report->model, &report->stalls);
     if (!frame_find(load, fd, frame))
         return;
     if (report->has_frame) {

@@ -270,6 +270,8 @@ static void software_event(struct trace_model *m, struct trace_track *track,
     if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
         p = packet_of(m, track, item);
         track->serial = p ? p->serial : TRACE_NO_SERIAL;
+        track->packet = p ? p->id : 0;
+        track->since_ns = item->time_ns;
         if (p) {
             p->queued_ns = item->time_ns;
             packet_tell(m, p, item);
@@ -316,8 +318,10 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
     bool caption = trace_item_annotation(item, "kind") != NULL;
     if (trace_span_is(item->name, "dropped") || trace_span_starts_with(item->name, "dropped: ")) {
         p = packet_of(m, track, item);
-        if (p)
+        if (p) {
             p->dropped = true;
+            p->dropped_ns = item->time_ns;
+        }
     } else if (!caption && (trace_span_is(item->name, "unblocked") ||
                             trace_span_starts_with(item->name, "unblocked: "))) {
         p = packet_of(m, track, item);
@@ -374,6 +378,15 @@ struct trace_operation *trace_operation_at(struct trace_model *m, uint64_t numbe
     return &m->operations[(number_plus - 1) % TRACE_OPERATIONS];
 }
 
+static void value_take(struct trace_model *m, const struct trace_operation *o)
+{
+    if (o->fence.name == TRACE_NONE || !o->fence.valued)
+        return;
+    struct trace_value *value = &m->values[o->fence.name];
+    if (o->done_ns >= value->at_ns)
+        *value = (struct trace_value){o->done_ns, o->fence.value};
+}
+
 /* A signal has been executed, or a wait is over. */
 static void operation_end(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
@@ -392,12 +405,15 @@ static void operation_end(struct trace_model *m, struct trace_track *track,
     m->lost.late_ends += o->late;
     struct trace_packet *p = trace_packet_at(m, o->serial);
     if (!o->wait) {
+        value_take(m, o);
         if (p && !o->late && o->done_ns > p->signalled_ns)
             p->signalled_ns = o->done_ns;
         flows_out(m, item, o->serial, o->queue, !o->late, o->late, o->fence);
     } else if (p) {
-        if (o->done_ns >= p->unblocked_ns)
+        if (o->done_ns >= p->unblocked_ns) {
             p->waited = o->fence;
+            p->released = trace_span_is(by, "fence destroyed");
+        }
         uint64_t *over_ns = o->late ? &p->late_ns : &p->unblocked_ns;
         if (o->done_ns > *over_ns)
             *over_ns = o->done_ns;
@@ -434,6 +450,10 @@ static void operation_begin(struct trace_model *m, struct trace_track *track,
         return;
     struct trace_operation *o = operation_add(m, item, wait, track->index);
     track->operation = m->operation_count;
+    track->waits = wait;
+    track->hold = (struct trace_hold){.begin = item->time_ns, .on = o->fence};
+    if (!id_of(item, &track->packet))
+        track->packet = 0;
     struct trace_packet *p = NULL;
     if (trace_item_annotation(item, "packet"))
         p = packet_of(m, track, item);
@@ -453,10 +473,10 @@ static void operation_event(struct trace_model *m, struct trace_track *track,
 {
     if (item->type ==
         TRACE_EVENT_INSTANT) { /* its begin isn't in the trace, or there was no lane */
-        uint64_t open = track->operation;
+        const struct trace_track open = *track;
         operation_begin(m, track, item);
         operation_end(m, track, item);
-        track->operation = open;
+        *track = open;
     } else if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
         operation_begin(m, track, item);
     } else if (item->type == TRACE_EVENT_END && track->depth > 0 && --track->depth == 0) {
@@ -481,6 +501,9 @@ static void process_event(struct trace_model *m, struct trace_track *track,
         a = trace_item_annotation(item, "driver");
         if (a && a->is_text)
             trace_span_copy(a->text, m->driver, sizeof(m->driver));
+    } else if (trace_span_is(item->name, "Belfry: tracing ends")) {
+        if (m->first_ns && item->time_ns > m->last_ns)
+            m->last_ns = item->time_ns;
     } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {
         m->uncalibrated = true;
     }
@@ -567,7 +590,9 @@ static void model_add_event(struct trace_model *m, const struct trace_item *item
         if (!trace_span_is(item->name, "host signal"))
             return;
         m->host_signals++;
-        operation_add(m, item, false, TRACE_CAUSE_CPU)->done_ns = item->time_ns;
+        struct trace_operation *o = operation_add(m, item, false, TRACE_CAUSE_CPU);
+        o->done_ns = item->time_ns;
+        value_take(m, o);
         flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, false, trace_fence_of(m, item));
         break;
     default:

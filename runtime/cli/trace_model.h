@@ -79,8 +79,10 @@ struct trace_packet {
     uint64_t unblocked_ns; /* when its last wait was satisfied */
     uint64_t late_ns;      /* a wait of it was satisfied by then; nobody knows since when */
     uint64_t signalled_ns; /* a signal: when the fence was set, if the trace says so */
-    bool has_operation;    /* its fence operation is a box of its own */
-    uint64_t done_ns;      /* see trace_packet_done */
+    uint64_t dropped_ns;
+    bool released;      /* its last wait ended since the fence was destroyed */
+    bool has_operation; /* its fence operation is a box of its own */
+    uint64_t done_ns;   /* see trace_packet_done */
     bool done_known;
     /* done_ns is being searched for; ends the search where waits form a ring */
     bool done_asked;
@@ -93,6 +95,8 @@ struct trace_packet {
     char caption[TRACE_CAPTION_SIZE]; /* the program's name for the work */
     struct trace_fence fence;         /* of a signal or a wait */
     struct trace_fence waited;        /* what it waited for last, where the trace shows that */
+    bool still_waits;                 /* when the trace ended, */
+    struct trace_fence open;          /* for this */
     uint64_t held_ns;
     uint64_t held_until_ns; /* the end of the last hold */
     uint64_t held_longest_ns;
@@ -160,12 +164,13 @@ struct trace_queue {
     uint64_t held_longest_ns;
     uint64_t held_longest_id;
     struct trace_hold held_longest;
-    uint64_t last;         /* serial of its newest packet */
-    uint64_t ordinals;     /* submissions seen so far */
-    uint64_t retired_id;   /* the greatest of those summed up */
-    uint64_t retired_done; /* when the last of those summed up was done */
-    uint64_t waited_until; /* when the last wait summed up was over */
-    uint32_t fence_ops;    /* since the last submission summed up: its pattern */
+    struct trace_packet dropped_first; /* where 'dropped' isn't 0 */
+    uint64_t last;                     /* serial of its newest packet */
+    uint64_t ordinals;                 /* submissions seen so far */
+    uint64_t retired_id;               /* the greatest of those summed up */
+    uint64_t retired_done;             /* when the last of those summed up was done */
+    uint64_t waited_until;             /* when the last wait summed up was over */
+    uint32_t fence_ops;                /* since the last submission summed up: its pattern */
     uint64_t patterns[TRACE_PERIOD_MAX];
     uint64_t pattern_count;
     uint64_t matches[TRACE_PERIOD_MAX + 1]; /* submissions that look like the n-th before them */
@@ -181,6 +186,8 @@ static inline uint64_t trace_queue_fence_operations(const struct trace_queue *qu
 /* The queue, or the CPU, whose signal ended a wait. */
 #define TRACE_CAUSE_CPU     (TRACE_NONE - 1)
 #define TRACE_CAUSE_SEVERAL (TRACE_NONE - 2) /* of several waits */
+#define TRACE_CAUSE_DESTROY (TRACE_NONE - 3) /* the fence was destroyed */
+#define TRACE_CAUSE_NOBODY  (TRACE_NONE - 4) /* the trace ends before the wait does */
 #define TRACE_CAUSE_UNKNOWN TRACE_NONE
 
 struct trace_wait_row {
@@ -207,6 +214,12 @@ struct trace_flow {
     struct trace_fence fence;
 };
 
+/* What a fence was set to last, as far as the trace tells. */
+struct trace_value {
+    uint64_t at_ns; /* 0: it doesn't */
+    uint64_t value;
+};
+
 enum trace_track_kind {
     TRACE_TRACK_OTHER,
     TRACE_TRACK_PROCESS,
@@ -229,7 +242,10 @@ struct trace_track {
     uint32_t depth;         /* slices open */
     uint64_t serial;        /* of the packet whose slice is open */
     uint64_t operation;     /* 1 + number of the operation whose slice is open */
-    struct trace_hold hold; /* the one that is open; begin 0: none */
+    struct trace_hold hold; /* the one that is open, or the fence operation; begin 0: none */
+    uint64_t packet;        /* the number of the packet whose slice, or operation, is open; or 0, */
+    uint64_t since_ns;      /* and since when */
+    bool waits;             /* the fence operation is a wait */
     char name[2 * TRACE_NAME_SIZE];
 };
 
@@ -292,6 +308,7 @@ struct trace_model {
     uint64_t operation_count; /* seen; the last TRACE_OPERATIONS are kept */
     struct trace_operation operations[TRACE_OPERATIONS];
     uint64_t signals[TRACE_NAMES_MAX]; /* by fence: 1 + number of the newest signal; 0: none */
+    struct trace_value values[TRACE_NAMES_MAX]; /* by fence */
     struct bf_overlap busy;
 };
 

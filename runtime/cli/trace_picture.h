@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The picture of a frame and its neighbours: for each engine when it was busy, and for each of its
- * queues what it had in the software queue, its fence operations and what it ran.
+ * queues what it had in the software queue, its fence operations and what it ran. Where the trace
+ * ends in a standstill, and no frame was asked for, or none is whole: of the end of the trace.
  *
  * The layout is found first (trace_layout.c), so that the picture's height is known; then the lanes
  * are drawn (trace_lanes.c) within head, axis and legend (trace_svg.c).
@@ -56,6 +57,7 @@ struct picture {
     FILE *out;
     uint64_t begin_ns;
     uint64_t end_ns;
+    bool framed; /* it is of a frame */
     struct trace_frame frames[FRAMES_MAX];
     uint32_t frame_count;
     double height;
@@ -87,6 +89,9 @@ struct rows {
 
 /* TRACE_NONE: there is no room. */
 uint32_t rows_take(struct rows *rows, uint64_t begin_ns, uint64_t end_ns);
+
+/* The driver has it, and the trace no end of it. */
+bool picture_is_endless(const struct trace_packet *packet);
 
 /* A short box takes as much room as it is drawn wide. */
 uint64_t picture_drawn_end(const struct picture *picture, uint64_t begin_ns, uint64_t end_ns);

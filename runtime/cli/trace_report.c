@@ -33,6 +33,44 @@ static void head_print(const struct trace_report *r, FILE *out)
     fprintf(out, "\n");
 }
 
+/* Who waits for whom, once around. */
+static void circle_print(const struct trace_report *r, uint32_t circle, FILE *out)
+{
+    const struct trace_stalls *s = &r->stalls;
+    uint32_t first = 0;
+    while (first < s->count && s->at[first].circle != circle)
+        first++;
+    if (first == s->count)
+        return;
+    fprintf(out, "    a circle: %s", r->model->queues[s->at[first].queue].name);
+    for (uint32_t queue = s->at[first].by, steps = 0; steps < s->count; steps++) {
+        fprintf(out, "%s waits for %s", steps ? ", which" : "", r->model->queues[queue].name);
+        uint32_t i = 0;
+        while (i < s->count && !(s->at[i].queue == queue && s->at[i].circle == circle))
+            i++;
+        if (queue == s->at[first].queue || i == s->count)
+            break;
+        queue = s->at[i].by;
+    }
+    fprintf(out, "\n");
+}
+
+static void stalls_print(const struct trace_report *r, FILE *out)
+{
+    const struct trace_stalls *s = &r->stalls;
+    char label[TRACE_STALL_SIZE];
+    if (!s->count)
+        return;
+    fprintf(out, "\n  without an end when the trace ends:\n");
+    for (uint32_t i = 0; i < s->count; i++)
+        fprintf(out, "    %s: %s\n", r->model->queues[s->at[i].queue].name,
+                trace_stall_label(r->model, &s->at[i], label));
+    if (s->left_out)
+        fprintf(out, "    and of %" PRIu64 " more queues\n", s->left_out);
+    for (uint32_t circle = 1; circle <= s->count; circle++)
+        circle_print(r, circle, out);
+}
+
 static void gaps_print(const struct trace_report *r, FILE *out)
 {
     char label[TRACE_GAP_SIZE];
@@ -112,10 +150,9 @@ static void queues_print(const struct trace_report *r, FILE *out)
             continue;
         char fence[TRACE_FENCE_SIZE];
         trace_fence_label(m, queue->held_longest.on, fence);
-        fprintf(out, "  longest held on %s: %s, packet %" PRIu64 ", on %s\n", queue->name,
-                queue->held_longest_ns ? bf_cell_duration(cells[0], queue->held_longest_ns)
-                                       : "to the end of the trace",
-                queue->held_longest_id,
+        fprintf(out, "  longest held on %s: %s%s, packet %" PRIu64 ", on %s\n", queue->name,
+                bf_cell_duration(cells[0], queue->held_longest_ns),
+                queue->held_longest.end ? "" : ", to the end of the trace", queue->held_longest_id,
                 queue->held_longest.on_predecessor ? "the packet before it"
                 : *fence                           ? fence
                                                    : "an unnamed fence");
@@ -278,6 +315,7 @@ static void frame_print(const struct trace_report *r, FILE *out)
 void trace_report_print(const struct trace_report *r, FILE *out)
 {
     head_print(r, out);
+    stalls_print(r, out);
     if (r->model->engine_count)
         engines_print(r, out);
     if (r->model->queue_count) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cli/trace_frame.h"
+#include "cli/trace_stall.h"
 #include "trace/table_cell.h"
 
 struct trace_report {
@@ -19,6 +20,8 @@ struct trace_report {
     bool has_frame;
     struct trace_frame frame;
     const struct trace_path *path; /* NULL without a frame */
+    bool asked;                    /* the frame was asked for by its number */
+    struct trace_stalls stalls;    /* of the whole file */
     /* Of the file itself. */
     uint64_t oversized;
     uint64_t oversized_first;
@@ -31,8 +34,8 @@ struct trace_report {
 
 void trace_report_print(const struct trace_report *report, FILE *out);
 void trace_report_json(const struct trace_report *report, FILE *out);
-/* The frame and its neighbours; the report must have one. False: out of memory, nothing was
- * written. */
+/* The frame and its neighbours; a standstill, or what there is, where no frame is whole. False: out
+ * of memory, nothing was written. */
 bool trace_report_svg(const struct trace_report *report, FILE *out);
 
 /* Who is meant by a cause: a queue's name, "the CPU", "unknown". */

@@ -231,9 +231,11 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
     *wait =
         (struct trace_wait){.cause = {.queue = TRACE_CAUSE_UNKNOWN, .fence = {.name = TRACE_NONE}}};
     bool held = p->longest.end && !p->longest.on_predecessor;
-    bool caused = trace_packet_cause(m, p, &wait->cause);
-    bool seen = p->unblocked_ns && p->unblocked_ns >= p->late_ns;
-    if (caused && !wait->cause.late)
+    bool caused = !p->still_waits && trace_packet_cause(m, p, &wait->cause);
+    bool seen = p->still_waits || (p->unblocked_ns && p->unblocked_ns >= p->late_ns);
+    if (p->still_waits)
+        wait->released_ns = m->last_ns;
+    else if (caused && !wait->cause.late)
         wait->released_ns = later_time(wait->cause.time_ns, p->unblocked_ns);
     else if (seen)
         wait->released_ns = p->unblocked_ns;
@@ -244,11 +246,17 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
     else
         return false;
     wait->at_most = !seen && !held && (!caused || wait->cause.late);
-    wait->fence = fence_waited(p);
+    wait->fence = p->still_waits ? p->open : fence_waited(p);
     if (wait->fence.name == TRACE_NONE)
         wait->fence = wait->cause.fence;
+    if (p->still_waits)
+        wait->cause.queue = TRACE_CAUSE_NOBODY;
+    else if (p->released && !p->in_count)
+        wait->cause.queue = TRACE_CAUSE_DESTROY;
     struct trace_packet *before = trace_packet_before(m, p);
     uint64_t before_ns = before ? trace_packet_done(m, before) : 0;
+    if (p->still_waits && before && !before_ns)
+        return false; /* the queue hasn't come to it */
     /* It may have left the window; while its successor is added up, the sums still have its
      * data. */
     if (!before && p->serial + 1 == m->retired)
@@ -391,10 +399,9 @@ void trace_settle_oldest(struct trace_model *m)
         queue->fence_packets++;
         queue->fence_ops += p->kind == TRACE_PACKET_WAIT ? 1 : 256;
     }
-    if (p->dropped)
-        queue->dropped++;
-    else if (!done)
-        queue->unfinished++;
+    if (p->dropped && queue->dropped++ == 0)
+        queue->dropped_first = *p;
+    queue->unfinished += !p->dropped && !done;
     hold_count(queue, p);
     if (!p->dropped && p->kind != TRACE_PACKET_PRESENT)
         wait_count(m, p);
@@ -404,9 +411,42 @@ void trace_settle_oldest(struct trace_model *m)
         queue->retired_done = done;
 }
 
+/* What is still held, or waits, when the trace ends did so until then. */
+static void holds_end(struct trace_model *m)
+{
+    for (uint32_t i = 0; i < m->track_capacity; i++) {
+        const struct trace_track *track = &m->tracks[i];
+        const struct trace_hold *hold = &track->hold;
+        bool fences = track->kind == TRACE_TRACK_FENCES && track->depth && track->waits;
+        if ((track->kind != TRACE_TRACK_SOFTWARE && !fences) || !hold->begin ||
+            m->last_ns < hold->begin)
+            continue;
+        const struct trace_operation *o = fences ? trace_operation_at(m, track->operation) : NULL;
+        struct trace_packet *p = trace_packet_at(m, !fences ? track->serial
+                                                    : o     ? o->serial
+                                                            : TRACE_NO_SERIAL);
+        if (!p || p->serial < m->retired || (fences && !p->handed_over_ns))
+            continue;
+        if (!hold->on_predecessor) {
+            p->still_waits = true;
+            p->open = hold->on;
+        }
+        if (fences)
+            continue;
+        uint64_t ns = m->last_ns - hold->begin;
+        p->held_ns += ns;
+        p->held_until_ns = m->last_ns;
+        if (ns >= p->held_longest_ns) {
+            p->held_longest_ns = ns;
+            p->longest = *hold;
+        }
+    }
+}
+
 void trace_model_settle(struct trace_model *m)
 {
     m->settled = true;
+    holds_end(m);
     while (m->retired < m->next_serial)
         trace_settle_oldest(m);
     bf_overlap_settle(&m->busy);

@@ -44,9 +44,15 @@ static void head_draw(struct picture *p)
     snprintf(text, sizeof(text), "%s%s%s%s", m->device, *m->driver ? " (" : "", m->driver,
              *m->driver ? ")" : "");
     trace_draw_text(p->out, 20, 58, "dim", "start", 12, 900, text);
-    snprintf(text, sizeof(text), "frame %" PRIu64 " of %" PRIu64 ": %s", p->report->frame.number,
-             p->report->frames.count,
-             bf_cell_duration(a, p->report->frame.end_ns - p->report->frame.begin_ns));
+    if (p->framed)
+        snprintf(text, sizeof(text), "frame %" PRIu64 " of %" PRIu64 ": %s",
+                 p->report->frame.number, p->report->frames.count,
+                 bf_cell_duration(a, p->report->frame.end_ns - p->report->frame.begin_ns));
+    else if (p->report->stalls.count)
+        snprintf(text, sizeof(text), "without an end for %s",
+                 bf_cell_duration(a, m->last_ns - p->report->stalls.begin_ns));
+    else
+        snprintf(text, sizeof(text), "the whole trace: no frame is whole");
     trace_draw_text(p->out, RIGHT, 36, "strong", "end", 14, 400, text);
     snprintf(text, sizeof(text), "%s, from %s after the beginning",
              bf_cell_duration(a, p->end_ns - p->begin_ns),
@@ -161,8 +167,12 @@ bool trace_report_svg(const struct trace_report *report, FILE *out)
     picture_layout(p);
     double bottom = p->height - MARGIN;
     char title[512];
-    snprintf(title, sizeof(title), "%s on %s, frame %" PRIu64, report->model->program,
-             report->model->device, report->frame.number);
+    if (p->framed)
+        snprintf(title, sizeof(title), "%s on %s, frame %" PRIu64, report->model->program,
+                 report->model->device, report->frame.number);
+    else
+        snprintf(title, sizeof(title), "%s on %s, the end of the trace", report->model->program,
+                 report->model->device);
     trace_draw_begin(out, WIDTH, p->height, title);
     head_draw(p);
     frames_draw(p, bottom);

@@ -12,6 +12,10 @@ const char *trace_cause_name(const struct trace_model *m, uint32_t cause)
         return "the CPU";
     if (cause == TRACE_CAUSE_SEVERAL)
         return "several queues";
+    if (cause == TRACE_CAUSE_DESTROY)
+        return "the fence's destruction";
+    if (cause == TRACE_CAUSE_NOBODY)
+        return "nobody yet";
     return cause < m->queue_count ? m->queues[cause].name : "unknown";
 }
 

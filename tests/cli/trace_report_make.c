@@ -196,8 +196,9 @@ void made_packet(struct made *m, const struct made_queue *q, const struct made_p
                                            .name = "held",
                                            .notes = {{.name = "semaphore", .text = p->fence},
                                                      {.name = "value", .number = p->value}}});
-        made_event(m,
-                   &(struct made_event){.time_ns = p->handed_over_ns, .track = track, .type = 2});
+        if (p->handed_over_ns)
+            made_event(
+                m, &(struct made_event){.time_ns = p->handed_over_ns, .track = track, .type = 2});
     }
     if (p->handed_over_ns)
         made_event(m,
@@ -251,6 +252,25 @@ void made_unblocked(struct made *m, const struct made_queue *q, uint64_t id, uin
         event.name = name;
     }
     made_event(m, &event);
+}
+
+void made_operation(struct made *m, const struct made_queue *q, uint32_t lane, const char *name,
+                    uint64_t id, const char *fence, uint64_t value, uint64_t begin_ns,
+                    uint64_t end_ns, const char *by)
+{
+    made_event(m,
+               &(struct made_event){
+                   .time_ns = begin_ns,
+                   .track = q->fences[lane],
+                   .type = 1,
+                   .name = name,
+                   .notes = {{"packet", NULL, id}, {"fence", fence, 0}, {"value", NULL, value}}});
+    if (end_ns)
+        made_event(m, &(struct made_event){.time_ns = end_ns,
+                                           .track = q->fences[lane],
+                                           .type = 2,
+                                           .notes = {{by ? "ended by" : NULL, by, 0}},
+                                           .late = true});
 }
 
 void made_host_signal(struct made *m, uint64_t track, uint64_t time_ns, const char *fence,

@@ -82,6 +82,10 @@ void made_instant(struct made *made, const struct made_queue *queue, uint64_t id
                   uint64_t time_ns, uint64_t in, uint64_t out);
 void made_unblocked(struct made *made, const struct made_queue *queue, uint64_t id,
                     uint64_t time_ns, uint64_t in);
+/* A fence operation, "wait" or "signal" and its fence; without an end where 'end_ns' is 0. */
+void made_operation(struct made *made, const struct made_queue *queue, uint32_t lane,
+                    const char *name, uint64_t id, const char *fence, uint64_t value,
+                    uint64_t begin_ns, uint64_t end_ns, const char *by);
 void made_host_signal(struct made *made, uint64_t track, uint64_t time_ns, const char *fence,
                       uint64_t value, uint64_t out);
 

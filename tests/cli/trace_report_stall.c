@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Traces that end in a standstill: what the report says first, and what the picture shows. */
+#include "support/test.h"
+
+#include "trace_report_make.h"
+
+#define T(us) (1000000000ull + (us)*1000ull)
+
+enum { FIRST, SECOND };
+
+struct scene {
+    struct made m;
+    struct made_queue q[2];
+};
+
+static void scene_begin(struct scene *s)
+{
+    static const char *const names[] = {"first", "second"};
+    made_begin(&s->m, true);
+    for (int i = 0; i < 2; i++)
+        s->q[i] = made_queue(&s->m, made_track(&s->m, MADE_PROCESS, "engine", false), names[i]);
+}
+
+/* An execution that is queued at that time and held at once; 'on' NULL: it is handed over. */
+static void packet(struct scene *s, int queue, uint64_t id, uint64_t us, const char *on,
+                   uint64_t value)
+{
+    made_packet(&s->m, &s->q[queue],
+                &(struct made_packet){.id = id,
+                                      .kind = "execute",
+                                      .lane = (uint32_t)id % 4,
+                                      .queued_ns = T(us),
+                                      .held_ns = on ? T(us) : 0,
+                                      .fence = on,
+                                      .value = value,
+                                      .handed_over_ns = on ? 0 : T(us)});
+}
+
+static void operation(struct scene *s, int queue, const char *name, uint64_t id, uint64_t value,
+                      uint64_t us, uint64_t end_us, const char *by)
+{
+    made_operation(&s->m, &s->q[queue], (uint32_t)id % 4, name, id, strchr(name, ' ') + 1, value,
+                   T(us), end_us ? T(end_us) : 0, by);
+}
+
+static void trace_ends(struct scene *s, uint64_t us)
+{
+    made_event(&s->m, &(struct made_event){.time_ns = T(us),
+                                           .track = MADE_PROCESS,
+                                           .type = 3,
+                                           .name = "Belfry: tracing ends"});
+}
+
+/* What the report, the JSON and the picture have to say. */
+static void scene_end(struct scene *s, const char *const texts[], size_t count)
+{
+    struct trace_load *load = made_load(&s->m, 0);
+    assert_true(load->usable);
+    char *shown[] = {load_text(load), load_json(load), load_svg(load)};
+    for (size_t i = 0; i < count; i++)
+        if (!strstr(shown[0], texts[i]) && !strstr(shown[1], texts[i]) &&
+            !strstr(shown[2], texts[i]))
+            fail_msg("no '%s' in:\n%s\n%s", texts[i], shown[0], shown[1]);
+    for (int i = 0; i < 3; i++)
+        free(shown[i]);
+    trace_load_destroy(load);
+    made_finish(&s->m);
+}
+
+#define SCENE(name_, ...)                                                                          \
+    static void name_##_make(struct scene *s);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        static const char *const texts[] = {__VA_ARGS__};                                          \
+        struct scene s;                                                                            \
+        scene_begin(&s);                                                                           \
+        name_##_make(&s);                                                                          \
+        scene_end(&s, texts, sizeof(texts) / sizeof(texts[0]));                                    \
+    }                                                                                              \
+    static void name_##_make(struct scene *s)
+
+/* The host forgot a signal, a second queue waits for the first: the cause comes first. */
+SCENE(missing_signal,
+      "without an end when the trace ends:\n"
+      "    first: execute 2 has been held for 8.00 s: it waits for frame to reach 7 (has 3): no "
+      "queue was given such a signal; the CPU, or another process, might; 1 more behind it\n"
+      "    second: execute 1 has been held for 8.00 s: it waits for other to reach 1 (no signal of "
+      "it is in the trace), which packet 2 of first would signal\n",
+      "\n  8.00 s, 3 submissions", "first       frame       nobody yet          1      8.00 s",
+      "longest held on first: 8.00 s, to the end of the trace, packet 2, on frame = 7",
+      "\"state\": \"held\", \"since_ns\": 1000001000, \"lasted_ns\": 7999999000, \"behind\": 1",
+      "\"fence\": \"frame\", \"value\": 7, \"has\": 3}", "without an end for 8.00 s",
+      ">2 held on frame = 7, no end<", ">frame = 7, no end<")
+{
+    made_host_signal(&s->m, made_host(&s->m), T(0), "frame", 3, 0);
+    packet(s, SECOND, 1, 0, "other", 1);
+    operation(s, SECOND, "wait other", 1, 1, 0, 0, NULL);
+    packet(s, FIRST, 2, 1, "frame", 7);
+    operation(s, FIRST, "wait frame", 2, 7, 1, 0, NULL);
+    made_operation(&s->m, &s->q[FIRST], 3, "signal other", 2, "other", 1, T(1), 0, NULL);
+    packet(s, FIRST, 3, 2, "frame", 8);
+    trace_ends(s, 8000000);
+}
+
+SCENE(circle,
+      "    first: execute 1 has been held for 2.00 s: it waits for b to reach 1 (no signal of it is "
+      "in the trace), which packet 2 of second would signal\n",
+      "    a circle: first waits for second, which waits for first\n", "\"circle\": 1")
+{
+    for (int i = 0; i < 2; i++) {
+        packet(s, i, (uint64_t)i + 1, (uint64_t)i, i ? "a" : "b", 1);
+        operation(s, i, i ? "signal b" : "signal a", (uint64_t)i + 1, 1, (uint64_t)i, 0, NULL);
+    }
+    trace_ends(s, 2000000);
+}
+
+/* Work that the GPU doesn't finish, a wait for it there, and a present that doesn't return. */
+SCENE(with_the_driver,
+      "    first: execute 1 was given to the driver 3.00 s before, and has no end\n"
+      "    first: present 3 has been in the driver for 2.00 s\n"
+      "    second: execute 2 has waited on the GPU for 3.00 s, for done to reach 4 (no signal of it "
+      "is in the trace), which packet 1 of first would signal\n",
+      ">execute 1, no end<", "second      done        nobody yet          1      3.00 s")
+{
+    packet(s, FIRST, 1, 0, NULL, 0);
+    operation(s, FIRST, "signal done", 1, 4, 0, 0, NULL);
+    packet(s, SECOND, 2, 1, NULL, 0);
+    operation(s, SECOND, "wait done", 2, 4, 1, 0, NULL);
+    made_instant(&s->m, &s->q[SECOND], 2, "execute", T(2), 0, 0);
+    made_packet(&s->m, &s->q[FIRST],
+                &(struct made_packet){.id = 3, .kind = "present", .queued_ns = T(1000000)});
+    trace_ends(s, 3000000);
+}
+
+/* Held until its device was destroyed; and a wait that ended with its fence. */
+SCENE(let_go,
+      "    first: execute 1 was dropped after 5.00 s in which it waited for x to reach 1 (no signal "
+      "of it is in the trace)\n",
+      "second      y           the fence's destruction         1     10.0",
+      "held on x = 1, dropped")
+{
+    packet(s, FIRST, 1, 0, "x", 1);
+    packet(s, SECOND, 2, 1, NULL, 0);
+    operation(s, SECOND, "wait y", 2, 4, 1, 11, "fence destroyed");
+    made_run(&s->m, &s->q[SECOND], 2, T(12), T(20), 0, 0);
+    for (int i = 0; i < 2; i++)
+        made_event(&s->m, &(struct made_event){
+                              .time_ns = T(5000000), .track = s->q[FIRST].software[1], .type = 2});
+    made_event(&s->m, &(struct made_event){.time_ns = T(5000000),
+                                           .track = s->q[FIRST].hardware,
+                                           .type = 3,
+                                           .name = "dropped",
+                                           .notes = {{"packet", NULL, 1}}});
+}
+
+/* A program that was ended in its work: that work, and the frame before it in the picture. */
+SCENE(under_way, "    first: execute 9 was given to the driver 60.0", ">frame 7 ", "frame 7 of 9")
+{
+    for (uint64_t i = 0; i < 9; i++) {
+        packet(s, FIRST, i + 1, 100 * i, NULL, 0);
+        if (i < 8)
+            made_run(&s->m, &s->q[FIRST], i + 1, T(100 * i + 10), T(100 * i + 90), 0, 0);
+    }
+    trace_ends(s, 860);
+}
