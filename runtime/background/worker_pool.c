@@ -287,6 +287,35 @@ static bool inboxes_collect(void)
     return any;
 }
 
+static uint64_t tasks_count(const struct bf_task *task)
+{
+    uint64_t count = 0;
+    for (; task; task = task->next)
+        count++;
+    return count;
+}
+
+bool bf_worker_pool_see(struct bf_pool_seen *seen)
+{
+    struct bf_background_process *process = &bf_background_process;
+    *seen = (struct bf_pool_seen){.accepted = atomic_load(&process->arrivals)};
+    if (!bf_lock_try_briefly(&process->lock))
+        return false;
+    const struct bf_worker_pool *pool = atomic_load(&process->workers);
+    for (uint32_t i = 0; pool && i < BF_TASKS_MOST + BF_BOOST_MOST; i++) {
+        if (pool->slots[i].owner)
+            (*(i < BF_TASKS_MOST ? &seen->running : &seen->boosted))++;
+    }
+    seen->limit = idle_limit();
+    for (const struct bf_background *b = process->devices; b; b = b->next) {
+        /* Nobody takes anything out of either. */
+        uintptr_t inbox = atomic_load(&b->inbox) & ~BF_INBOX_FLAGS;
+        seen->waiting += tasks_count(b->first) + tasks_count((const struct bf_task *)inbox);
+    }
+    bf_lock_release(&process->lock);
+    return true;
+}
+
 /* -------------------------------------------------------------------------------- Dispatcher -- */
 
 static bool pool_is_busy(const struct bf_worker_pool *pool)

@@ -111,6 +111,15 @@ static inline void bf_worker_pool_pushed(struct bf_worker_pool *pool)
 /* Joins the threads of a pool that bf_background_process no longer has and whose 'quit' is set. */
 void bf_worker_pool_end(struct bf_worker_pool *pool);
 
+/* What the pool does at this moment, of all devices; 'limit' and 'running' are of the threads of
+ * SCHED_IDLE, 'boosted' of the boost's. False: it can't be looked at now. Thread-safety: safe, and
+ * waits for nobody. */
+struct bf_pool_seen {
+    uint32_t limit, running, boosted;
+    uint64_t waiting, accepted; /* items that have not begun, and all so far */
+};
+bool bf_worker_pool_see(struct bf_pool_seen *seen);
+
 /* To be called before a device is added; the first call in a process registers the fork handler. */
 void bf_background_handle_forks(void);
 

@@ -33,6 +33,20 @@ static inline void bf_futex_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+/* The same on a word that several processes may have mapped. */
+static inline bool bf_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected,
+                                        const struct timespec *timeout)
+{
+    long r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, timeout, NULL,
+                     FUTEX_BITSET_MATCH_ANY);
+    return !(r == -1 && errno == ETIMEDOUT);
+}
+
+static inline void bf_futex_wake_shared(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
 /* 0 free, 1 held, 2 held with sleepers. Zero-initialised is free. */
 struct bf_lock {
     _Atomic uint32_t word;

@@ -133,14 +133,23 @@ void *bf_map_remove(struct bf_map *map, uint64_t key)
     return value;
 }
 
-void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context), void *context)
+void bf_map_walk(struct bf_map *map, void (*visit)(void *value, void *context), void *context)
 {
+    bf_lock_acquire(&map->lock);
     struct bf_map_table *t = atomic_load(&map->table);
-    for (uint64_t i = 0; t && visit && i <= t->mask; i++) {
+    for (uint64_t i = 0; t && i <= t->mask; i++) {
         uint64_t key = slot_key(&t->slots[i]);
         if (key != EMPTY && key != REMOVED)
             visit(atomic_load(&t->slots[i].value), context);
     }
+    bf_lock_release(&map->lock);
+}
+
+void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context), void *context)
+{
+    struct bf_map_table *t = atomic_load(&map->table);
+    if (visit)
+        bf_map_walk(map, visit, context);
     while (t) {
         struct bf_map_table *older = t->older;
         free(t);

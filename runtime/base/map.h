@@ -81,6 +81,9 @@ bool bf_map_insert(struct bf_map *map, uint64_t key, void *value);
 /* Removes a key. Returns its value, or NULL if it was not there. */
 void *bf_map_remove(struct bf_map *map, uint64_t key);
 
+/* Calls 'visit' for each value, under the lock: none is removed meanwhile. */
+void bf_map_walk(struct bf_map *map, void (*visit)(void *value, void *context), void *context);
+
 /* Calls 'visit' for each value (NULL: none) and frees the tables. */
 void bf_map_finish(struct bf_map *map, void (*visit)(void *value, void *context), void *context);
 

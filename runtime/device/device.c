@@ -6,11 +6,25 @@
 #include <stdlib.h>
 
 #include "background/public.h"
+#include "background/worker_pool.h"
 #include "base/message.h"
 #include "base/structure.h"
 #include "device/copies.h"
 #include "fence/fence.h"
 #include "gpu/registry.h"
+#include "standstill/live_page.h"
+
+static void pool_see(struct bf_live_pool *pool)
+{
+    struct bf_pool_seen seen;
+    if (bf_worker_pool_see(&seen))
+        *pool = (struct bf_live_pool){.known = 1,
+                                      .limit = seen.limit,
+                                      .running = seen.running,
+                                      .boosted = seen.boosted,
+                                      .waiting = seen.waiting,
+                                      .accepted = seen.accepted};
+}
 
 VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **out)
 {
@@ -39,6 +53,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
             .watchdog_ms = info->watchdog_ms,
             .at_interrupt = info->at_interrupt,
             .summary = info->summary,
+            .see_pool = pool_see,
         };
         if (device->tdr) {
             standstill.check_ms = bf_tdr_period_ms(&info->tdr);

@@ -18,8 +18,11 @@ _Static_assert(sizeof(struct bf_submission) % sizeof(uint64_t) == 0, "it is copi
 
 struct bf_device_watch *bf_watch_create(uint32_t engine_count)
 {
-    struct bf_device_watch *watch;
-    return calloc(1, sizeof(*watch) + engine_count * sizeof(watch->engines[0]));
+    struct bf_device_watch *watch =
+        calloc(1, sizeof(*watch) + engine_count * sizeof(watch->engines[0]));
+    if (watch)
+        atomic_store(&watch->bell, &watch->own_bell);
+    return watch;
 }
 
 bool bf_watch_witnesses(const struct bf_engine *engine)
@@ -32,8 +35,10 @@ bool bf_watch_witnesses(const struct bf_engine *engine)
 void bf_watch_ring(struct bf_device_watch *watch)
 {
     atomic_store(&watch->resting, 0);
-    atomic_fetch_add(&watch->bell, 1);
-    bf_futex_wake(&watch->bell, 1);
+    atomic_fetch_add(&watch->rung, 1);
+    _Atomic uint32_t *bell = atomic_load(&watch->bell);
+    atomic_fetch_add(bell, 1);
+    bf_futex_wake_shared(bell, 1);
 }
 
 /* A few milliseconds are near enough, and cost a quarter of the exact time. */

@@ -82,7 +82,11 @@ struct bf_engine_watch {
 
 struct bf_device_watch {
     _Atomic uint32_t resting; /* the watchdog sleeps until somebody rings */
-    _Atomic uint32_t bell;    /* the futex it sleeps on */
+    _Atomic uint32_t rung;    /* how often somebody has */
+    /* The futex it sleeps on: its own, or a word of the live page (standstill/live.h), which other
+     * processes may change: nothing is learnt from its value. */
+    _Atomic(_Atomic uint32_t *) bell;
+    _Atomic uint32_t own_bell;
     _Atomic uint64_t order;
     struct bf_watched_call device_call;
     struct bf_engine_watch engines[]; /* as many as the device has */

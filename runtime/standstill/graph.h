@@ -53,7 +53,8 @@ struct bf_graph_queue {
     uint64_t packet; /* its number; of a wait of its own, of the packet before it */
     bool waits;      /* the first packet is a wait: bfQueueWait */
     uint32_t packets;
-    uint32_t object; /* what it waits for, first of all */
+    uint64_t numbered; /* packets that it was given, since its creation */
+    uint32_t object;   /* what it waits for, first of all */
     uint64_t value;
 };
 

@@ -283,6 +283,7 @@ static void queue_add(struct builder *b, struct bf_queue *queue)
         .key = queue,
         .engine = queue->engine->base.number,
         .age_ns = queue->watched_since_ns ? b->now_ns - queue->watched_since_ns : 0,
+        .numbered = atomic_load(&queue->numbered),
         .object = BF_GRAPH_NONE,
     };
     queue_write_name(b->scheduler, b->names, queue, node.name);

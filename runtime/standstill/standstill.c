@@ -14,6 +14,7 @@
 #include "scheduler/scheduler.h"
 #include "standstill/diagnosis.h"
 #include "standstill/interrupt.h"
+#include "standstill/live.h"
 #include "standstill/names.h"
 #include "standstill/snapshot.h"
 #include "standstill/text.h"
@@ -38,6 +39,10 @@ struct bf_standstill {
     bool summary;
     pthread_t thread;
     _Atomic bool stop;
+    _Atomic uint32_t ended; /* a futex */
+    struct bf_live *live;   /* NULL: none */
+    void (*see_pool)(struct bf_live_pool *pool);
+    bool looked_at_active; /* seen since the last look, for a reader of the live page */
 
     struct bf_lock lock; /* over a look, and over the rest of this */
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
@@ -101,6 +106,38 @@ static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
             return true;
     }
     return false;
+}
+
+/* Somebody looks at the live page. */
+static void standstill_answer(struct bf_standstill *s)
+{
+    uint32_t count = s->scheduler->engine_count;
+    bf_lock_acquire(&s->lock);
+    standstill_advance_clock(s);
+    for (uint32_t i = 0; i < count; i++)
+        engine_watch(s, i, &s->looked_at_active);
+    call_watch(s, &s->watch->device_call, &s->engines[count], &s->looked_at_active);
+    bf_live_answer(s->live, s->scheduler, &s->names, s->engines, s->now_ns, s->least_ns,
+                   s->see_pool);
+    bf_lock_release(&s->lock);
+}
+
+/* Sleeps until somebody rings, for the first time since 'rung' was read, or until then; NULL: for
+ * ever. Readers of the live page get their answers meanwhile. */
+static void standstill_sleep(struct bf_standstill *s, uint32_t rung, const struct timespec *until)
+{
+    struct bf_device_watch *watch = s->watch;
+    for (;;) {
+        _Atomic uint32_t *bell = atomic_load(&watch->bell);
+        uint32_t heard = atomic_load(bell); /* whoever changes it from here on is heard */
+        if (atomic_load(&watch->rung) != rung || atomic_load(&s->stop))
+            return;
+        if (bf_live_is_asked(s->live))
+            standstill_answer(s);
+        if (!bf_futex_wait_shared(bell, heard, until))
+            return;
+        bf_live_woken(s->live);
+    }
 }
 
 /* What is told of at the end is work and calls that have lasted so long: some are under way at any
@@ -173,6 +210,9 @@ static bool standstill_look(struct bf_standstill *s)
     bf_lock_release(&s->lock);
     if (s->check.look && s->check.look(s->check.context, s, s->engines, now_ns))
         active = true;
+    if (s->looked_at_active)
+        active = true;
+    s->looked_at_active = false;
     return active;
 }
 
@@ -181,13 +221,12 @@ static void *standstill_run(void *argument)
     struct bf_standstill *s = argument;
     struct bf_device_watch *watch = s->watch;
     while (!atomic_load(&s->stop)) {
-        uint32_t bell = atomic_load(&watch->bell); /* whoever rings from here on is heard */
+        uint32_t rung = atomic_load(&watch->rung); /* whoever rings from here on is heard */
         bf_interrupt_check();
         if (!standstill_look(s)) {
             atomic_store(&watch->resting, 1); /* WD-3 */
             if (!standstill_look(s)) {
-                while (atomic_load(&watch->resting) && !atomic_load(&s->stop))
-                    bf_futex_wait(&watch->bell, bell, NULL);
+                standstill_sleep(s, rung, NULL);
                 atomic_store(&watch->resting, 0);
                 bf_lock_acquire(&s->lock);
                 s->looked_ns = bf_now_ns(); /* a rest is no standstill */
@@ -197,9 +236,10 @@ static void *standstill_run(void *argument)
             atomic_store(&watch->resting, 0);
         }
         const struct timespec until = bf_timespec(bf_now_ns() + s->period_ns);
-        if (!atomic_load(&s->stop))
-            bf_futex_wait(&watch->bell, bell, &until);
+        standstill_sleep(s, rung, &until);
     }
+    atomic_store(&s->ended, 1);
+    bf_futex_wake(&s->ended, 1);
     return NULL;
 }
 
@@ -222,6 +262,8 @@ struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
         s->least_ns ? s->least_ns / ((s->least_ns + LONGEST_NS - 1) / LONGEST_NS) : LONGEST_NS;
     if (info->check.look && s->period_ns > (uint64_t)info->check_ms * 1000000)
         s->period_ns = (uint64_t)info->check_ms * 1000000;
+    s->see_pool = info->see_pool;
+    s->live = s->least_ns ? bf_live_create(s->watch) : NULL;
     /* The thread blocks all signals: their handlers are the program's. */
     sigset_t all, before;
     sigfillset(&all);
@@ -237,9 +279,14 @@ struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
 
 fail:
     bf_message(BF_MESSAGE_WARNING, "watchdog: no memory or no thread for it: nothing is watched");
+    if (s)
+        bf_live_destroy(s->live);
     free(s);
     return NULL;
 }
+
+/* Whoever writes to the live page may have the thread miss a ring. */
+#define RING_AGAIN_NS UINT64_C(10000000)
 
 void bf_standstill_destroy(struct bf_standstill *s)
 {
@@ -247,8 +294,13 @@ void bf_standstill_destroy(struct bf_standstill *s)
         return;
     bf_interrupt_remove(s);
     atomic_store(&s->stop, true);
-    bf_watch_ring(s->watch);
+    while (!atomic_load(&s->ended)) {
+        const struct timespec until = bf_timespec(bf_now_ns() + RING_AGAIN_NS);
+        bf_watch_ring(s->watch);
+        bf_futex_wait(&s->ended, 0, &until);
+    }
     pthread_join(s->thread, NULL);
+    bf_live_destroy(s->live);
     bf_names_finish(&s->names);
     free(s);
 }

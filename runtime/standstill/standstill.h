@@ -10,6 +10,7 @@
  *        begun for a period, not at all (WD-1, WD-3).
  *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in
  *        which a debugger or a signal stopped the program is no standstill.
+ *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
  *  SS-7  A standstill is told within a period after the set time, once; and again when the answer
  *        has changed.
  *
@@ -25,6 +26,7 @@
 
 #include "scheduler/watch.h"
 
+struct bf_live_pool;
 struct bf_scheduler;
 struct bf_standstill;
 
@@ -53,6 +55,8 @@ struct bf_standstill_info {
     struct bf_standstill_check check; /* look: NULL: none */
     bool at_interrupt;                /* a signal that ends the program is told (interrupt.h) */
     bool summary;                     /* so is the trace's summary */
+    /* For the live page: what the process's pool for background work does; NULL: not known. */
+    void (*see_pool)(struct bf_live_pool *pool);
 };
 
 /* Starts the watchdog of a scheduler that was made with 'watched'. NULL: no memory or no thread,

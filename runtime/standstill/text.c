@@ -39,12 +39,9 @@ static void put_packet(struct writer *w, const struct bf_graph_queue *queue)
         put(w, "%s", queue->name);
 }
 
-/* "packet 3 of compute queue 1:0 waits for semaphore 'frame' to reach 7 (has 5)" */
-static void put_wait(struct writer *w, uint32_t index)
+static void put_wanted(struct writer *w, const struct bf_graph_queue *queue)
 {
-    const struct bf_graph_queue *queue = &w->graph->queues[index];
     const struct bf_graph_object *object = &w->graph->objects[queue->object];
-    put_packet(w, queue);
     if (object->kind == BF_GRAPH_BINARY)
         put(w, " waits for %s to be signalled", object->name);
     else if (object->kind == BF_GRAPH_BINARY_USED)
@@ -52,6 +49,33 @@ static void put_wait(struct writer *w, uint32_t index)
     else
         put(w, " waits for %s to reach %" PRIu64 " (has %" PRIu64 ")", object->name, queue->value,
             object->value);
+}
+
+/* "packet 3 of compute queue 1:0 waits for semaphore 'frame' to reach 7 (has 5)" */
+static void put_wait(struct writer *w, uint32_t index)
+{
+    put_packet(w, &w->graph->queues[index]);
+    put_wanted(w, &w->graph->queues[index]);
+}
+
+/* "packet 4 of 3D queue 0:1 would signal" */
+static void put_signaller(struct writer *w, const struct bf_graph_signal *signal)
+{
+    if (signal->packet)
+        put(w, "packet %" PRIu64 " of ", signal->packet);
+    put(w, "%s would signal", w->graph->queues[signal->queue].name);
+}
+
+/* Who may still do what no queue has been given. */
+static void put_nobody(struct writer *w, const struct bf_graph_object *object)
+{
+    put(w, ": nobody has submitted such a %s",
+        object->kind == BF_GRAPH_BINARY_USED ? "wait" : "signal");
+    if (object->kind == BF_GRAPH_FENCE || object->kind == BF_GRAPH_TIMELINE)
+        put(w, object->outside ? "; the host may, or somebody outside of the device"
+                               : "; the host may still signal it");
+    else if (object->outside)
+        put(w, "; somebody outside of the device may");
 }
 
 static void put_behind(struct writer *w, uint32_t count)
@@ -63,18 +87,10 @@ static void put_behind(struct writer *w, uint32_t count)
 
 static void put_missing(struct writer *w, const struct bf_case *found)
 {
-    const struct bf_graph_queue *queue = &w->graph->queues[found->queue];
-    const struct bf_graph_object *object = &w->graph->objects[queue->object];
     put_wait(w, found->queue);
     put(w, " for ");
     put_age(w, found->age_ns);
-    put(w, ": nobody has submitted such a %s",
-        object->kind == BF_GRAPH_BINARY_USED ? "wait" : "signal");
-    if (object->kind == BF_GRAPH_FENCE || object->kind == BF_GRAPH_TIMELINE)
-        put(w, object->outside ? "; the host may, or somebody outside of the device"
-                               : "; the host may still signal it");
-    else if (object->outside)
-        put(w, "; somebody outside of the device may");
+    put_nobody(w, &w->graph->objects[w->graph->queues[found->queue].object]);
     put_behind(w, found->behind);
 }
 
@@ -93,13 +109,10 @@ static void put_circle(struct writer *w, const struct bf_case *found)
     put(w, " for ");
     put_age(w, found->age_ns);
     for (uint32_t i = 0; i < found->member_count; i++) {
-        const struct bf_graph_signal *signal = &graph->signals[found->members[i].signal];
         put(w, "%s ", i ? ";" : ":");
         put_wait(w, found->members[i].queue);
         put(w, ", which ");
-        if (signal->packet)
-            put(w, "packet %" PRIu64 " of ", signal->packet);
-        put(w, "%s would signal", graph->queues[signal->queue].name);
+        put_signaller(w, &graph->signals[found->members[i].signal]);
     }
     if (found->more_members)
         put(w, "; and so on, over %" PRIu32 " more", found->more_members);
@@ -139,12 +152,17 @@ static void put_outside(struct writer *w, const struct bf_case *found)
     put(w, ", by the host or by somebody outside of the device");
 }
 
-static void put_call(struct writer *w, const struct bf_case *found)
+static void put_thread(struct writer *w, const struct bf_graph_engine *e)
 {
-    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
     put(w, "thread %" PRIu32, e->thread);
     if (e->thread_name[0])
         put(w, " '%s'", e->thread_name);
+}
+
+static void put_call(struct writer *w, const struct bf_case *found)
+{
+    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
+    put_thread(w, e);
     put(w, " has been in the driver for ");
     put_age(w, found->age_ns);
     put(w, ", in %s", e->call);
@@ -174,4 +192,74 @@ void bf_case_write(const struct bf_graph *graph, const struct bf_case *found,
     text[0] = '\0';
     put(&w, "standstill: ");
     writers[found->kind](&w, found);
+}
+
+/* The signal in a queue that would satisfy the wait: of several the least, or NONE. */
+static uint32_t signal_find(const struct bf_graph *graph, const struct bf_graph_queue *queue)
+{
+    uint32_t found = BF_GRAPH_NONE;
+    bool counts = graph->objects[queue->object].kind >= BF_GRAPH_BINARY;
+    for (uint32_t i = 0; i < graph->signal_count; i++) {
+        const struct bf_graph_signal *signal = &graph->signals[i];
+        if (signal->object == queue->object &&
+            (counts ? signal->value <= queue->value : signal->value >= queue->value) &&
+            (found == BF_GRAPH_NONE || signal->value < graph->signals[found].value))
+            found = i;
+    }
+    return found;
+}
+
+void bf_wait_write(const struct bf_graph *graph, uint32_t index, char text[BF_CASE_TEXT])
+{
+    const struct bf_graph_queue *queue = &graph->queues[index];
+    struct writer w = {graph, text, 0};
+    text[0] = '\0';
+    if (queue->state == BF_GRAPH_EMPTY)
+        return;
+    if (!queue->waits)
+        put(&w, "packet %" PRIu64, queue->packet);
+    else if (queue->packet)
+        put(&w, "after packet %" PRIu64 " it", queue->packet);
+    else
+        put(&w, "it");
+    if (queue->state == BF_GRAPH_HELD)
+        put_wanted(&w, queue);
+    else
+        put(&w, " waits for its turn");
+    put(&w, " for ");
+    put_age(&w, queue->age_ns);
+    if (queue->state != BF_GRAPH_HELD)
+        return;
+    uint32_t signal = signal_find(graph, queue);
+    put(&w, signal == BF_GRAPH_NONE ? "" : ", which ");
+    if (signal == BF_GRAPH_NONE)
+        put_nobody(&w, &graph->objects[queue->object]);
+    else
+        put_signaller(&w, &graph->signals[signal]);
+}
+
+void bf_submission_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT])
+{
+    struct writer w = {NULL, text, 0};
+    text[0] = '\0';
+    if (!engine->busy)
+        return;
+    put_submission(&w, engine);
+    put(&w, " for ");
+    put_age(&w, engine->busy_ns);
+    if (engine->content[0])
+        put(&w, ": %s", engine->content);
+    if (engine->outside[0])
+        put(&w, "%s waits for %s", engine->content[0] ? ";" : ":", engine->outside);
+}
+
+void bf_call_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT])
+{
+    struct writer w = {NULL, text, 0};
+    text[0] = '\0';
+    if (!engine->call)
+        return;
+    put_thread(&w, engine);
+    put(&w, " in %s for ", engine->call);
+    put_age(&w, engine->call_ns);
 }
