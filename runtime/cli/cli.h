@@ -29,6 +29,7 @@ extern const struct cli_command cli_run;
 extern const struct cli_command cli_list;
 extern const struct cli_command cli_log;
 extern const struct cli_command cli_settings;
+extern const struct cli_command cli_top;
 extern const struct cli_command cli_trace;
 
 /* One line on stderr, "belfry run: ..." for the command 'name'. Returns CLI_USAGE. */

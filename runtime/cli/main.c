@@ -10,8 +10,8 @@
 #include "base/nearest.h"
 #include "belfry/belfry.h"
 
-static const struct cli_command *const commands[] = {&cli_run, &cli_list, &cli_log, &cli_settings,
-                                                     &cli_trace};
+static const struct cli_command *const commands[] = {&cli_run,      &cli_list, &cli_log,
+                                                     &cli_settings, &cli_top,  &cli_trace};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 int cli_usage(const char *name, const char *format, ...)

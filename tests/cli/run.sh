@@ -60,6 +60,9 @@ for wrong in nonsense --nonsense 'run --nonsense' 'run --queues many echo' 'run 
 done
 run 2 help nonsense; lines err 1
 run 2 settings now; lines err 1
+run 2 top x; says err "'x' is no process id"; run 2 top 1 2; lines err 1; run 2 top --onse; says err "'--once'?"
+run 1 top 2147483647; says err 'there is no process'; lines err 1
+run 1 top --once $$; says err 'no device whose watchdog is on'; lines err 1
 run 2 list now; lines err 1
 
 "$belfry" settings >/dev/full 2>err && fail 'a full disk looks like success'
