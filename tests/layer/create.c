@@ -182,13 +182,8 @@ TEST(test_features)
                                                      (t % 3 ? 0 : 1) + (s % 3 ? 0 : 1));
                 /* What needs no change isn't copied, but for what lies before it. */
                 bool changes = (t % 3 && t < 3) || (s % 3 && s < 3);
-                for (uint32_t k = 0; k < 3; k++) {
-                    bool found = false;
-                    for (uint32_t i = 0; i < r->chain_count; i++)
-                        found |= r->chain_at[i] == kept[k];
-                    if (!changes)
-                        assert_int_equal(found, kept[k] != NULL);
-                }
+                for (uint32_t k = 0; k < 3 && !changes; k++)
+                    assert_int_equal(request_has_at(r, kept[k]), kept[k] != NULL);
                 program_close(&p);
             }
         }
@@ -327,10 +322,7 @@ TEST(test_unknown_struct)
         const struct fake_request *r = &fake.requests[0];
         assert_int_equal(r->timeline, 1);
         assert_int_equal(r->sync2, 1);
-        bool found = false;
-        for (uint32_t i = 0; i < r->chain_count; i++)
-            found |= r->chain_at[i] == own;
-        assert_true(found);
+        assert_true(request_has_at(r, own));
         assert_true(is_scheduled());
         program_close(&p);
     }
@@ -403,14 +395,8 @@ TEST(test_newer_struct)
     const struct fake_request *r = &fake.requests[0];
     assert_int_equal(r->timeline, 1);
     assert_true(is_scheduled());
-    bool found = false;
-    for (uint32_t i = 0; i < r->chain_count; i++) {
-        if (r->chain[i] != newer.sType)
-            continue;
-        found = true;
-        assert_ptr_not_equal(r->chain_at[i], own);
-    }
-    assert_true(found);
+    assert_true(request_has_struct(r, newer.sType));
+    assert_false(request_has_at(r, own));
     program_close(&p);
 }
 

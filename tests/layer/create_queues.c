@@ -11,6 +11,15 @@ static const uint32_t one[] = {1, UINT32_MAX};
 #define C VK_QUEUE_COMPUTE_BIT
 #define T VK_QUEUE_TRANSFER_BIT
 
+static VkQueue queue_by_flags(VkDeviceQueueCreateFlags flags, uint32_t family, uint32_t index)
+{
+    const VkDeviceQueueInfo2 query = {VK_TYPE(DEVICE_QUEUE_INFO_2), .flags = flags,
+                                      .queueFamilyIndex = family, .queueIndex = index};
+    VkQueue queue = (VkQueue)&queue;
+    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &queue);
+    return queue;
+}
+
 TEST(test_merged_requests)
 {
     fake_start(
@@ -34,39 +43,28 @@ TEST(test_merged_requests)
     assert_success(fake_device(&info));
     const struct fake_request *r = &fake.requests[0];
     assert_int_equal(r->queue_count, 3);
-    assert_int_equal(r->queues[0].family, 0);
-    assert_int_equal(r->queues[0].flags, 0);
-    assert_int_equal(r->queues[0].count, 2);
+    /* Three of family 1 were asked for: the GPU has two. */
+    static const uint32_t passed[][3] = {
+        {0, 0, 2}, {0, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 1}, {1, 0, 2}};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(r->queues[i].family, passed[i][0]);
+        assert_int_equal(r->queues[i].flags, passed[i][1]);
+        assert_int_equal(r->queues[i].count, passed[i][2]);
+    }
     assert_true(r->queues[0].priorities[0] == 0.25f && r->queues[0].priorities[1] == 0.5f);
-    assert_int_equal(r->queues[1].family, 0);
-    assert_int_equal(r->queues[1].flags, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
-    assert_int_equal(r->queues[1].count, 1);
-    assert_int_equal(r->queues[2].family, 1);
-    assert_int_equal(r->queues[2].count, 2); /* three asked for, the GPU has two */
     assert_ptr_equal(r->queues[2].next, &global);
     assert_true(r->queues[2].priorities[0] == 1.0f && r->queues[2].priorities[1] == 0.5f);
 
     /* By flags: the older command knows queues without flags alone. */
-    VkQueue plain = VK_NULL_HANDLE, flagged = VK_NULL_HANDLE, again = VK_NULL_HANDLE;
+    VkQueue plain = VK_NULL_HANDLE, again = VK_NULL_HANDLE;
     FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &plain);
-    VkDeviceQueueInfo2 query = {VK_TYPE(DEVICE_QUEUE_INFO_2),
-                                .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
-    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &flagged);
+    VkQueue flagged = queue_by_flags(VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 0, 0);
     assert_non_null(plain);
     assert_non_null(flagged);
     assert_ptr_not_equal(plain, flagged);
-    query.flags = 0;
-    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
-    assert_ptr_equal(again, plain);
-    query.flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
-    query.queueIndex = 1;
-    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
-    assert_null(again);
-    query =
-        (VkDeviceQueueInfo2){VK_TYPE(DEVICE_QUEUE_INFO_2),
-                             .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, .queueFamilyIndex = 1};
-    FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &again);
-    assert_null(again);
+    assert_ptr_equal(queue_by_flags(0, 0, 0), plain);
+    assert_null(queue_by_flags(VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 0, 1));
+    assert_null(queue_by_flags(VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, 1, 0));
     /* The same object for the same index, and one of its own for each. */
     VkQueue all[5];
     static const uint32_t indices[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}};
@@ -309,37 +307,29 @@ static void VKAPI_CALL no_second_queue(VkDevice device, uint32_t family, uint32_
  * which tries there are spares. */
 TEST(test_spares)
 {
+    static const char refuses[] = "the driver refuses";
     static const struct {
-        bool realtime, no_handle;
         VkResult refused[3];
         uint32_t tries, spared;
+        bool realtime, no_handle;
         VkResult result;
         const char *says;
     } cases[] = {
-        {.tries = 1, .spared = 1},
-        {.no_handle = true, .tries = 1, .spared = 1, .says = "no queue 1 of family 0"},
-        {.refused = {VK_ERROR_INITIALIZATION_FAILED},
-         .tries = 2,
-         .spared = 1,
-         .says = "the driver refuses"},
-        {.refused = {VK_ERROR_TOO_MANY_OBJECTS},
-         .tries = 2,
-         .spared = 1,
-         .says = "the driver refuses"},
-        {.refused = {VK_ERROR_FEATURE_NOT_PRESENT},
-         .tries = 2,
-         .spared = 1,
-         .says = "the driver refuses"},
-        {.refused = {VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_DEVICE_MEMORY},
+        {{0}, .tries = 1, .spared = 1},
+        {{0}, .tries = 1, .spared = 1, .no_handle = true, .says = "no queue 1 of family 0"},
+        {{VK_ERROR_INITIALIZATION_FAILED}, .tries = 2, .spared = 1, .says = refuses},
+        {{VK_ERROR_TOO_MANY_OBJECTS}, .tries = 2, .spared = 1, .says = refuses},
+        {{VK_ERROR_FEATURE_NOT_PRESENT}, .tries = 2, .spared = 1, .says = refuses},
+        {{VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_DEVICE_MEMORY},
          .tries = 2,
          .spared = 1,
          .result = VK_ERROR_OUT_OF_DEVICE_MEMORY},
-        {.realtime = true, .refused = {VK_ERROR_NOT_PERMITTED_KHR}, .tries = 2, .spared = 3},
-        {.realtime = true,
-         .refused = {VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_NOT_PERMITTED_KHR},
+        {{VK_ERROR_NOT_PERMITTED_KHR}, .tries = 2, .spared = 3, .realtime = true},
+        {{VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_NOT_PERMITTED_KHR},
          .tries = 3,
          .spared = 1,
-         .says = "the driver refuses"},
+         .realtime = true,
+         .says = refuses},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fake_driver driver = machine;
@@ -358,7 +348,7 @@ TEST(test_spares)
             ((VkDeviceQueueCreateInfo *)(uintptr_t)p.info.pQueueCreateInfos)[1].queueCount = 1;
         lines_begin();
         assert_int_equal(program_create(&p), cases[i].result);
-        const char *says = cases[i].says ? cases[i].says : "the driver refuses";
+        const char *says = cases[i].says ? cases[i].says : refuses;
         assert_int_equal(lines_end_with(says, NULL, 0), cases[i].says != NULL);
         assert_int_equal(fake.device_tries, cases[i].tries);
         for (uint32_t t = 0; t < cases[i].tries; t++) {
@@ -385,28 +375,24 @@ TEST(test_internally_synchronized_queues)
 {
     static const char *const name[] = {"VK_KHR_internally_synchronized_queues", NULL};
     static const struct {
+        const char *spares;
         bool none, serialized;          /* the driver hasn't the feature; serialize_submits */
         int own;                        /* the program's own struct: 1 off, 2 on */
         VkDeviceQueueCreateFlags asked; /* by the program, of its second family */
-        const char *spares;
         VkResult refused;
         uint32_t tries;
         VkDeviceQueueCreateFlags flags[2];
     } cases[] = {
-        {.spares = "off", .tries = 1, .flags = {4}},
-        {.spares = "on", .tries = 1},
-        {.none = true, .spares = "off", .tries = 1},
-        {.serialized = true, .spares = "off", .tries = 1},
-        {.own = 1, .spares = "off", .tries = 1},
-        {.own = 2, .spares = "off", .tries = 1, .flags = {4}},
-        {.own = 2, .asked = 4, .spares = "off", .tries = 1, .flags = {4}},
-        {.own = 2, .asked = 4, .spares = "on", .tries = 1},
-        {.spares = "off", .refused = VK_ERROR_FEATURE_NOT_PRESENT, .tries = 2, .flags = {4}},
-        {.own = 2,
-         .asked = 4,
-         .spares = "off",
-         .refused = VK_ERROR_TOO_MANY_OBJECTS,
-         .tries = 2,
+        {"off", .tries = 1, .flags = {4}},
+        {"on", .tries = 1},
+        {"off", .none = true, .tries = 1},
+        {"off", .serialized = true, .tries = 1},
+        {"off", .own = 1, .tries = 1},
+        {"off", .own = 2, .tries = 1, .flags = {4}},
+        {"off", .own = 2, .asked = 4, .tries = 1, .flags = {4}},
+        {"on", .own = 2, .asked = 4, .tries = 1},
+        {"off", .refused = VK_ERROR_FEATURE_NOT_PRESENT, .tries = 2, .flags = {4}},
+        {"off", .own = 2, .asked = 4, .refused = VK_ERROR_TOO_MANY_OBJECTS, .tries = 2,
          .flags = {4}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -441,15 +427,10 @@ TEST(test_internally_synchronized_queues)
             assert_int_equal(request_has_extension(r, name[0]), added || cases[i].own);
         }
         /* By the program's own flags. */
-        for (uint32_t family = 0; family < 2; family++) {
-            for (VkDeviceQueueCreateFlags flags = 0; flags <= 4; flags += 4) {
-                VkDeviceQueueInfo2 query = {VK_TYPE(DEVICE_QUEUE_INFO_2), .flags = flags,
-                                            .queueFamilyIndex = family};
-                VkQueue queue = VK_NULL_HANDLE;
-                FAKE_CALL(vkGetDeviceQueue2, fake.device, &query, &queue);
-                assert_int_equal(queue != VK_NULL_HANDLE, flags == (family ? cases[i].asked : 0));
-            }
-        }
+        for (uint32_t family = 0; family < 2; family++)
+            for (VkDeviceQueueCreateFlags flags = 0; flags <= 4; flags += 4)
+                assert_int_equal(queue_by_flags(flags, family, 0) != VK_NULL_HANDLE,
+                                 flags == (family ? cases[i].asked : 0));
         program_close(&p);
     }
 }

@@ -98,3 +98,11 @@ bool request_has_struct(const struct fake_request *r, VkStructureType type)
             return true;
     return false;
 }
+
+bool request_has_at(const struct fake_request *r, const void *at)
+{
+    for (uint32_t i = 0; i < r->chain_count; i++)
+        if (r->chain_at[i] == at)
+            return true;
+    return false;
+}

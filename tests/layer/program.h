@@ -36,5 +36,7 @@ bool is_scheduled(void);
 /* How often the request names that extension. */
 uint32_t request_has_extension(const struct fake_request *r, const char *name);
 bool request_has_struct(const struct fake_request *r, VkStructureType type);
+/* Whether that very struct is in its chain, and not a copy. */
+bool request_has_at(const struct fake_request *r, const void *at);
 
 #endif
