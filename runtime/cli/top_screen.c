@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-/* The other screen, no cursor, lines that are cut at its edge. */
+/* The other screen, no cursor, and no rows but those that are made here. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l"
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
@@ -75,35 +75,50 @@ struct top_screen *top_screen_open(void)
     return s;
 }
 
-/* Writes one line, cut to so many characters. */
-static const char *line_draw(const char *text, unsigned columns)
+/* Where the line goes on in the next row, if it has more characters than columns: behind a space, or
+ * where it has to. *end is the end of this row. */
+static const char *row_end(const char *text, unsigned columns, const char **end)
 {
+    const char *space = NULL;
     unsigned column = 0;
-    for (; *text && *text != '\n'; text++) {
+    for (*end = text; **end && **end != '\n'; (*end)++) {
         /* The bytes behind a character's first don't count. */
-        column += ((unsigned char)*text & 0xC0) != 0x80;
-        if (column <= columns)
-            putc(*text, stdout);
+        column += ((unsigned char)**end & 0xC0) != 0x80;
+        if (column > columns) {
+            *end = space ? space : *end;
+            return space ? space + 1 : *end;
+        }
+        if (**end == ' ' && column > columns / 2)
+            space = *end;
     }
-    fputs("\033[K", stdout);
-    return *text ? text + 1 : text;
+    return *end;
 }
 
 static void screen_draw(const struct top_screen *s)
 {
     struct winsize size = {0};
-    const char *text = s->text;
+    unsigned row = 1, indent = 0;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_row || !size.ws_col)
         size = (struct winsize){.ws_row = 24, .ws_col = 80};
     fputs("\033[H", stdout);
-    for (unsigned row = 1; *text; row++) {
-        bool last = row == size.ws_row;
-        if (last && strchr(text, '\n') && strchr(text, '\n')[1])
-            text = "... (more in a higher window)";
-        text = line_draw(text, size.ws_col);
-        if (last || !*text)
+    for (const char *text = s->text; *text; row++) {
+        const char *end;
+        unsigned room = size.ws_col > indent ? size.ws_col - indent : 1;
+        const char *next = row_end(text, room, &end);
+        bool goes_on = *next && *next != '\n', more = goes_on || (*next && next[1]);
+        if (more && row == size.ws_row) {
+            fputs("... (more in a higher window)\033[K", stdout);
             break;
-        putc('\n', stdout);
+        }
+        printf("%*s%.*s\033[K", (int)(size.ws_col > indent ? indent : 0), "", (int)(end - text),
+               text);
+        if (more)
+            putc('\n', stdout);
+        if (goes_on && indent == 0) /* two columns further in than where it began */
+            indent = (unsigned)strspn(text, " ") + 2;
+        else if (!goes_on)
+            indent = 0;
+        text = goes_on ? next : next + (*next == '\n');
     }
     fputs("\033[J", stdout);
     fflush(stdout);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NAME 40 /* columns */
+#define NAME 36 /* columns */
 
 static const struct bf_live_view *view_before(const struct top_device *device,
                                               const struct top_device *before, size_t count)
@@ -38,16 +38,18 @@ static void more_write(FILE *to, uint64_t shown, uint64_t all, const char *what)
 static void engines_write(FILE *to, const struct bf_live_view *v, const struct bf_live_view *then)
 {
     char text[24];
-    fprintf(to, "  %-*s %12s %7s  %s\n", NAME + 2, "engines", "submissions", "/s", "work");
+    fprintf(to, "  %-*s %12s %7s  %s\n", NAME + 2, "engines", "submissions", "/s", "left");
     for (uint64_t i = 0; i < v->engine_count; i++) {
         const struct bf_live_engine *e = &v->engines[i];
         const uint64_t *accepted =
             then && i < then->engine_count ? &then->engines[i].accepted : NULL;
-        fprintf(to, "    %-*s %12" PRIu64 " %7s  %s\n", NAME, e->name, e->accepted,
+        fprintf(to, "    %-*s %12" PRIu64 " %7s  %" PRIu64 "\n", NAME, e->name, e->accepted,
                 rate(text, e->accepted, accepted, then ? v->now_ns - then->now_ns : 0),
-                e->work[0] ? e->work : "none");
+                e->accepted - e->completed);
+        if (e->work[0])
+            fprintf(to, "      at %s\n", e->work);
         if (e->call[0])
-            fprintf(to, "    %*s  %s\n", NAME + 21, "", e->call);
+            fprintf(to, "      %s\n", e->call);
     }
     more_write(to, v->engine_count, v->engines_all, "");
 }
@@ -63,9 +65,10 @@ static void queues_write(FILE *to, const struct bf_live_view *v, const struct bf
             if (then->queues[k].key == q->key)
                 packets = &then->queues[k].packets;
         }
-        fprintf(to, "    %-*s %12" PRIu64 " %7s  %" PRIu64 "%s%s\n", NAME, q->name, q->packets,
-                rate(text, q->packets, packets, then ? v->now_ns - then->now_ns : 0), q->held,
-                q->wait[0] ? ": " : "", q->wait);
+        fprintf(to, "    %-*s %12" PRIu64 " %7s  %" PRIu64 "\n", NAME, q->name, q->packets,
+                rate(text, q->packets, packets, then ? v->now_ns - then->now_ns : 0), q->held);
+        if (q->wait[0])
+            fprintf(to, "      %s\n", q->wait);
     }
     more_write(to, v->queue_count, v->queues_all, "");
 }

@@ -45,7 +45,7 @@ run 0 --help; says out 'belfry run'; silent err
 run 0 -h; run 0 help; run 2; says out 'Usage'
 run 0 --version; says out 'belfry 0.'; run 0 -V
 run 0 help run; says out '--below'; run 0 run --help; says out '--below'
-run 0 help list; run 0 help settings; run 0 help trace
+run 0 help list; run 0 help settings; run 0 help trace; run 0 help top
 run 2 nonsense; says err "'nonsense'"; lines err 1
 run 2 --nonsense; lines err 1
 # What is near is suggested, and nothing else.

@@ -353,8 +353,8 @@ TEST(test_command)
         const char *says;
     } cases[] = {
         {FAKE_SOUND, 0,
-         "\n    3D queue 0:0 '?[31mred'                             0       -  0: packet "
-         "1 waits for semaphore 'frame'\n"},
+         "\n    3D queue 0:0 '?[31mred'                         0       -  0\n"
+         "      packet 1 waits for semaphore 'frame'\n"},
         {FAKE_EMPTY, 1, ") has no device whose watchdog is on"},
         {FAKE_VERSION, 1, ") has a Belfry of another version"},
         {FAKE_SILENT, 1, "  no answer: the program's watchdog doesn't come to it\n"},
@@ -416,6 +416,8 @@ TEST(test_terminal)
         snprintf(id, sizeof(id), "%d", (int)program);
         pid_t child = forkpty(&terminal, NULL, NULL, &size);
         sent[0] = '\0';
+        memset(&first, 0, sizeof(first)); /* and what lies between its members */
+        memset(&last, 0, sizeof(last));
         if (child == 0) {
             char go;
             if (read(STDIN_FILENO, &go, 1) != 1)
@@ -427,11 +429,11 @@ TEST(test_terminal)
         assert_int_equal(tcgetattr(terminal, &first), 0);
         assert_int_equal(write(terminal, "\n", 1), 1);
         terminal_await(terminal, "\033[?1049h");
-        terminal_await(terminal, "  engines                     \033[K"); /* 30 columns */
+        terminal_await(terminal, "\n  engines  ");
         terminal_await(terminal, "... (more in a higher window)");
         size = (struct winsize){.ws_row = 50, .ws_col = 200};
         assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
-        terminal_await(terminal, "0: packet 1 waits for semaphore 'frame'\033[K");
+        terminal_await(terminal, "\n      packet 1 waits for semaphore 'frame'\033[K");
         assert_int_equal(tcgetattr(terminal, &last), 0);
         assert_int_equal(last.c_lflag & (ICANON | ECHO), 0);
         if (cases[i].ends)
