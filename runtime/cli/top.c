@@ -14,7 +14,9 @@
 #include "cli/cli.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define WAIT_NS   (SECOND_NS / 2) /* for answers */
+/* For answers: of each block, and where there is but one. */
+#define WAIT_NS      (SECOND_NS / 2)
+#define WAIT_ONCE_NS (3 * SECOND_NS)
 
 /* Of /proc's processes those that can be watched; with 'print' they are listed. *found is the last
  * one. */
@@ -117,7 +119,7 @@ static int watch(const struct top_process *process, bool once)
 #ifdef SYS_pidfd_open
     ended = (int)syscall(SYS_pidfd_open, process->id, 0);
 #endif
-    counts[0] = top_devices_look(process, devices[0], TOP_DEVICES, WAIT_NS);
+    counts[0] = top_devices_look(process, devices[0], TOP_DEVICES, once ? WAIT_ONCE_NS : WAIT_NS);
     if (!process_check(process, counts[0], devices[0]))
         goto end;
     if (once) {

@@ -266,7 +266,9 @@ int top_devices_look(const struct top_process *process, struct top_device *devic
         if (pages[i].memory)
             page_ask(&pages[i]);
     }
-    uint64_t until_ns = bf_now_ns() + wait_ns;
+    char state = top_process_state(process);
+    bool stopped = state == 'T' || state == 't'; /* who can't answer isn't waited for */
+    uint64_t until_ns = bf_now_ns() + (stopped ? 0 : wait_ns);
     for (size_t i = 0; i < count; i++) {
         struct page *page = &pages[i];
         struct top_device *to = devices ? &devices[i] : NULL;
