@@ -204,6 +204,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                     .engines = a.engines,
                     .queues = a.queues,
                     .serialize_submits = settings.serialize_submits,
+                    .doorbell_info = bf_doorbell_info_of(&settings),
                     .shares_memory = true, /* nobody has asked */
                     .observer = bf_access_observer(check),
                 },

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "base/structure.h"
 #include "device/copies.h"
+#include "doorbell/doorbell.h"
 #include "fence/fence.h"
 #include "gpu/registry.h"
 #include "standstill/live_page.h"
@@ -35,6 +36,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     struct bf_scheduler_info scheduler_info = info->scheduler;
     scheduler_info.fence_extension = &bf_fence_extension;
     scheduler_info.peer_extension = &bf_peer_extension;
+    scheduler_info.doorbell_extension = &bf_doorbell_extension;
     scheduler_info.timed = info->tdr.level > 0 && !info->cpu;
     scheduler_info.watched = info->watchdog_ms > 0 || (scheduler_info.timed && info->attached);
     VkResult result = bf_fences_create(scheduler);
@@ -78,6 +80,7 @@ void bf_device_destroy(struct bf_device *device)
         bf_standstill_tell(device->standstill);
     bf_standstill_destroy(device->standstill);
     bf_tdr_destroy(device->tdr);
+    bf_doorbells_stop(scheduler);
     bf_scheduler_stop(scheduler);
     bf_fences_stop(scheduler);
     bf_scheduler_finish(scheduler);

@@ -51,6 +51,14 @@ struct bf_device_info {
     bool summary;      /* of the trace, at that time */
 };
 
+static inline struct bf_doorbell_info bf_doorbell_info_of(const struct bf_settings *settings)
+{
+    return (struct bf_doorbell_info){
+        .physical = settings->doorbells,
+        .global = settings->doorbell_model == BF_DOORBELL_MODEL_GLOBAL,
+    };
+}
+
 static inline struct bf_tdr_info bf_tdr_info_of(const struct bf_settings *settings)
 {
     return (struct bf_tdr_info){

@@ -79,6 +79,8 @@ void bf_fence_destroy(struct bf_fence *fence)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
+    if (atomic_load(&fence->in_rings))
+        scheduler->doorbell_extension->fence_ends(fence);
     bf_handle_remove(fence);
     bf_trace_forget_semaphore(scheduler->gpu.trace, (uintptr_t)fence);
     bf_lock_acquire(&scheduler->pending.lock);

@@ -57,7 +57,8 @@ static bool shared_memory_is_sealed(int fd, size_t wanted, const char *call)
 {
     struct stat info;
     int seals = fcntl(fd, F_GET_SEALS);
-    if (seals == -1 || (seals & BF_SEALS) != BF_SEALS || (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
+    if (seals == -1 || (seals & BF_SEALS) != BF_SEALS ||
+        (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))) {
         bf_message(BF_MESSAGE_ERROR, "%s: fd: what it leads to is no sealed memory (seals %d)",
                    call, seals);
         return false;

@@ -29,7 +29,10 @@ VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, 
 
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle)
 {
+    void (*ends)(struct bf_gpu *, VkCommandBuffer) = atomic_load(&gpu->buffer_ends);
     bf_map_remove(&gpu->command_buffers, command_buffer_map_key(handle));
+    if (ends)
+        ends(gpu, handle);
 }
 
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,

@@ -20,9 +20,15 @@
 
 struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call)
 {
-    return bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue")
-               ? (struct bf_command_queue *)handle
-               : NULL;
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
+        return NULL;
+    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
+    if (queue->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT) {
+        bf_message(BF_MESSAGE_ERROR, "%s: the queue%s takes its work from a ring, and by no call",
+                   call, BF_LABEL(queue));
+        return NULL;
+    }
+    return queue;
 }
 
 /* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids

@@ -27,7 +27,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
 /* Submits a batch for the operations noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);
 
-/* The live queue with that handle; else NULL and one line that names the call. */
+/* The live queue with that handle, which takes calls; else NULL and one line that names the call. */
 struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call);
 
 /* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
@@ -68,6 +68,26 @@ VkResult bf_command_queue_take_signal(struct bf_command_queue *queue, struct bf_
                                       uint64_t value, struct bf_execution *what);
 void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write *write,
                                   struct bf_update *update);
+
+/*
+ * bfQueueExecute, bfQueueSignal and bfQueueWait once their arguments have been checked: also for
+ * queues that take their work from a ring. 'signalled', a native fence or NULL, is set by the GPU
+ * behind the command buffers, to 'value'; or 'counted', to the number of executions. A fence needs
+ * not be alive any more, if the caller has a reference. Errors: those of the calls.
+ */
+VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32_t count,
+                                          const VkCommandBuffer *buffers,
+                                          struct bf_fence *signalled, uint64_t value, bool counted,
+                                          const char *call);
+VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence *fence,
+                                 uint64_t value, const char *call);
+VkResult bf_command_queue_wait(struct bf_command_queue *queue, struct bf_fence *fence,
+                               uint64_t value, const char *call);
+
+/* May the queue execute it? If not, a line that names the call and the argument: commandBuffer, or
+ * pCommandBuffers[i] where 'i' isn't UINT32_MAX. */
+bool bf_command_queue_takes_buffer(struct bf_command_queue *queue, VkCommandBuffer buffer,
+                                   const char *call, uint32_t i);
 
 /* Submits an execution in the call if that is possible, else by a packet; or by a packet in any
  * case. 'what' is used up. Errors leave nothing behind: VK_ERROR_OUT_OF_HOST_MEMORY,

@@ -118,7 +118,8 @@ static bool queue_priority_is_known(BfQueuePriority priority)
 static bool queue_create_info_check(const BfQueueCreateInfo *info)
 {
     const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
-                          BF_QUEUE_SOFTWARE_FENCES_BIT;
+                          BF_QUEUE_SOFTWARE_FENCES_BIT | BF_QUEUE_USER_MODE_SUBMISSION_BIT |
+                          BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT;
     if (info->type != BF_QUEUE_TYPE_DIRECT && info->type != BF_QUEUE_TYPE_COMPUTE &&
         info->type != BF_QUEUE_TYPE_COPY) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,
@@ -128,6 +129,12 @@ static bool queue_create_info_check(const BfQueueCreateInfo *info)
     if (!queue_priority_is_known(info->priority) || (info->flags & ~known) || info->nodeMask > 1) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x",
                    (int)info->priority, info->flags, info->nodeMask);
+        return false;
+    }
+    if ((info->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT) &&
+        !(info->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT)) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT is for "
+                                     "queues with BF_QUEUE_USER_MODE_SUBMISSION_BIT");
         return false;
     }
     return true;
@@ -248,6 +255,11 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
         return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkResult result = bf_command_queue_create_on(engine, info, false, out);
+    if (result == VK_SUCCESS && (info->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT)) {
+        result = scheduler->doorbell_extension->queue_begins((struct bf_command_queue *)*out);
+        if (result != VK_SUCCESS)
+            bfDestroyQueue(*out);
+    }
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }
 
@@ -258,6 +270,8 @@ void bfDestroyQueue(BfQueue handle)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
     struct bf_fence *progress = atomic_load(&queue->progress);
+    if (queue->hw)
+        queue->base.scheduler->doorbell_extension->queue_ends(queue);
     bf_handle_remove(queue);
     bf_observe_queue_remove(queue->observed);
     if (progress)
@@ -276,6 +290,10 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_scheduler *scheduler = queue->base.scheduler;
     struct bf_engine *engine = queue->base.engine;
+    if (out && queue->ring_progress) {
+        *out = (BfFence)queue->ring_progress;
+        return VK_SUCCESS;
+    }
     if (!out || !bf_native_is_supported(scheduler)) {
         bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: %s",
                    out ? "the device has no native fences" : "pFence is NULL");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bfQueueExecute, and every other submission of a command queue: in the call if possible, else by a
  * packet. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -175,31 +176,27 @@ VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct b
 }
 
 /* Refuses a command buffer of another family or level, where the layer has seen it allocated. */
-static bool command_buffer_suits(struct bf_command_queue *queue, uint32_t i, VkCommandBuffer buffer)
+bool bf_command_queue_takes_buffer(struct bf_command_queue *queue, VkCommandBuffer buffer,
+                                   const char *call, uint32_t i)
 {
+    char argument[32] = "commandBuffer";
     uint32_t family;
     VkCommandBufferLevel level;
-    if (!buffer) {
-        bf_message(BF_MESSAGE_ERROR, "bfQueueExecute: pCommandBuffers[%u] is NULL", i);
-        return false;
-    }
-    if (!bf_command_buffer_find(&queue->base.scheduler->gpu, buffer, &family, &level))
+    if (buffer && !bf_command_buffer_find(&queue->base.scheduler->gpu, buffer, &family, &level))
         return true;
-    if (level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) {
-        bf_message(BF_MESSAGE_ERROR,
-                   "bfQueueExecute: pCommandBuffers[%u] is a secondary one: no queue consumes it",
-                   i);
-        return false;
-    }
-    if (family != queue->base.family) {
-        bf_message(
-            BF_MESSAGE_ERROR,
-            "bfQueueExecute: pCommandBuffers[%u] is of queue family %u, the queue takes those "
-            "of %u",
-            i, family, queue->base.family);
-        return false;
-    }
-    return true;
+    if (buffer && level == VK_COMMAND_BUFFER_LEVEL_PRIMARY && family == queue->base.family)
+        return true;
+    if (i != UINT32_MAX)
+        snprintf(argument, sizeof(argument), "pCommandBuffers[%u]", i);
+    if (!buffer)
+        bf_message(BF_MESSAGE_ERROR, "%s: %s is NULL", call, argument);
+    else if (level != VK_COMMAND_BUFFER_LEVEL_PRIMARY)
+        bf_message(BF_MESSAGE_ERROR, "%s: %s is a secondary one: no queue consumes it", call,
+                   argument);
+    else
+        bf_message(BF_MESSAGE_ERROR, "%s: %s is of queue family %u, the queue takes those of %u",
+                   call, argument, family, queue->base.family);
+    return false;
 }
 
 /* Prepares the GPU write of a native fence's value and the update, for an execution. */
@@ -231,6 +228,29 @@ VkResult bf_command_queue_log(struct bf_command_queue *queue)
     return bf_command_queue_submit_packet(queue, &(struct bf_execution){0}, "bfReadFenceLog");
 }
 
+VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32_t count,
+                                          const VkCommandBuffer *buffers,
+                                          struct bf_fence *signalled, uint64_t value, bool counted,
+                                          const char *call)
+{
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    bf_observe_queue_execute(queue->observed, count, buffers);
+    const struct bf_execute_observer *observer = scheduler->execute_observer;
+    uint64_t observed =
+        observer ? observer->begins(observer->context, (BfQueue)queue, count, buffers) : 0;
+    struct bf_execution what = {.count = count, .buffers = buffers, .counted = counted};
+    VkResult result = VK_SUCCESS;
+    if (signalled)
+        result = bf_command_queue_take_signal(queue, signalled, value, &what);
+    if (result == VK_SUCCESS)
+        result = bf_command_queue_execute(queue, &what, call);
+    if (observer && result != VK_SUCCESS)
+        observer->failed(observer->context, observed);
+    return bf_command_queue_observed_result(scheduler, result);
+}
+
 VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(handle, __func__);
@@ -242,25 +262,10 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!command_buffer_suits(queue, i, buffers[i]))
+        if (!bf_command_queue_takes_buffer(queue, buffers[i], __func__, i))
             return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct bf_scheduler *scheduler = queue->base.scheduler;
-    if (bf_scheduler_is_lost(scheduler))
-        return bf_scheduler_settle(scheduler);
-    bf_observe_queue_execute(queue->observed, count, buffers);
-    const struct bf_execute_observer *observer = scheduler->execute_observer;
-    uint64_t call = observer ? observer->begins(observer->context, handle, count, buffers) : 0;
-    struct bf_execution what = {.count = count, .buffers = buffers};
     struct bf_fence *progress = atomic_load(&queue->progress);
-    VkResult result = VK_SUCCESS;
-    if (progress) {
-        what.counted = true;
-        result = bf_command_queue_take_signal(queue, progress, 0, &what);
-    }
-    if (result == VK_SUCCESS)
-        result = bf_command_queue_execute(queue, &what, __func__);
-    if (observer && result != VK_SUCCESS)
-        observer->failed(observer->context, call);
-    return bf_command_queue_observed_result(scheduler, result);
+    return bf_command_queue_execute_buffers(queue, count, buffers, progress, 0, progress != NULL,
+                                            __func__);
 }

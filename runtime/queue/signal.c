@@ -148,18 +148,24 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
         __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    return bf_command_queue_signal(queue, fence, value, __func__);
+}
+
+VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence *fence,
+                                 uint64_t value, const char *call)
+{
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
     if (fence->imported) {
         uint64_t before;
-        VkResult result = bf_import_may_signal(fence, value, &before, __func__);
+        VkResult result = bf_import_may_signal(fence, value, &before, call);
         if (result != VK_SUCCESS)
             return result;
         bf_fence_announce(fence, value);
         bf_observe_queue_signal(queue->observed, fence->observed, value);
         result = bf_command_queue_submit_packet(
-            queue, &(struct bf_execution){.signal = fence->imported, .value = value}, __func__);
+            queue, &(struct bf_execution){.signal = fence->imported, .value = value}, call);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
             bf_import_will_not_signal(fence, value, before);
         return bf_command_queue_observed_result(scheduler, result);
@@ -167,8 +173,9 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
         (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) {
         bf_message(BF_MESSAGE_ERROR,
-                   "bfQueueSignal: the CPU writes this queue's signals, and can't write "
-                   "to a fence in the GPU's own memory");
+                   "%s: the CPU writes this queue's signals, and can't write to a fence in the "
+                   "GPU's own memory",
+                   call);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     VkResult owned = bf_shared_check(fence);
@@ -189,13 +196,13 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
     bf_effects_run(scheduler, &effects);
     bf_scheduler_wait_released(scheduler);
     if (outcome == BF_OUTCOME_DONE && result == VK_ERROR_DEVICE_LOST)
-        return bf_scheduler_lost(scheduler, __func__);
+        return bf_scheduler_lost(scheduler, call);
     if (outcome == BF_OUTCOME_BY_PACKET) {
         if (queue_signal_by_peer_timeline(queue, fence, value, &result) == BF_OUTCOME_DONE)
             return bf_command_queue_observed_result(scheduler, result);
         result = queue_signal_by_packet(queue, fence, value);
     }
-    return result == VK_SUCCESS ? bf_command_queue_retire_if_crowded(scheduler, __func__)
+    return result == VK_SUCCESS ? bf_command_queue_retire_if_crowded(scheduler, call)
                                 : bf_command_queue_observed_result(scheduler, result);
 }
 
@@ -205,12 +212,9 @@ VkResult bfQueueWaitIdle(BfQueue handle)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(queue->base.scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
+    VkResult result = bf_fence_create_own(queue->base.scheduler, &fence);
     if (result != VK_SUCCESS)
         return result;
-    bf_lock_acquire(&queue->base.scheduler->pending.lock);
-    fence->log_handle = 0; /* Belfry's own fence is neither logged nor traced */
-    bf_lock_release(&queue->base.scheduler->pending.lock);
     BfFence done = (BfFence)fence;
     const uint64_t one = 1;
     result = bfQueueSignal(handle, done, one);

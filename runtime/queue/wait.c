@@ -86,6 +86,12 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         queue_handle, fence_handle, BF_FENCE_NO_WAIT_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    return bf_command_queue_wait(queue, fence, value, __func__);
+}
+
+VkResult bf_command_queue_wait(struct bf_command_queue *queue, struct bf_fence *fence,
+                               uint64_t value, const char *call)
+{
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
@@ -96,14 +102,14 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
             bf_command_queue_submit_packet(
                 queue,
                 &(struct bf_execution){.wait = fence->imported, .value = value, .fence = fence},
-                __func__));
+                call));
     bf_shared_look(fence);
     if (fence->native && bf_native_is_program_written(fence))
         bf_native_look(fence);
     enum bf_outcome outcome = queue_wait_now(queue, fence, value, false);
     VkResult result = outcome == BF_OUTCOME_LOOK ? scheduler_retire(scheduler) : VK_SUCCESS;
     if (result != VK_SUCCESS)
-        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__)
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, call)
                                               : bf_command_queue_observed_result(scheduler, result);
     if (outcome == BF_OUTCOME_LOOK)
         outcome = queue_wait_now(queue, fence, value, true);
@@ -134,5 +140,5 @@ VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
         packet->log_when = BF_LOG_AT_NS;
     bf_queue_append(&queue->base, packet);
     bf_effects_run(scheduler, &effects);
-    return bf_command_queue_retire_if_crowded(scheduler, __func__);
+    return bf_command_queue_retire_if_crowded(scheduler, call);
 }

@@ -34,7 +34,23 @@
 #include "scheduler/fence.h"
 #include "scheduler/queue.h"
 
+struct bf_hw_queue;
+struct bf_scheduler;
 struct bf_update;
+
+/* What doorbell/ is told of; given to the scheduler when the device is created. But for the last,
+ * they are called without a lock. */
+struct bf_doorbell_extension {
+    /* A queue for user-mode submission has been created; it is about to be destroyed. Errors:
+     * bfCreateQueue's. */
+    VkResult (*queue_begins)(struct bf_command_queue *queue);
+    void (*queue_ends)(struct bf_command_queue *queue);
+    /* The program destroys a fence with 'in_rings'. */
+    void (*fence_ends)(struct bf_fence *fence);
+    /* The device has been declared lost: no doorbell is rung any more. An engine's lock may be
+     * held. */
+    void (*lost)(struct bf_scheduler *scheduler);
+};
 
 struct bf_command_queue {
     struct bf_queue base; /* first */
@@ -46,6 +62,10 @@ struct bf_command_queue {
     /* The progress fence: a native fence in which the GPU counts complete executions; NULL until
      * asked for. Set under the engine's lock. */
     struct bf_fence *_Atomic progress;
+    /* For user-mode submission: its ring's reader, and in place of the above a fence that has the
+     * progress values of entries. Constant; NULL otherwise. */
+    struct bf_hw_queue *hw;
+    struct bf_fence *ring_progress;
 
     /* Under the engine's lock. */
     uint64_t progressed;   /* executions that it counts and the driver was given */

@@ -317,6 +317,17 @@ VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFence
     return VK_SUCCESS;
 }
 
+VkResult bf_fence_create_own(struct bf_scheduler *scheduler, struct bf_fence **fence)
+{
+    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, fence);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&scheduler->pending.lock);
+    (*fence)->log_handle = 0;
+    bf_lock_release(&scheduler->pending.lock);
+    return VK_SUCCESS;
+}
+
 void bf_fence_name_in_trace(struct bf_fence *fence, const char *name)
 {
     struct bf_trace *trace = fence->scheduler->gpu.trace;

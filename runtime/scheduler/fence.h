@@ -80,6 +80,7 @@ struct bf_fence {
     uint32_t log_handle;                /* in logs; 0: it is not logged */
     _Atomic bool always_signaled;       /* its value is fixed (bfUpdateFenceValues) */
     bool queue_owned;                   /* a queue's progress fence */
+    _Atomic bool in_rings;              /* rings name it, or did (scheduler/command_queue.h) */
     struct bf_observed_fence *observed; /* NULL: nobody observes it */
     struct bf_fence *next, *previous;   /* of the device */
     _Atomic uint64_t value;
@@ -167,6 +168,9 @@ struct bf_fence_extension {
  * VK_ERROR_DEVICE_LOST. */
 VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFenceFlags flags,
                          struct bf_fence **fence);
+
+/* One of Belfry's own, of value 0, which is neither logged nor traced. Errors: as above. */
+VkResult bf_fence_create_own(struct bf_scheduler *scheduler, struct bf_fence **fence);
 
 /* Names it in the trace, by the name and its number; NULL or "": by its number alone. */
 void bf_fence_name_in_trace(struct bf_fence *fence, const char *name);

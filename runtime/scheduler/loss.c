@@ -30,6 +30,8 @@ static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason
     scheduler->removed_reason = reason;
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         atomic_store(&scheduler->engines[i].dirty, 1);
+    if (scheduler->doorbell_extension)
+        scheduler->doorbell_extension->lost(scheduler);
     bf_pending_lose(&scheduler->pending);
     bf_observe_stop(scheduler->observer, "the device is lost");
     atomic_store(&scheduler->loss_told, true);

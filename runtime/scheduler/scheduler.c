@@ -146,6 +146,8 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
         scheduler->submit_lock = &scheduler->submit_lock_storage;
     scheduler->seen_outside = info->shares_memory;
     scheduler->fence_extension = info->fence_extension;
+    scheduler->doorbell_extension = info->doorbell_extension;
+    scheduler->doorbell_info = info->doorbell_info;
     scheduler->peer_extension = info->peer_extension;
     scheduler->engines =
         calloc(info->engine_count ? info->engine_count : 1, sizeof(*scheduler->engines));

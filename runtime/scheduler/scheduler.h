@@ -48,6 +48,8 @@ struct bf_fences;
 struct bf_observer;
 struct bf_peer_extension;
 struct bf_device_watch;
+struct bf_doorbell_extension;
+struct bf_doorbells;
 struct bf_watcher;
 
 /* A semaphore or fence that outlives its destruction by the program (L-3): a call that is stuck in
@@ -59,6 +61,12 @@ struct bf_kept {
     struct bf_kept *next;
     VkSemaphore semaphore; /* or */
     VkFence fence;
+};
+
+/* How many doorbells the GPU is to have (the settings 'doorbells' and 'doorbell_model'). */
+struct bf_doorbell_info {
+    uint32_t physical;
+    bool global; /* all queues share one */
 };
 
 struct bf_scheduler {
@@ -107,9 +115,12 @@ struct bf_scheduler {
     const struct bf_execute_observer *execute_observer;
 
     struct bf_pending pending; /* signals of fences that have not applied yet */
-    const struct bf_fence_extension *fence_extension;  /* scheduler/fence.h; NULL: none */
-    const struct bf_peer_extension *peer_extension;    /* scheduler/peer_wait.h; NULL: none */
-    struct bf_fences *fences;                          /* fence/ owns it */
+    const struct bf_fence_extension *fence_extension;       /* scheduler/fence.h; NULL: none */
+    const struct bf_peer_extension *peer_extension;         /* scheduler/peer_wait.h; NULL: none */
+    struct bf_fences *fences;                               /* fence/ owns it */
+    const struct bf_doorbell_extension *doorbell_extension; /* NULL: none */
+    struct bf_doorbells *_Atomic doorbells;                 /* doorbell/ owns it; NULL: none yet */
+    struct bf_doorbell_info doorbell_info;
     _Atomic uint32_t command_queues_made, fences_made; /* numbers in their names */
 };
 
@@ -144,6 +155,8 @@ struct bf_scheduler_info {
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;
     const struct bf_peer_extension *peer_extension;
+    const struct bf_doorbell_extension *doorbell_extension;
+    struct bf_doorbell_info doorbell_info;
 };
 
 /* Initialises a zeroed struct; bf_scheduler_finish is to be called after an error, too. Errors:

@@ -60,6 +60,12 @@ enum bf_isolate_mode {
     BF_ISOLATE_PROCESS, /* a build runs in a helper process first */
 };
 
+/* How physical doorbells belong to queues (doorbell/page.h). */
+enum bf_doorbell_model {
+    BF_DOORBELL_MODEL_DEDICATED,
+    BF_DOORBELL_MODEL_GLOBAL,
+};
+
 /* Row numbers of the table of settings, which is made of settings.json. */
 enum bf_setting_key {
 #include "settings/generated/keys.inc"
@@ -100,7 +106,9 @@ struct bf_settings {
      * were not */
     bool report;
 
-    uint32_t watchdog; /* ms after which a standstill is told; 0: never */
+    uint32_t watchdog;  /* ms after which a standstill is told; 0: never */
+    uint32_t doorbells; /* physical ones; 1 to 64 */
+    enum bf_doorbell_model doorbell_model;
     /* standstill/tdr.h; times in ms */
     uint32_t tdr_level, tdr_delay, tdr_ddi_delay, tdr_limit_count, tdr_limit_time, tdr_debug_mode;
     bool at_interrupt; /* with it: before SIGINT or SIGTERM ends the program, what waits is told */

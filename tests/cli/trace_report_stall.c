@@ -102,10 +102,11 @@ SCENE(missing_signal,
     trace_ends(s, 8000000);
 }
 
-SCENE(circle,
-      "    first: execute 1 has been held for 2.00 s: it waits for b to reach 1 (no signal of it is "
-      "in the trace), which packet 2 of second would signal\n",
-      "    a circle: first waits for second, which waits for first\n", "\"circle\": 1")
+SCENE(
+    circle,
+    "    first: execute 1 has been held for 2.00 s: it waits for b to reach 1 (no signal of it is "
+    "in the trace), which packet 2 of second would signal\n",
+    "    a circle: first waits for second, which waits for first\n", "\"circle\": 1")
 {
     for (int i = 0; i < 2; i++) {
         packet(s, i, (uint64_t)i + 1, (uint64_t)i, i ? "a" : "b", 1);
@@ -115,12 +116,13 @@ SCENE(circle,
 }
 
 /* Work that the GPU doesn't finish, a wait for it there, and a present that doesn't return. */
-SCENE(with_the_driver,
-      "    first: execute 1 was given to the driver 3.00 s before, and has no end\n"
-      "    first: present 3 has been in the driver for 2.00 s\n"
-      "    second: execute 2 has waited on the GPU for 3.00 s, for done to reach 4 (no signal of it "
-      "is in the trace), which packet 1 of first would signal\n",
-      ">execute 1, no end<", "second      done        nobody yet          1      3.00 s")
+SCENE(
+    with_the_driver,
+    "    first: execute 1 was given to the driver 3.00 s before, and has no end\n"
+    "    first: present 3 has been in the driver for 2.00 s\n"
+    "    second: execute 2 has waited on the GPU for 3.00 s, for done to reach 4 (no signal of it "
+    "is in the trace), which packet 1 of first would signal\n",
+    ">execute 1, no end<", "second      done        nobody yet          1      3.00 s")
 {
     packet(s, FIRST, 1, 0, NULL, 0);
     operation(s, FIRST, "signal done", 1, 4, 0, 0, NULL);
@@ -133,11 +135,11 @@ SCENE(with_the_driver,
 }
 
 /* Held until its device was destroyed; and a wait that ended with its fence. */
-SCENE(let_go,
-      "    first: execute 1 was dropped after 5.00 s in which it waited for x to reach 1 (no signal "
-      "of it is in the trace)\n",
-      "second      y           the fence's destruction         1     10.0",
-      "held on x = 1, dropped")
+SCENE(
+    let_go,
+    "    first: execute 1 was dropped after 5.00 s in which it waited for x to reach 1 (no signal "
+    "of it is in the trace)\n",
+    "second      y           the fence's destruction         1     10.0", "held on x = 1, dropped")
 {
     packet(s, FIRST, 1, 0, "x", 1);
     packet(s, SECOND, 2, 1, NULL, 0);

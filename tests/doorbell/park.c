@@ -253,7 +253,8 @@ TEST_ON_ENGINE(at_rest_it_sleeps)
         if (file) {
             bool read = fgets(line, sizeof(line), file) != NULL;
             fclose(file);
-            assert_true(!read || sscanf(line, "%*s %*s %*s %*s %lx", &timeout) != 1 || timeout == 0);
+            assert_true(!read || sscanf(line, "%*s %*s %*s %*s %lx", &timeout) != 1 ||
+                        timeout == 0);
         }
     }
 }

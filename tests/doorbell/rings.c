@@ -37,7 +37,7 @@ static struct stress {
     _Atomic uint64_t rung;
     _Atomic uint64_t retries, lost, aborted;
     _Atomic bool done;
-} *stress;
+} * stress;
 
 static uint64_t random_below(uint64_t *state, uint64_t limit)
 {
@@ -182,8 +182,8 @@ static void run(uint32_t physical, bool global, uint32_t group_count)
     for (uint32_t i = 0; i < group_count; i++)
         bf_doorbell_group_add(&stress->pages, &stress->groups[i]);
     for (uint32_t i = 0; i < QUEUES; i++)
-        assert_success(bf_doorbell_page_create(
-            &stress->pages, &stress->groups[i % group_count], &stress->queues[i].page));
+        assert_success(bf_doorbell_page_create(&stress->pages, &stress->groups[i % group_count],
+                                               &stress->queues[i].page));
 
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (uintptr_t i = 0; i < group_count; i++)

@@ -76,8 +76,12 @@ class Exports(unittest.TestCase):
 
 
 # Structs without sType and pNext, as belfry.h says of BfStructureType.
-EXACT = {'BfFenceLogPosition', 'BfFenceLogHeader', 'BfFenceLogEntry', 'BfFenceLogBuffer'}
-ELEMENTS = {'BfAttachQueue', 'BfSetting', 'BfResourceUse', 'BfFenceLogRecord'}
+EXACT = {'BfFenceLogPosition', 'BfFenceLogHeader', 'BfFenceLogEntry', 'BfFenceLogBuffer',
+         'BfUserModeSubmissionCaps', 'BfCreateDoorbell', 'BfConnectDoorbell', 'BfDestroyDoorbell',
+         'BfNotifyWorkSubmission'}
+ELEMENTS = {'BfAttachQueue', 'BfSetting', 'BfResourceUse', 'BfFenceLogRecord', 'BfRingEntry'}
+# A ring's own memory, and what only inline functions read.
+EXACT |= {'BfRingControl', 'BfRingWriter'}
 
 
 class Structs(unittest.TestCase):

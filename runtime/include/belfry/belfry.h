@@ -84,10 +84,11 @@ typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
  * fills in keeps its sType and pNext. Another sType, and a pNext that leads to a struct that the
  * function doesn't know, are bad input.
  *
- * Two kinds of structs have neither member. Those of belfry/fence_log.h are WDDM's to the bit, in
- * memory that the GPU writes. And elements of arrays lie at fixed distances: BfAttachQueue,
- * BfSetting, BfResourceUse and BfFenceLogRecord; the struct or the function that takes the array is
- * what grows.
+ * Two kinds of structs have neither member. Those of belfry/fence_log.h, and the doorbells' and the
+ * ring's own of belfry/user_mode_submission.h, are WDDM's to the bit, or lie in memory that others
+ * read and write. And elements of arrays lie at fixed distances: BfAttachQueue, BfSetting,
+ * BfResourceUse, BfFenceLogRecord and BfRingEntry; the struct or the function that takes the array
+ * is what grows.
  */
 typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_ATTACH_INFO = 1, /* not 0: a struct that was only zeroed is refused */
@@ -103,6 +104,8 @@ typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES = 11,
     BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO = 12,
     BF_STRUCTURE_TYPE_BACKGROUND_DRIVER = 13,
+    BF_STRUCTURE_TYPE_RING_CREATE_INFO = 14,
+    BF_STRUCTURE_TYPE_RING = 15,
     BF_STRUCTURE_TYPE_MAX_ENUM = 0x7fffffff /* makes the type 32 bits wide */
 } BfStructureType;
 
@@ -350,6 +353,10 @@ typedef enum BfQueuePriority {
 typedef enum BfQueueFlagBits {
     BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1, /* its work may take any time (setting tdr_delay) */
     BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
+    /* D3DDDI_CREATEHWQUEUEFLAGS, by the same numbers: it takes its work from a ring
+     * (belfry/user_mode_submission.h), and by no call; its progress fence is a native one. */
+    BF_QUEUE_USER_MODE_SUBMISSION_BIT = 1 << 4,
+    BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT = 1 << 5,
     /* Belfry's own: the GPU writes nothing of its signals and waits. It has no logs, and where it
      * signals a native fence (belfry/native_fence.h), the CPU writes the value. */
     BF_QUEUE_SOFTWARE_FENCES_BIT = 1 << 16,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Doorbells, and doorbell/'s part of a device: one thread per engine that has queues for user-mode
+ * submission, which looks at the doorbells of its queues, and reads the rings of those that have
+ * been rung.
+ *
+ *  DT-1  What was rung while its doorbell's status was CONNECTED, or notified, is read, without any
+ *        further call (DB-2, DB-3, DP-1).
+ *  DT-2  One engine's thread waits for no other engine: a call of the driver's that is stuck keeps
+ *        back the rings of its engine alone. To connect a doorbell, to take one away, to notify, to
+ *        suspend and to resume wait for no thread that is in the driver.
+ *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs (DP-3).
+ *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
+ *
+ * Proven by tests/doorbell.
+ */
+#ifndef BELFRY_DOORBELL_DOORBELL_H
+#define BELFRY_DOORBELL_DOORBELL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/lock.h"
+#include "doorbell/hw_queue.h"
+#include "doorbell/page.h"
+#include "doorbell/park.h"
+#include "doorbell/ring.h"
+
+struct bf_engine;
+struct bf_scheduler;
+
+struct bf_doorbell {
+    struct bf_doorbell_page page;
+    struct bf_doorbell_thread *thread;
+    struct bf_hw_queue *hw; /* under its lock; NULL: it has another one, or has been destroyed */
+    struct bf_ring *ring;   /* referenced */
+    BfKmtHandle handle;
+    _Atomic uint64_t read;    /* entries that have been read; changed under the queue's lock */
+    _Atomic uint32_t reason;  /* BfAbortReason */
+    _Atomic uint64_t entry;   /* that ended the queue */
+    struct bf_doorbell *next; /* of the device */
+};
+
+struct bf_doorbell_thread {
+    struct bf_doorbell_group group; /* first */
+    struct bf_park park;
+    struct bf_scheduler *scheduler;
+    pthread_t thread;
+    struct bf_lock lock; /* the list of queues, and over looking at their doorbells */
+    struct bf_hw_queue *queues;
+    struct bf_signpost readers; /* announced when 'readers' of a queue has become 0 */
+};
+
+/* doorbell/'s part of a device; made at the first queue for user-mode submission. */
+struct bf_doorbells {
+    struct bf_scheduler *scheduler;
+    struct bf_doorbell_pages pages;
+    struct bf_lock lock; /* over making threads; the lists */
+    struct bf_doorbell *doorbells;
+    struct bf_ring *rings;                        /* that the program hasn't destroyed */
+    struct bf_doorbell_thread *_Atomic threads[]; /* by engine; NULL: none yet */
+};
+
+/* What is told to doorbell/ by those below it. */
+extern const struct bf_doorbell_extension bf_doorbell_extension;
+
+/* The device is being destroyed: the threads end, and what the program left goes. */
+void bf_doorbells_stop(struct bf_scheduler *scheduler);
+
+/* The device's part, made if it isn't there. Errors: bf_doorbell_pages_init's. */
+VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **doorbells);
+
+/* Adds a queue to its engine's thread, which is begun if it isn't there; removes it, after which
+ * nobody reads its ring any more. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_doorbell_thread_add(struct bf_doorbells *doorbells, struct bf_hw_queue *hw);
+void bf_doorbell_thread_remove(struct bf_hw_queue *hw);
+/* None of its queues is left. */
+void bf_doorbell_thread_end(struct bf_doorbells *doorbells, uint32_t engine);
+
+/* Calls the function for every queue for user-mode submission, without a lock; none is freed
+ * meanwhile. */
+void bf_doorbells_each(struct bf_scheduler *scheduler,
+                       void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
+
+/* The queue's ring is to be read. Takes the thread's lock; never waits for the driver. */
+void bf_doorbell_thread_look(struct bf_hw_queue *hw);
+
+/* bfSuspendQueue and bfResumeQueue. False: it isn't suspended. */
+bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);
+
+/* Takes the doorbell off its queue, for good: what has been written is read first, unless the queue
+ * is suspended or has been ended. The queue's lock is held. */
+void bf_doorbell_retire(struct bf_doorbell *doorbell, BfAbortReason reason);
+
+#endif

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/* What a ring's entries say, carried out; and what they may name. */
+#include "doorbell/hw_queue.h"
+
+#include <stdlib.h>
+
+#include "base/handle.h"
+#include "base/message.h"
+#include "doorbell/doorbell.h"
+#include "doorbell/kmt_handle.h"
+#include "fence/fence.h"
+#include "fence/native.h"
+#include "fence/shared.h"
+#include "queue/command_queue.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+
+/* Entries that are read before the thread looks at other rings, and command buffers that go in one
+ * execution at most. */
+#define READ_BOUND 256
+#define RUN_BOUND  128
+
+#define CALL "user-mode submission"
+
+/* Entries that go together (HQ-2). */
+struct run {
+    uint32_t count;
+    uint64_t progress; /* to be signalled behind them; 0: nothing */
+    VkCommandBuffer buffers[RUN_BOUND];
+};
+
+static const char *reason_text(BfAbortReason reason)
+{
+    static const char *const texts[] = {
+        [BF_ABORT_REASON_DEVICE_LOST] = "the device is lost",
+        [BF_ABORT_REASON_WRITE_POINTER] = "the write pointer went back, or beyond the ring",
+        [BF_ABORT_REASON_ENTRY] = "it has unknown flags, or reserved bytes that aren't 0",
+        [BF_ABORT_REASON_COMMAND_BUFFER] = "no command buffer is registered by its number",
+        [BF_ABORT_REASON_PENDING] =
+            "its command buffer is pending, and not registered for simultaneous use",
+        [BF_ABORT_REASON_FENCE] = "no fence that may be used so is registered by its number",
+        [BF_ABORT_REASON_PROGRESS_VALUE] = "its progress value isn't greater than those before",
+        [BF_ABORT_REASON_OUT_OF_MEMORY] = "there was no memory to hand it over",
+        [BF_ABORT_REASON_RETIRED] = "the queue has another ring, or has been destroyed",
+    };
+    return texts[reason];
+}
+
+/* -------------------------------------------------------------------------- Handing over -- */
+
+static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
+{
+    struct bf_command_queue *queue = hw->queue;
+    VkResult result = VK_SUCCESS;
+    if (run->count) {
+        bool by_gpu = run->progress && hw->progress->native;
+        result = bf_command_queue_execute_buffers(queue, run->count, run->buffers,
+                                                  by_gpu ? hw->progress : NULL, run->progress,
+                                                  false, CALL);
+        if (result == VK_SUCCESS) {
+            if (by_gpu)
+                run->progress = 0;
+            result = bf_command_queue_signal(queue, hw->done, ++hw->batches, CALL);
+        }
+        run->count = 0;
+    }
+    if (result == VK_SUCCESS && run->progress)
+        result = bf_command_queue_signal(queue, hw->progress, run->progress, CALL);
+    run->progress = 0;
+    return result;
+}
+
+bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
+{
+    return atomic_load(&hw->done->value) >= hw->batches;
+}
+
+void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t entry)
+{
+    struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    uint32_t none = BF_ABORT_REASON_NONE;
+    atomic_store(&doorbell->entry, entry);
+    if (!atomic_compare_exchange_strong(&doorbell->reason, &none, reason))
+        return;
+    bf_doorbell_page_disconnect(&doorbell->thread->scheduler->doorbells->pages, &doorbell->page,
+                                BF_DOORBELL_DISCONNECTED_ABORT);
+    if (reason == BF_ABORT_REASON_DEVICE_LOST)
+        return;
+    char name[BF_QUEUE_NAME];
+    bf_command_queue_name(hw->queue, name);
+    bf_message(BF_MESSAGE_WARNING, "%s%s: entry %llu of its ring: %s: the queue is ended", name,
+               BF_LABEL(hw->queue), (unsigned long long)entry, reason_text(reason));
+    bf_command_queue_signal(hw->queue, hw->progress, UINT64_MAX, CALL);
+}
+
+/* The call's error ends the queue; a lost device has its own ways. */
+static BfAbortReason reason_of(VkResult result)
+{
+    return result == VK_SUCCESS             ? BF_ABORT_REASON_NONE
+           : result == VK_ERROR_DEVICE_LOST ? BF_ABORT_REASON_DEVICE_LOST
+                                            : BF_ABORT_REASON_OUT_OF_MEMORY;
+}
+
+/* -------------------------------------------------------------------------------- Entries -- */
+
+/* What an entry names. */
+struct named {
+    struct bf_ring_buffer buffer; /* its handle is NULL: none */
+    struct bf_fence *wait, *signal;
+};
+
+/* The names lock is held. */
+static bool fence_find(const struct bf_hw_queue *hw, uint32_t number, BfFenceFlags forbidden,
+                       struct bf_fence **fence)
+{
+    if (number == BF_RING_NONE)
+        return true;
+    *fence = number < hw->fence_count ? hw->fences[number] : NULL;
+    return *fence && !((*fence)->flags & forbidden);
+}
+
+static BfAbortReason entry_find(struct bf_hw_queue *hw, const BfRingEntry *entry,
+                                struct named *named)
+{
+    const uint32_t number = entry->commandBuffer;
+    BfAbortReason reason = BF_ABORT_REASON_NONE;
+    bf_lock_acquire(&hw->names_lock);
+    if (!fence_find(hw, entry->waitFence, BF_FENCE_NO_WAIT_BIT, &named->wait) ||
+        !fence_find(hw, entry->signalFence, BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT,
+                    &named->signal))
+        reason = BF_ABORT_REASON_FENCE;
+    if (number < hw->buffer_count)
+        named->buffer = hw->buffers[number];
+    if (reason == BF_ABORT_REASON_NONE && number != BF_RING_NONE && !named->buffer.handle)
+        reason = BF_ABORT_REASON_COMMAND_BUFFER;
+    bf_lock_release(&hw->names_lock);
+    return reason;
+}
+
+static BfAbortReason entry_check(struct bf_hw_queue *hw, const BfRingEntry *entry,
+                                 struct named *named)
+{
+    if (!bf_ring_entry_is_valid(entry))
+        return BF_ABORT_REASON_ENTRY;
+    if (entry->progressValue && entry->progressValue <= hw->progressed)
+        return BF_ABORT_REASON_PROGRESS_VALUE;
+    BfAbortReason reason = entry_find(hw, entry, named);
+    const struct bf_ring_buffer *buffer = &named->buffer;
+    if (reason == BF_ABORT_REASON_NONE && buffer->handle && !buffer->simultaneous &&
+        buffer->batch > atomic_load(&hw->done->value) &&
+        buffer->batch > bfGetFenceValue((BfFence)hw->done))
+        reason = BF_ABORT_REASON_PENDING;
+    return reason;
+}
+
+/* The command buffer goes with the batch that is being gathered. */
+static void buffer_goes_with(struct bf_hw_queue *hw, uint32_t number, VkCommandBuffer handle)
+{
+    bf_lock_acquire(&hw->names_lock);
+    if (number < hw->buffer_count && hw->buffers[number].handle == handle)
+        hw->buffers[number].batch = hw->batches + 1;
+    bf_lock_release(&hw->names_lock);
+}
+
+/* A wait, a command buffer, a signal: the run goes before a wait, a barrier and a signal. Of a
+ * signal's error: a shared fence that has lost its owner is found only here. */
+static BfAbortReason entry_carry_out(struct bf_hw_queue *hw, struct run *run,
+                                     const BfRingEntry *entry)
+{
+    struct named named = {0};
+    BfAbortReason reason = entry_check(hw, entry, &named);
+    if (reason != BF_ABORT_REASON_NONE)
+        return reason;
+    const VkCommandBuffer buffer = named.buffer.handle;
+    VkResult result = VK_SUCCESS;
+    if (named.wait ||
+        (buffer && ((entry->flags & BF_RING_ENTRY_BARRIER_BIT) || run->count == RUN_BOUND)))
+        result = run_hand_over(hw, run);
+    if (result == VK_SUCCESS && named.wait)
+        result = bf_command_queue_wait(hw->queue, named.wait, entry->waitValue, CALL);
+    if (result == VK_SUCCESS && buffer) {
+        run->buffers[run->count++] = buffer;
+        buffer_goes_with(hw, entry->commandBuffer, buffer);
+    }
+    if (result == VK_SUCCESS && named.signal) {
+        result = run_hand_over(hw, run);
+        if (result == VK_SUCCESS)
+            result = bf_command_queue_signal(hw->queue, named.signal, entry->signalValue, CALL);
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT)
+            return BF_ABORT_REASON_FENCE;
+    }
+    if (result == VK_SUCCESS && entry->progressValue)
+        run->progress = hw->progressed = entry->progressValue;
+    return reason_of(result);
+}
+
+/* Reads at most 'bound' entries; returns whether there are more. The lock is held. */
+static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
+{
+    struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    if (!doorbell || atomic_load(&doorbell->reason))
+        return false;
+    struct bf_ring *ring = doorbell->ring;
+    struct run run = {0};
+    BfAbortReason reason = BF_ABORT_REASON_NONE;
+    uint64_t read = atomic_load(&doorbell->read);
+    const uint64_t written = bf_ring_written(ring);
+    if (written - read > ring->entry_count) {
+        bf_hw_queue_abort(hw, BF_ABORT_REASON_WRITE_POINTER, read);
+        return false;
+    }
+    const uint64_t end = written - read < bound ? written : read + bound;
+    if (end != read)
+        atomic_store(&doorbell->page.idle, false);
+    while (read != end && reason == BF_ABORT_REASON_NONE) {
+        BfRingEntry entry;
+        bf_ring_copy(ring, read, &entry);
+        reason = entry_carry_out(hw, &run, &entry);
+        if (reason == BF_ABORT_REASON_NONE) {
+            read++;
+            bf_ring_set_read(ring, read);
+            atomic_store(&doorbell->read, read);
+        }
+    }
+    VkResult result = run_hand_over(hw, &run);
+    if (reason == BF_ABORT_REASON_NONE)
+        reason = reason_of(result);
+    if (reason != BF_ABORT_REASON_NONE)
+        bf_hw_queue_abort(hw, reason, read);
+    return reason == BF_ABORT_REASON_NONE && end != written;
+}
+
+bool bf_hw_queue_read(struct bf_hw_queue *hw)
+{
+    bf_lock_acquire(&hw->lock);
+    bool more = queue_read(hw, READ_BOUND);
+    bf_lock_release(&hw->lock);
+    return more;
+}
+
+void bf_hw_queue_drain(struct bf_hw_queue *hw)
+{
+    queue_read(hw, UINT64_MAX);
+}
+
+/* ------------------------------------------------------------------- Beginning and ending -- */
+
+static void hw_queue_free(struct bf_hw_queue *hw)
+{
+    struct bf_pending *pending = &hw->queue->base.scheduler->pending;
+    bf_kmt_remove(hw->handle);
+    if (hw->progress)
+        bf_fence_destroy(hw->progress);
+    if (hw->done)
+        bf_fence_destroy(hw->done);
+    bf_lock_acquire(&pending->lock);
+    for (uint32_t i = 0; i < hw->fence_count; i++) {
+        if (hw->fences[i])
+            bf_fence_release(hw->fences[i]);
+    }
+    bf_lock_release(&pending->lock);
+    free(hw->buffers);
+    free(hw->fences);
+    free(hw);
+}
+
+static VkResult progress_create(struct bf_command_queue *queue, struct bf_fence **fence)
+{
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    VkResult result;
+    if (!(queue->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT)) {
+        result = bf_fence_create(scheduler, 0, BF_FENCE_NO_SIGNAL_BIT, fence);
+    } else if (!bf_native_is_supported(scheduler)) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: the device has no native fences");
+        result = VK_ERROR_FEATURE_NOT_PRESENT;
+    } else {
+        const BfNativeFenceCreateInfo info = {
+            .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+            .flags = BF_FENCE_NO_SIGNAL_BIT,
+        };
+        result = bf_native_create(scheduler, &info, fence);
+    }
+    if (result == VK_SUCCESS)
+        (*fence)->queue_owned = true;
+    return result;
+}
+
+VkResult bf_hw_queue_begin(struct bf_command_queue *queue)
+{
+    struct bf_scheduler *scheduler = queue->base.scheduler;
+    struct bf_doorbells *doorbells;
+    struct bf_hw_queue *hw = calloc(1, sizeof(*hw));
+    if (!hw)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    hw->queue = queue;
+    VkResult result = bf_doorbells_of(scheduler, &doorbells);
+    if (result == VK_SUCCESS)
+        result = progress_create(queue, &hw->progress);
+    if (result == VK_SUCCESS)
+        result = bf_fence_create_own(scheduler, &hw->done);
+    if (result == VK_SUCCESS && !(hw->handle = bf_kmt_add(BF_KMT_QUEUE, hw)))
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS)
+        result = bf_doorbell_thread_add(doorbells, hw);
+    if (result != VK_SUCCESS) {
+        hw_queue_free(hw);
+        return result;
+    }
+    queue->ring_progress = hw->progress;
+    queue->hw = hw;
+    return VK_SUCCESS;
+}
+
+void bf_hw_queue_end(struct bf_command_queue *queue)
+{
+    struct bf_hw_queue *hw = queue->hw;
+    bf_lock_acquire(&hw->lock);
+    struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    if (doorbell)
+        bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
+    bf_lock_release(&hw->lock);
+    bf_doorbell_thread_remove(hw);
+    queue->ring_progress = NULL;
+    queue->hw = NULL;
+    hw_queue_free(hw);
+}
+
+/* --------------------------------------------------------------------------- Registering -- */
+
+static struct bf_hw_queue *hw_queue_of(BfQueue handle, const char *call)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
+        return NULL;
+    struct bf_hw_queue *hw = ((struct bf_command_queue *)handle)->hw;
+    if (!hw)
+        bf_message(BF_MESSAGE_ERROR,
+                   "%s: the queue%s was created without BF_QUEUE_USER_MODE_SUBMISSION_BIT", call,
+                   BF_LABEL(handle));
+    return hw;
+}
+
+/* The array with room for one element more at the end, or NULL. It has room for 8, 16, 32 and so
+ * on. */
+static void *array_grown(void *array, uint32_t count, size_t size)
+{
+    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
+    return full ? realloc(array, (count ? 2 * (size_t)count : 8) * size) : array;
+}
+
+static bool index_is_wanted(const uint32_t *index, const char *call)
+{
+    if (!index)
+        bf_message(BF_MESSAGE_ERROR, "%s: pIndex is NULL", call);
+    return index != NULL;
+}
+
+VkResult bfRegisterCommandBuffer(BfQueue queue, VkCommandBuffer buffer,
+                                 BfRegisterCommandBufferFlags flags, uint32_t *out)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    if (!hw || !index_is_wanted(out, __func__) ||
+        !bf_command_queue_takes_buffer(hw->queue, buffer, __func__, UINT32_MAX))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (flags & ~(VkFlags)BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT) {
+        bf_message(BF_MESSAGE_ERROR, "bfRegisterCommandBuffer: flags 0x%x", flags);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bf_lock_acquire(&hw->names_lock);
+    uint32_t i = 0;
+    while (i < hw->buffer_count && hw->buffers[i].handle)
+        i++;
+    struct bf_ring_buffer *buffers =
+        i < hw->buffer_count ? hw->buffers
+                             : array_grown(hw->buffers, hw->buffer_count, sizeof(*buffers));
+    if (buffers) {
+        hw->buffers = buffers;
+        hw->buffers[i] = (struct bf_ring_buffer){
+            .handle = buffer,
+            .simultaneous = flags & BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
+        };
+        hw->buffer_count += i == hw->buffer_count;
+        *out = i;
+    }
+    bf_lock_release(&hw->names_lock);
+    return buffers ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* HQ-4: who is reading the ring may still have found it. */
+static void queue_await_reader(struct bf_hw_queue *hw)
+{
+    bf_lock_acquire(&hw->lock);
+    bf_lock_release(&hw->lock);
+}
+
+VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    if (!hw)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    bf_lock_acquire(&hw->names_lock);
+    bool known = index < hw->buffer_count && hw->buffers[index].handle;
+    if (known)
+        hw->buffers[index].handle = VK_NULL_HANDLE;
+    bf_lock_release(&hw->names_lock);
+    queue_await_reader(hw);
+    if (!known)
+        bf_message(BF_MESSAGE_ERROR, "bfUnregisterCommandBuffer: index %u: none is registered",
+                   index);
+    return known ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+void bf_hw_queue_forget_buffer(struct bf_hw_queue *hw, VkCommandBuffer buffer)
+{
+    bool known = false;
+    bf_lock_acquire(&hw->names_lock);
+    for (uint32_t i = 0; i < hw->buffer_count; i++) {
+        if (hw->buffers[i].handle == buffer) {
+            hw->buffers[i].handle = VK_NULL_HANDLE;
+            known = true;
+        }
+    }
+    bf_lock_release(&hw->names_lock);
+    if (known)
+        queue_await_reader(hw);
+}
+
+static void fence_reference(struct bf_fence *fence, bool more)
+{
+    struct bf_pending *pending = &fence->scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    if (more)
+        bf_fence_reference(fence);
+    else
+        bf_fence_release(fence);
+    bf_lock_release(&pending->lock);
+}
+
+VkResult bfRegisterFence(BfQueue queue, BfFence handle, uint32_t *out)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_fence *fence = hw ? bf_fence_of(handle, __func__) : NULL;
+    if (!fence || !index_is_wanted(out, __func__))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (fence->scheduler != hw->queue->base.scheduler || fence->imported) {
+        bf_message(BF_MESSAGE_ERROR, "bfRegisterFence: the fence%s %s", BF_LABEL(fence),
+                   fence->imported ? "is an imported one" : "belongs to another device");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    bf_lock_acquire(&hw->names_lock);
+    uint32_t i = 0;
+    while (i < hw->fence_count && hw->fences[i])
+        i++;
+    struct bf_fence **fences =
+        i < hw->fence_count ? hw->fences
+                            : array_grown(hw->fences, hw->fence_count, sizeof(struct bf_fence *));
+    if (fences) {
+        hw->fences = fences;
+        fence_reference(fence, true);
+        atomic_store(&fence->in_rings, true);
+        hw->fences[i] = fence;
+        hw->fence_count += i == hw->fence_count;
+        *out = i;
+    }
+    bf_lock_release(&hw->names_lock);
+    return fences ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+VkResult bfUnregisterFence(BfQueue queue, uint32_t index)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    if (!hw)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    bf_lock_acquire(&hw->names_lock);
+    struct bf_fence *fence = index < hw->fence_count ? hw->fences[index] : NULL;
+    if (fence)
+        hw->fences[index] = NULL;
+    bf_lock_release(&hw->names_lock);
+    if (fence) {
+        queue_await_reader(hw);
+        fence_reference(fence, false);
+    }
+    if (!fence)
+        bf_message(BF_MESSAGE_ERROR, "bfUnregisterFence: index %u: none is registered", index);
+    return fence ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence)
+{
+    uint32_t count = 0;
+    bf_lock_acquire(&hw->names_lock);
+    for (uint32_t i = 0; i < hw->fence_count; i++) {
+        if (hw->fences[i] == fence) {
+            hw->fences[i] = NULL;
+            count++;
+        }
+    }
+    bf_lock_release(&hw->names_lock);
+    if (count)
+        queue_await_reader(hw);
+    while (count--)
+        fence_reference(fence, false);
+}
+
+BfKmtHandle bfGetQueueKmtHandle(BfQueue queue)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    return hw ? hw->handle : 0;
+}
+
+/* ---------------------------------------------------------------------------- Suspending -- */
+
+VkResult bfSuspendQueue(BfQueue queue)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    if (!hw)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    bf_doorbell_thread_suspend(hw, true);
+    return VK_SUCCESS;
+}
+
+VkResult bfResumeQueue(BfQueue queue)
+{
+    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    if (hw && bf_doorbell_thread_suspend(hw, false))
+        return VK_SUCCESS;
+    if (hw)
+        bf_message(BF_MESSAGE_ERROR, "bfResumeQueue: the queue%s isn't suspended",
+                   BF_LABEL(hw->queue));
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}

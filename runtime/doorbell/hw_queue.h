@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue for user-mode submission: what its ring's entries may name, and the reader of the ring,
+ * which does what they say by the same functions that calls on other queues use.
+ *
+ *  HQ-1  Each entry below the write pointer is read once and carried out once, in order, however
+ *        often the doorbell was rung, taken away or connected: how far the reader has come is known
+ *        from its own counter alone, which only it moves, under the lock.
+ *  HQ-2  What follows each other without a wait, a signal or a barrier between goes to the driver as
+ *        one execution. The progress value of the last of these entries that has one is signalled
+ *        behind it, and before any wait that follows: so a value doesn't wait for what comes after
+ *        its entry.
+ *  HQ-3  Nothing that the program writes to a ring has an effect beyond its queue: an entry that
+ *        can't be carried out ends the queue, once. What came before it runs; then the progress
+ *        fence gets UINT64_MAX, so that nobody waits for what won't come.
+ *  HQ-4  A registered fence or command buffer that the program destroys or unregisters is not used
+ *        any more once that call has returned: it waits for who reads the ring, and so perhaps for
+ *        the driver. No other fence or command buffer does.
+ *
+ * Proven by tests/doorbell (entries.c).
+ */
+#ifndef BELFRY_DOORBELL_HW_QUEUE_H
+#define BELFRY_DOORBELL_HW_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/lock.h"
+#include "belfry/user_mode_submission.h"
+
+struct bf_command_queue;
+struct bf_doorbell;
+struct bf_doorbell_thread;
+struct bf_fence;
+
+struct bf_ring_buffer {
+    VkCommandBuffer handle; /* NULL: no such number */
+    bool simultaneous;
+    uint64_t batch; /* the last that it went with; 0: none */
+};
+
+struct bf_hw_queue {
+    struct bf_command_queue *queue;
+    BfKmtHandle handle;
+    struct bf_doorbell_thread *thread;
+    struct bf_hw_queue *next, *previous; /* of the thread, under its lock */
+    bool leaving;
+    bool look;        /* its ring is to be read; under the thread's lock */
+    uint32_t readers; /* threads about to read it; under the thread's lock */
+
+    /* Suspensions (bfSuspendQueue); read without a lock. */
+    _Atomic uint32_t suspended;
+
+    /* Held over reading the ring, and so over the driver's calls with what is read; taken before
+     * any engine's lock, with no other lock held. */
+    struct bf_lock lock;
+    struct bf_doorbell *_Atomic doorbell; /* the ring's; NULL: none */
+    struct bf_lock names_lock;            /* leaf lock: what entries may name */
+    uint32_t buffer_count, fence_count;
+    struct bf_ring_buffer *buffers;
+    struct bf_fence **fences;  /* referenced; NULL: no such number */
+    struct bf_fence *progress; /* the program's to wait for */
+    struct bf_fence *done;     /* Belfry's own: the number of the last batch that is complete */
+    uint64_t batches;          /* executions so far */
+    uint64_t progressed;       /* the greatest progress value of an entry so far */
+};
+
+/* queue_begins and queue_ends of struct bf_doorbell_extension. */
+VkResult bf_hw_queue_begin(struct bf_command_queue *queue);
+void bf_hw_queue_end(struct bf_command_queue *queue);
+
+/* The program destroys them. */
+void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence);
+void bf_hw_queue_forget_buffer(struct bf_hw_queue *hw, VkCommandBuffer buffer);
+
+/* Reads what has been written to the ring, a part of it if there is much: returns whether there is
+ * more. The lock is not held. */
+bool bf_hw_queue_read(struct bf_hw_queue *hw);
+
+/* The same until nothing is left; the lock is held. */
+void bf_hw_queue_drain(struct bf_hw_queue *hw);
+
+/* Is what it has read so far complete? The lock is held. */
+bool bf_hw_queue_is_idle(struct bf_hw_queue *hw);
+
+/* Ends the queue (HQ-3), the first time; the lock is held. 'entry': the number of the entry that did
+ * it. */
+void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t entry);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Doorbells of queues: connected, taken away, notified, suspended, resized, destroyed, lost; and the
+ * structs by which programs name them. */
+#include "doorbell/user_mode.h"
+
+#include <stddef.h>
+
+#define RING 64
+
+static const BfQueueType direct = BF_QUEUE_TYPE_DIRECT;
+
+/* facts of WDDM's headers, on a machine of 64 bits */
+#define MEMBER(struct_, member_, offset_) (offsetof(struct_, member_) == (offset_))
+_Static_assert(sizeof(BfCreateDoorbell) == 72 && MEMBER(BfCreateDoorbell, hHwQueue, 0) &&
+                   MEMBER(BfCreateDoorbell, hRingBuffer, 4) &&
+                   MEMBER(BfCreateDoorbell, hRingBufferControl, 8) &&
+                   MEMBER(BfCreateDoorbell, flags, 12) &&
+                   MEMBER(BfCreateDoorbell, privateDriverDataSize, 16) &&
+                   MEMBER(BfCreateDoorbell, privateDriverData, 24) &&
+                   MEMBER(BfCreateDoorbell, doorbellCPUVirtualAddress, 32) &&
+                   MEMBER(BfCreateDoorbell, doorbellSecondaryCPUVirtualAddress, 40) &&
+                   MEMBER(BfCreateDoorbell, doorbellStatusCPUVirtualAddress, 48) &&
+                   MEMBER(BfCreateDoorbell,
+                          hwQueueProgressFenceLastQueuedValueCPUVirtualAddress, 56) &&
+                   MEMBER(BfCreateDoorbell, hDoorbell, 64),
+               "D3DKMT_CREATE_DOORBELL");
+_Static_assert(sizeof(BfConnectDoorbell) == 8 && MEMBER(BfConnectDoorbell, flags, 4),
+               "D3DKMT_CONNECT_DOORBELL");
+_Static_assert(sizeof(BfDestroyDoorbell) == 4, "D3DKMT_DESTROY_DOORBELL");
+_Static_assert(sizeof(BfNotifyWorkSubmission) == 8 && MEMBER(BfNotifyWorkSubmission, flags, 4),
+               "D3DKMT_NOTIFY_WORK_SUBMISSION");
+_Static_assert(sizeof(BfUserModeSubmissionCaps) == 28 &&
+                   MEMBER(BfUserModeSubmissionCaps, doorbellSizeInBytes, 4) &&
+                   MEMBER(BfUserModeSubmissionCaps, secondaryDoorbellSizeInBytes, 8),
+               "DXGK_USERMODESUBMISSION_CAPS");
+
+/* With a setting, whoever reads it: the layer, or bfAttachDevice. */
+#define SETTING_TEST(name_, key_, value_)                                                          \
+    static void name_##_on(struct fixture *f);                                                     \
+    TEST(name_)                                                                                    \
+    {                                                                                              \
+        struct fixture f;                                                                          \
+        setenv("VK_BELFRY_MULTI_ENGINE_" key_, value_, 1);                                         \
+        fixture_open(&f, NULL);                                                                    \
+        unsetenv("VK_BELFRY_MULTI_ENGINE_" key_);                                                  \
+        name_##_on(&f);                                                                            \
+        fixture_close(&f);                                                                         \
+    }                                                                                              \
+    static void name_##_on(struct fixture *f)
+
+FIXTURE_TEST(every_type_of_queue_takes_work_by_ring)
+{
+    BfUserModeSubmissionCaps caps;
+    assert_success(bfGetUserModeSubmissionCaps(f->bf, &caps));
+    assert_int_equal(caps.flags, 0);
+    assert_int_equal(caps.doorbellSizeInBytes, sysconf(_SC_PAGESIZE));
+    for (int i = 0; i < 3; i++) {
+        BfNodeMetadataFlags flags;
+        struct user_mode u;
+        assert_success(bfGetNodeMetadata(f->bf, queue_types[i], &flags));
+        assert_int_equal(flags, BF_NODE_METADATA_USER_MODE_SUBMISSION_BIT);
+        user_mode_open(f, &u, queue_types[i], RING);
+        user_mode_execute(&u, register_write(f, &u, (uint32_t)i, 9, 0));
+        user_mode_await(&u);
+        assert_int_equal(read_word(f, (uint32_t)i), 9);
+        user_mode_close(&u);
+    }
+}
+
+/* The document's pseudo-code, with its two slips mended: a doorbell is connected by its own handle,
+ * and a ring that is told to be tried again is not filled again. [UMS 11] */
+FIXTURE_TEST(the_documents_program_runs)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    const uint32_t buffer = register_write(f, &u, 3, 33, 0);
+    const BfConnectDoorbell connect = {u.doorbell.hDoorbell, 0};
+    uint64_t *write = &u.ring.pControl->write;
+    bool appended = false;
+    uint64_t status;
+    do {
+        assert_success(bfConnectDoorbell(&connect));
+        status = user_mode_status(&u);
+        assert_int_not_equal(status, BF_DOORBELL_STATUS_DISCONNECTED_ABORT);
+        if (!appended) {
+            BfRingEntry entry = user_mode_entry(&u);
+            entry.commandBuffer = buffer;
+            __atomic_store_n(u.writer.pLastQueued, u.last, __ATOMIC_RELEASE);
+            u.ring.pEntries[*write % RING] = entry;
+            __atomic_store_n(write, *write + 1, __ATOMIC_RELEASE);
+            appended = true;
+        }
+        __atomic_store_n(u.writer.pDoorbell, *write, __ATOMIC_RELEASE);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        status = user_mode_status(&u);
+        if (status == BF_DOORBELL_STATUS_CONNECTED_NOTIFY) {
+            const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, 0};
+            assert_success(bfNotifyWorkSubmission(&notify));
+        }
+    } while (status == BF_DOORBELL_STATUS_DISCONNECTED_RETRY);
+    user_mode_await(&u);
+    assert_int_equal(read_word(f, 3), 33);
+    user_mode_close(&u);
+}
+
+/* One physical doorbell for four queues: each ring takes it from another. */
+SETTING_TEST(doorbells_are_taken_away_and_nothing_is_lost, "DOORBELLS", "1")
+{
+    struct user_mode u[4];
+    for (uint32_t i = 0; i < 4; i++)
+        user_mode_open(f, &u[i], queue_types[i % 3], RING);
+    for (uint32_t turn = 0; turn < TIMES(100); turn++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            user_mode_execute(&u[i], register_write(f, &u[i], 4 * turn + i, i + 1, 0));
+            assert_int_equal(user_mode_status(&u[(i + 1) % 4]),
+                             BF_DOORBELL_STATUS_DISCONNECTED_RETRY);
+        }
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        user_mode_await(&u[i]);
+    for (uint32_t i = 0; i < 4 * TIMES(100); i++)
+        assert_int_equal(read_word(f, i), i % 4 + 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(u[i].ring.pControl->read, TIMES(100));
+        user_mode_close(&u[i]);
+    }
+}
+
+SETTING_TEST(one_global_doorbell_serves_all, "DOORBELL_MODEL", "global")
+{
+    struct user_mode u[8];
+    for (uint32_t i = 0; i < 8; i++)
+        user_mode_open(f, &u[i], queue_types[i % 3], RING);
+    for (uint32_t turn = 0; turn < TIMES(100); turn++) {
+        for (uint32_t i = 0; i < 8; i++)
+            user_mode_submit(&u[i], user_mode_entry(&u[i]));
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        user_mode_await(&u[i]);
+        assert_true(user_mode_status(&u[i]) <= BF_DOORBELL_STATUS_CONNECTED_NOTIFY);
+        user_mode_close(&u[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------- Suspended -- */
+
+SETTING_TEST(a_suspended_queue_is_filled_and_not_read, "DOORBELLS", "1")
+{
+    struct user_mode u, other;
+    user_mode_open(f, &u, direct, RING);
+    user_mode_open(f, &other, direct, RING);
+    user_mode_submit(&u, user_mode_entry(&u));
+    user_mode_await(&u);
+    assert_success(bfSuspendQueue(u.queue));
+    assert_success(bfSuspendQueue(u.queue));
+    assert_true(user_mode_status(&u) <= BF_DOORBELL_STATUS_CONNECTED_NOTIFY); /* stays */
+    for (int i = 0; i < RING; i++)
+        user_mode_submit(&u, user_mode_entry(&u));
+    BfRingEntry more = user_mode_entry(&u);
+    assert_int_equal(bfSubmitToRing(&u.writer, &more), VK_NOT_READY);
+    /* Its doorbell is taken, also while others are at work. */
+    user_mode_submit(&other, user_mode_entry(&other));
+    user_mode_await(&other);
+    assert_int_equal(user_mode_status(&u), BF_DOORBELL_STATUS_DISCONNECTED_RETRY);
+    assert_success(bfRingDoorbell(&u.writer)); /* and connected again */
+    user_mode_submit(&other, user_mode_entry(&other));
+    user_mode_await(&other);
+    assert_success(bfResumeQueue(u.queue));
+    assert_int_equal(u.ring.pControl->read, 1);
+    assert_value(u.progress, 1);
+    assert_success(bfResumeQueue(u.queue));
+    await_fence(u.progress, u.last - 1);
+    assert_bad_input(bfResumeQueue(u.queue));
+    user_mode_close(&u);
+    user_mode_close(&other);
+}
+
+/* ------------------------------------------------------------------- Resizing and destroying -- */
+
+FIXTURE_TEST(a_new_ring_takes_over_behind_the_old_one)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    uint32_t turn = 0;
+    for (uint32_t size = RING; size <= 8 * RING; size *= 2) {
+        for (uint32_t i = 0; i < size / 2; i++, turn++)
+            user_mode_execute(&u, register_write(f, &u, turn, turn + 1, 0));
+        struct user_mode old = u;
+        user_mode_make_doorbell(f, &u, 2 * size,
+                                BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT);
+        assert_int_equal(user_mode_status(&old), BF_DOORBELL_STATUS_DISCONNECTED_ABORT);
+        BfAbortReason reason;
+        assert_success(bfGetAbortReason(old.doorbell.hDoorbell, &reason, NULL));
+        assert_int_equal(reason, BF_ABORT_REASON_RETIRED);
+        user_mode_close(&old);
+    }
+    user_mode_submit(&u, user_mode_entry(&u));
+    user_mode_await(&u);
+    for (uint32_t i = 0; i < turn; i++)
+        assert_int_equal(read_word(f, i), i + 1);
+    user_mode_close(&u);
+}
+
+/* What has been written runs, whichever of the objects goes first. RB-2 */
+FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
+{
+    for (int first = 0; first < 3; first++) {
+        struct user_mode u;
+        user_mode_open(f, &u, direct, RING);
+        BfFence drain = make_fence(f, 0);
+        const BfDestroyDoorbell destroy = {u.doorbell.hDoorbell};
+        for (uint32_t i = 0; i < RING / 2; i++)
+            user_mode_execute(&u, register_write(f, &u, i, 100u * (uint32_t)first + i, 0));
+        BfRingEntry entry = user_mode_entry(&u);
+        entry.signalFence = register_fence(&u, drain);
+        entry.signalValue = 1;
+        assert_success(bfAppendToRing(&u.writer, &entry)); /* nobody has rung */
+        if (first == 1)
+            assert_success(bfDestroyRing(u.ring.hRingBuffer));
+        if (first == 2)
+            drop_queue(f, u.queue);
+        assert_success(bfDestroyDoorbell(&destroy));
+        await_fence(drain, 1);
+        for (uint32_t i = 0; i < RING / 2; i++)
+            assert_int_equal(read_word(f, i), 100u * (uint32_t)first + i);
+        if (first != 1)
+            assert_success(bfDestroyRing(u.ring.hRingBuffer));
+        assert_bad_input(bfDestroyDoorbell(&destroy));
+        assert_bad_input(bfDestroyRing(u.ring.hRingBuffer));
+    }
+}
+
+/* DH-1 */
+FIXTURE_TEST(handles_of_what_is_gone_name_nothing_else)
+{
+    BfKmtHandle seen[200];
+    for (int i = 0; i < 200; i++) {
+        BfRing ring = {BF_TYPE(RING)};
+        const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
+        assert_success(bfCreateRing(f->bf, &info, &ring));
+        seen[i] = ring.hRingBuffer;
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(seen[j], seen[i]);
+        assert_bad_input(bfDestroyRing(ring.hRingBufferControl)); /* of another kind */
+        assert_success(bfDestroyRing(ring.hRingBuffer));
+        assert_bad_input(bfDestroyRing(ring.hRingBuffer));
+    }
+    assert_success(bfDestroyRing(0));
+}
+
+FIXTURE_TEST(bad_input_is_refused)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    BfQueue plain = make_queue(f, direct);
+    BfRing ring = {BF_TYPE(RING)};
+    static const uint32_t sizes[] = {0, 1, 32, 63, 65, 96, 131072};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = sizes[i]};
+        assert_bad_input(bfCreateRing(f->bf, &info, &ring));
+    }
+    const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
+    assert_success(bfCreateRing(f->bf, &info, &ring));
+    const BfKmtHandle queue = bfGetQueueKmtHandle(u.queue), buffer = ring.hRingBuffer;
+    BfCreateDoorbell bad[] = {
+        {.hHwQueue = 0, .hRingBuffer = buffer},
+        {.hHwQueue = queue, .hRingBuffer = buffer}, /* it has one */
+        {.hHwQueue = queue, .hRingBuffer = u.ring.hRingBuffer, .flags = 2},
+        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 1},
+        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 4},
+        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 2, .privateDriverDataSize = 17},
+        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 2,
+         .hRingBufferControl = u.ring.hRingBufferControl},
+        {.hHwQueue = queue, .hRingBuffer = ring.hRingBufferControl, .flags = 2},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_bad_input(bfCreateDoorbell(&bad[i]));
+    assert_bad_input(bfCreateDoorbell(NULL));
+    const BfConnectDoorbell connects[] = {{0, 0}, {u.doorbell.hDoorbell, 1}, {queue, 0}};
+    for (int i = 0; i < 3; i++)
+        assert_bad_input(bfConnectDoorbell(&connects[i]));
+    const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, 1};
+    assert_bad_input(bfNotifyWorkSubmission(&notify));
+    assert_int_equal(bfGetQueueKmtHandle(plain), 0);
+    assert_bad_input(bfSuspendQueue(plain));
+    uint32_t index;
+    assert_bad_input(bfRegisterFence(plain, make_fence(f, 0), &index));
+    assert_bad_input(bfRegisterFence(u.queue, NULL, &index));
+    assert_bad_input(bfRegisterCommandBuffer(u.queue, VK_NULL_HANDLE, 0, &index));
+    assert_bad_input(bfRegisterCommandBuffer(u.queue, write_word(f, plain, 0, 1), 2, &index));
+    const BfQueueCreateInfo native = {BF_TYPE(QUEUE_CREATE_INFO),
+                                      .flags = BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT};
+    BfQueue none;
+    assert_bad_input(bfCreateQueue(f->bf, &native, &none));
+    assert_success(bfDestroyRing(ring.hRingBuffer));
+    user_mode_submit(&u, user_mode_entry(&u)); /* all the same */
+    user_mode_await(&u);
+    user_mode_close(&u);
+}
+
+/* ------------------------------------------------------------------------------------ Loss -- */
+
+FIXTURE_TEST(a_lost_device_aborts_every_doorbell)
+{
+    struct user_mode u[3];
+    BfFence gate = make_fence(f, 0);
+    for (int i = 0; i < 3; i++) {
+        user_mode_open(f, &u[i], queue_types[i], RING);
+        BfRingEntry entry = user_mode_entry(&u[i]);
+        entry.waitFence = register_fence(&u[i], gate);
+        entry.waitValue = 1;
+        user_mode_submit(&u[i], entry);
+    }
+    assert_success(bfRemoveDevice(f->bf));
+    f->lost = f->layered; /* the driver isn't told */
+    for (int i = 0; i < 3; i++) {
+        const BfConnectDoorbell connect = {u[i].doorbell.hDoorbell, 0};
+        BfAbortReason reason;
+        assert_int_equal(user_mode_status(&u[i]), BF_DOORBELL_STATUS_DISCONNECTED_ABORT);
+        assert_value(u[i].progress, UINT64_MAX);
+        assert_int_equal(bfConnectDoorbell(&connect), VK_ERROR_DEVICE_LOST);
+        BfRingEntry entry = user_mode_entry(&u[i]);
+        assert_int_equal(bfSubmitToRing(&u[i].writer, &entry), VK_ERROR_DEVICE_LOST);
+        assert_success(bfGetAbortReason(u[i].doorbell.hDoorbell, &reason, NULL));
+        assert_int_equal(reason, BF_ABORT_REASON_DEVICE_LOST);
+        user_mode_close(&u[i]);
+    }
+}
+
+/* What the program leaves goes with the device. [UMS 4] */
+FIXTURE_TEST(rings_and_doorbells_go_with_the_device)
+{
+    struct user_mode u[3];
+    for (int i = 0; i < 3; i++) {
+        user_mode_open(f, &u[i], queue_types[i], RING);
+        user_mode_submit(&u[i], user_mode_entry(&u[i]));
+        user_mode_await(&u[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    return fixture_main(argc, argv);
+}

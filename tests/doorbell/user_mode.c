@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* A queue for user-mode submission with ring and doorbell, for tests. */
+#include "doorbell/user_mode.h"
+
+void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
+                             uint32_t flags)
+{
+    u->ring = (BfRing){BF_TYPE(RING)};
+    const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = entries};
+    assert_success(bfCreateRing(f->bf, &info, &u->ring));
+    u->doorbell = (BfCreateDoorbell){
+        .hHwQueue = bfGetQueueKmtHandle(u->queue),
+        .hRingBuffer = u->ring.hRingBuffer,
+        .hRingBufferControl = u->ring.hRingBufferControl,
+        .flags = flags,
+    };
+    assert_success(bfCreateDoorbell(&u->doorbell));
+    u->writer = (BfRingWriter){
+        .pEntries = u->ring.pEntries,
+        .pControl = u->ring.pControl,
+        .entryCount = u->ring.entryCount,
+        .pDoorbell = u->doorbell.doorbellCPUVirtualAddress,
+        .pStatus = u->doorbell.doorbellStatusCPUVirtualAddress,
+        .pLastQueued = u->doorbell.hwQueueProgressFenceLastQueuedValueCPUVirtualAddress,
+        .hDoorbell = u->doorbell.hDoorbell,
+    };
+}
+
+void user_mode_open(struct fixture *f, struct user_mode *u, BfQueueType type, uint32_t entries)
+{
+    *u = (struct user_mode){0};
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
+                                    .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT};
+    assert_success(bfCreateQueue(f->bf, &info, &u->queue));
+    assert_true(f->queue_count < FIXTURE_OBJECTS);
+    f->made_queues[f->queue_count++] = u->queue;
+    assert_success(bfGetQueueProgressFence(u->queue, &u->progress));
+    user_mode_make_doorbell(f, u, entries, 0);
+}
+
+void user_mode_close(struct user_mode *u)
+{
+    const BfDestroyDoorbell info = {u->doorbell.hDoorbell};
+    assert_success(bfDestroyDoorbell(&info));
+    assert_success(bfDestroyRing(u->ring.hRingBuffer));
+}
+
+BfRingEntry user_mode_entry(struct user_mode *u)
+{
+    return (BfRingEntry){
+        .progressValue = ++u->last,
+        .commandBuffer = BF_RING_NONE,
+        .waitFence = BF_RING_NONE,
+        .signalFence = BF_RING_NONE,
+    };
+}
+
+void user_mode_submit(struct user_mode *u, BfRingEntry entry)
+{
+    VkResult result;
+    while ((result = bfSubmitToRing(&u->writer, &entry)) == VK_NOT_READY)
+        sched_yield();
+    assert_success(result);
+}
+
+void user_mode_execute(struct user_mode *u, uint32_t buffer)
+{
+    BfRingEntry entry = user_mode_entry(u);
+    entry.commandBuffer = buffer;
+    user_mode_submit(u, entry);
+}
+
+void user_mode_await(const struct user_mode *u)
+{
+    await_fence(u->progress, u->last);
+}
+
+uint64_t user_mode_status(const struct user_mode *u)
+{
+    return __atomic_load_n(u->writer.pStatus, __ATOMIC_ACQUIRE);
+}
+
+void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t entry)
+{
+    BfAbortReason found;
+    uint64_t where;
+    const BfConnectDoorbell connect = {u->doorbell.hDoorbell, 0};
+    await_fence(u->progress, UINT64_MAX);
+    assert_success(bfGetAbortReason(u->doorbell.hDoorbell, &found, &where));
+    assert_int_equal(found, reason);
+    assert_int_equal(where, entry);
+    assert_int_equal(user_mode_status(u), BF_DOORBELL_STATUS_DISCONNECTED_ABORT);
+    assert_int_equal(bfConnectDoorbell(&connect), VK_ERROR_UNKNOWN);
+}
+
+uint32_t register_write(struct fixture *f, struct user_mode *u, uint32_t index, uint32_t word,
+                        BfRegisterCommandBufferFlags flags)
+{
+    uint32_t number;
+    VkCommandBuffer commands =
+        device_begin(&f->base, bfGetQueueFamilyIndex(u->queue),
+                     flags ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0);
+    put_word(f, commands, index, word);
+    commands_end(commands);
+    assert_success(bfRegisterCommandBuffer(u->queue, commands, flags, &number));
+    return number;
+}
+
+uint32_t register_fence(struct user_mode *u, BfFence fence)
+{
+    uint32_t number;
+    assert_success(bfRegisterFence(u->queue, fence, &number));
+    return number;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A queue for user-mode submission with ring and doorbell, for tests. */
+#ifndef BELFRY_TESTS_DOORBELL_USER_MODE_H
+#define BELFRY_TESTS_DOORBELL_USER_MODE_H
+
+#include "support/fixture.h"
+
+#include <belfry/user_mode_submission.h>
+
+struct user_mode {
+    BfQueue queue; /* fixture_close destroys it */
+    BfFence progress;
+    BfRing ring;
+    BfCreateDoorbell doorbell;
+    BfRingWriter writer;
+    uint64_t last; /* progress value of the last entry that had one */
+};
+
+/* A queue with a ring of so many entries, and a doorbell that isn't connected. */
+void user_mode_open(struct fixture *f, struct user_mode *u, BfQueueType type, uint32_t entries);
+/* A further ring and doorbell for its queue; 'flags' of BfCreateDoorbell. */
+void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
+                             uint32_t flags);
+/* Doorbell and ring. */
+void user_mode_close(struct user_mode *u);
+
+/* An entry that has nothing but its progress value, the next one. */
+BfRingEntry user_mode_entry(struct user_mode *u);
+/* Writes it, and rings; waits for room by the program's means. */
+void user_mode_submit(struct user_mode *u, BfRingEntry entry);
+/* The same with that command buffer alone. */
+void user_mode_execute(struct user_mode *u, uint32_t buffer);
+/* What has been written is complete. */
+void user_mode_await(const struct user_mode *u);
+
+uint64_t user_mode_status(const struct user_mode *u);
+/* The queue is ended, for that reason, by that entry. */
+void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t entry);
+
+/* The number of a command buffer that writes a word, once or often. */
+uint32_t register_write(struct fixture *f, struct user_mode *u, uint32_t index, uint32_t word,
+                        BfRegisterCommandBufferFlags flags);
+uint32_t register_fence(struct user_mode *u, BfFence fence);
+
+#endif
