@@ -682,11 +682,12 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     device_list_remove(d);
     layer_specialize_destroy(d);
-    bf_device_destroy(d->runtime);
+    const bool left = !bf_device_destroy(d->runtime);
     layer_access_destroy(d);
     bf_trace_session_close(d->trace, d->instance->settings.summary);
     layer_device_remove(d);
-    d->vk.vkDestroyDevice(device, allocator);
+    if (!left) /* else a thread is in the driver that uses it (L-7) */
+        d->vk.vkDestroyDevice(device, allocator);
     layer_pools_finish(d);
     while (d->queue_data) {
         struct layer_queue_data *next = d->queue_data->next;

@@ -13,7 +13,15 @@
 #include "doorbell/doorbell.h"
 #include "fence/fence.h"
 #include "gpu/registry.h"
+#include "scheduler/observer.h"
 #include "standstill/live_page.h"
+
+/* Devices that stay, since threads of theirs haven't left the driver (L-7). They are kept in sight,
+ * as a tool that looks for leaks sees them. */
+static _Atomic(struct bf_device *) devices_left;
+
+/* How long a thread has at least to leave the driver. */
+#define LEAST_LEAVE_MS 100
 
 static void pool_see(struct bf_live_pool *pool)
 {
@@ -38,6 +46,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     scheduler_info.peer_extension = &bf_peer_extension;
     scheduler_info.doorbell_extension = &bf_doorbell_extension;
     scheduler_info.timed = info->tdr.level > 0 && !info->cpu;
+    scheduler_info.leave_ms = info->tdr.ddi_ms > LEAST_LEAVE_MS ? info->tdr.ddi_ms : LEAST_LEAVE_MS;
     scheduler_info.watched = info->watchdog_ms > 0 || (scheduler_info.timed && info->attached);
     VkResult result = bf_fences_create(scheduler);
     if (result == VK_SUCCESS)
@@ -68,10 +77,10 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     return VK_SUCCESS;
 }
 
-void bf_device_destroy(struct bf_device *device)
+bool bf_device_destroy(struct bf_device *device)
 {
     if (!device)
-        return;
+        return true;
     struct bf_scheduler *scheduler = &device->scheduler;
     /* Background tasks that are running may still use the device, and queue more. */
     bf_background_end(&scheduler->gpu);
@@ -83,9 +92,17 @@ void bf_device_destroy(struct bf_device *device)
     bf_doorbells_stop(scheduler);
     bf_scheduler_stop(scheduler);
     bf_fences_stop(scheduler);
+    if (bf_scheduler_was_left(scheduler)) {
+        bf_observer_unlist(scheduler->observer);
+        device->next_left = atomic_load(&devices_left);
+        while (!atomic_compare_exchange_weak(&devices_left, &device->next_left, device)) {
+        }
+        return false;
+    }
     bf_scheduler_finish(scheduler);
     bf_fences_destroy(scheduler);
     free(device);
+    return true;
 }
 
 VkResult bfGetDevice(VkDevice handle, BfDevice *out)

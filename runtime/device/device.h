@@ -19,6 +19,7 @@ struct bf_device {
     struct bf_standstill *standstill; /* the watchdog; NULL: none */
     struct bf_tdr *tdr;               /* NULL: none */
     bool summary;                     /* attached: print a summary of its trace at the end */
+    struct bf_device *next_left;      /* once a thread has been left in the driver */
 };
 
 /* The parts of a device, for callers that are to know nothing else of it. Valid as long as it. */
@@ -78,7 +79,8 @@ static inline struct bf_tdr_info bf_tdr_info_of(const struct bf_settings *settin
  */
 VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **device);
 
-/* The program has waited for everything, as vkDestroyDevice demands. Ends and joins all threads. */
-void bf_device_destroy(struct bf_device *device);
+/* The program has waited for everything, as vkDestroyDevice demands. Ends and joins all threads.
+ * False: one of them hasn't left the driver (L-7): the VkDevice must not be destroyed. */
+bool bf_device_destroy(struct bf_device *device);
 
 #endif

@@ -15,7 +15,7 @@
 #define BF_DEVICE_INTERFACE(F)                                                                     \
     F(VkResult, bf_device_create, (const struct bf_device_info *info, struct bf_device **device),  \
       (info, device))                                                                              \
-    F(void, bf_device_destroy, (struct bf_device * device), (device))                              \
+    F(bool, bf_device_destroy, (struct bf_device * device), (device))                              \
     F(void, bf_device_tell, (const struct bf_device_tell *tell), (tell))                           \
     F(void, bf_family_map_init,                                                                    \
       (const VkQueueFamilyProperties *real, uint32_t count, enum bf_queues_mode mode,              \

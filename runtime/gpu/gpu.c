@@ -2,6 +2,8 @@
 /* Sets up a device's functions and properties. */
 #include "gpu/gpu.h"
 
+#include <dlfcn.h>
+
 #include "gpu/dispatch.h"
 #include "gpu/driver_bug.h"
 
@@ -58,4 +60,11 @@ void bf_gpu_finish(struct bf_gpu *gpu)
     bf_map_finish(&gpu->command_buffers, NULL, NULL);
     bf_gpu_write_pipeline_finish(gpu);
     bf_value_memories_finish(gpu);
+}
+
+void bf_gpu_pin_driver(const struct bf_gpu *gpu)
+{
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)gpu->vk.vkWaitSemaphores, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }

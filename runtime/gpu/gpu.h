@@ -105,6 +105,10 @@ void bf_gpu_finish(struct bf_gpu *gpu);
  * families in this list. */
 void bf_gpu_add_family(struct bf_gpu *gpu, uint32_t family);
 
+/* A thread may be in vkWaitSemaphores for ever: what is directly below, the driver or a layer, is
+ * never unmapped. Thread-safety: safe. */
+void bf_gpu_pin_driver(const struct bf_gpu *gpu);
+
 /* vkWaitSemaphores for one timeline; its results. Thread-safety: safe. */
 static inline VkResult bf_gpu_wait_timeline(const struct bf_gpu *gpu, VkSemaphore semaphore,
                                             uint64_t value, uint64_t timeout_ns)

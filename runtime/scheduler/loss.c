@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
+#include "base/thread.h"
 #include "gpu/fault.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/observer.h"
@@ -179,6 +180,29 @@ void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler)
         scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, kept->fence, NULL);
         free(kept);
     }
+}
+
+/* Once one has been left, the device isn't coming back: no other gets as much time. */
+#define LEAVE_AGAIN_NS UINT64_C(100000000)
+
+bool bf_scheduler_join(struct bf_scheduler *scheduler, struct bf_thread *thread)
+{
+    const uint64_t begin = bf_now_ns();
+    uint64_t most = scheduler->leave_ns;
+    if (bf_scheduler_was_left(scheduler) && most > LEAVE_AGAIN_NS)
+        most = LEAVE_AGAIN_NS;
+    if (bf_thread_join(thread, begin + most))
+        return true;
+    thread->next = atomic_load(&scheduler->left);
+    while (!atomic_compare_exchange_weak(&scheduler->left, &thread->next, thread)) {
+    }
+    bf_gpu_pin_driver(&scheduler->gpu);
+    bf_message(BF_MESSAGE_ERROR,
+               "device%s: a wait in the driver, of a thread of Belfry's, has not returned for %llu "
+               "ms (setting tdr_ddi_delay): the thread is left there, and the device stays, "
+               "leaked, with all that it has",
+               BF_LABEL(scheduler), (unsigned long long)((bf_now_ns() - begin) / 1000000));
+    return false;
 }
 
 /* The engine's submissions one by one, each for so long at most. */

@@ -160,6 +160,7 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
         return result;
     scheduler->watches_all = info->watched;
     scheduler->sliced = info->timed;
+    scheduler->leave_ns = (uint64_t)info->leave_ms * 1000000;
     if ((info->watched || info->timed) && !(scheduler->watch = bf_watch_create(info->engine_count)))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     scheduler->label_calls = bf_label_calls_of(info->gpu.handle, info->gpu.get_proc_addr);

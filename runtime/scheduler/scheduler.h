@@ -22,6 +22,10 @@
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
  *       (tdr.c).
+ *  L-7  Nobody waits for ever for a thread of Belfry's whose wait the driver doesn't end, though its
+ *       time is over: after 'leave_ns' the thread is left there, and what it was given stays, with
+ *       the device (bf_scheduler_join). When it returns it touches nothing else. Proven by
+ *       tests/scheduler (left.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H
 #define BELFRY_SCHEDULER_SCHEDULER_H
@@ -50,6 +54,7 @@ struct bf_peer_extension;
 struct bf_device_watch;
 struct bf_doorbell_extension;
 struct bf_doorbells;
+struct bf_thread;
 struct bf_watcher;
 
 /* A semaphore or fence that outlives its destruction by the program (L-3): a call that is stuck in
@@ -98,6 +103,9 @@ struct bf_scheduler {
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
     struct bf_lock kept_lock; /* leaf lock: the list */
     struct bf_kept *kept;     /* what that call has and the program has destroyed */
+
+    uint64_t leave_ns;                /* L-7 */
+    _Atomic(struct bf_thread *) left; /* those threads */
 
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
@@ -151,6 +159,7 @@ struct bf_scheduler_info {
     bool shares_memory;           /* the program may export or import memory (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
     bool timed;                   /* it ends what hangs on command queues' engines */
+    uint32_t leave_ms;            /* L-7 */
     bool layer;                   /* under the layer: VkQueue handles are struct bf_queue */
     struct bf_observer *observer; /* NULL: none; stays until the device is destroyed */
     const struct bf_fence_extension *fence_extension;
@@ -230,6 +239,15 @@ void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeou
 void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
                        bool own_callbacks);
 void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler);
+
+/* L-7: joins a thread that has been told to stop. False: it hasn't left the driver; what it uses
+ * stays. Thread-safety: safe. */
+bool bf_scheduler_join(struct bf_scheduler *scheduler, struct bf_thread *thread);
+/* So somebody has been left: the device stays, too. */
+static inline bool bf_scheduler_was_left(struct bf_scheduler *scheduler)
+{
+    return atomic_load(&scheduler->left) != NULL;
+}
 
 /* The engines with packets appended since their last pump, as a mask. */
 uint64_t bf_scheduler_dirty_engines(struct bf_scheduler *scheduler);

@@ -76,7 +76,8 @@ void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
         bf_watcher_stop(scheduler, sem);
     }
     allocator = bf_semaphore_allocator(scheduler, sem && sem->timeline, allocator);
-    if (sem && atomic_load(&scheduler->stuck) && atomic_load(&sem->references) > 1) {
+    if (sem && (atomic_load(&scheduler->stuck) || bf_scheduler_was_left(scheduler)) &&
+        atomic_load(&sem->references) > 1) {
         bf_scheduler_keep(scheduler, handle, VK_NULL_HANDLE, allocator);
     } else if (sem && sem->timeline && atomic_load(&sem->used_on)) {
         bf_retired_add(scheduler, sem, atomic_load(&sem->used_on));

@@ -2,12 +2,11 @@
 /* The threads of sleepers: which value a thread waits for next, and what it does then. */
 #include "scheduler/sleeper.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/thread.h"
 #include "scheduler/peer_wait.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
@@ -32,7 +31,7 @@ struct bf_sleeper {
     bool stop;                /* under the pending lock, as is 'target' */
     struct sleeper_thread {
         struct bf_sleeper *sleeper;
-        pthread_t id;
+        struct bf_thread thread;
         _Atomic bool started;
         _Atomic uint32_t turn; /* counts kicks */
         _Atomic bool parked;
@@ -78,9 +77,21 @@ static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
 static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
 {
     const struct bf_gpu *gpu = &sleeper->scheduler->gpu;
+    const uint64_t leave = sleeper->scheduler->leave_ns / 2;
     return sleeper->fence
                ? bf_gpu_wait_timeline(gpu, sleeper->fence->imported->handle, value, IMPORT_SLICE_NS)
-               : bf_gpu_wait_timeline(gpu, sleeper->engine->base.epoch, value, EPOCH_SLICE_NS);
+               : bf_gpu_wait_timeline(gpu, sleeper->engine->base.epoch, value,
+                                      leave < EPOCH_SLICE_NS ? leave : EPOCH_SLICE_NS);
+}
+
+/* L-7: after a wait, which may have returned when everything else had gone. */
+static bool sleeper_is_to_stop(struct bf_sleeper *sleeper)
+{
+    struct bf_pending *pending = &sleeper->scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    bool stop = sleeper->stop;
+    bf_lock_release(&pending->lock);
+    return stop;
 }
 
 static VkResult sleeper_look(struct bf_sleeper *sleeper)
@@ -94,7 +105,7 @@ static VkResult sleeper_look(struct bf_sleeper *sleeper)
     return result;
 }
 
-static void *sleeper_thread_run(void *argument)
+static void sleeper_thread_run(void *argument)
 {
     struct sleeper_thread *thread = argument;
     struct bf_sleeper *sleeper = thread->sleeper;
@@ -109,7 +120,7 @@ static void *sleeper_thread_run(void *argument)
         uint32_t turn = atomic_load(&thread->turn);
         bf_lock_release(&pending->lock);
         if (stop)
-            return NULL;
+            return;
         if (target == NOTHING) {
             atomic_store(&thread->parked, true);
             bf_futex_wait(&thread->turn, turn, NULL);
@@ -117,6 +128,8 @@ static void *sleeper_thread_run(void *argument)
             continue;
         }
         VkResult result = sleeper_wait_for(sleeper, target);
+        if (sleeper_is_to_stop(sleeper))
+            return;
         if (result == VK_SUCCESS) {
             atomic_fetch_add_explicit(&scheduler->gpu.counters.sleeper_wakeups, 1,
                                       memory_order_relaxed);
@@ -137,12 +150,7 @@ static bool sleeper_thread_start(struct sleeper_thread *thread)
 {
     if (atomic_load(&thread->started))
         return true;
-    /* The thread blocks all signals: their handlers are the program's. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread->id, NULL, sleeper_thread_run, thread) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = bf_thread_start(&thread->thread, sleeper_thread_run, thread);
     if (started) {
         atomic_store(&thread->started, true);
         atomic_fetch_add(&thread->sleeper->scheduler->gpu.counters.sleeper_threads, 1);
@@ -266,11 +274,13 @@ void bf_sleeper_destroy(struct bf_sleeper *sleeper)
     sleeper->stop = true;
     bf_lock_release(&pending->lock);
     bf_lock_release(&pending->sleeper_lock);
+    bool joined = true;
     for (int i = 0; i < THREADS; i++) {
         if (!atomic_load(&sleeper->threads[i].started))
             continue;
         sleeper_thread_kick(&sleeper->threads[i]);
-        pthread_join(sleeper->threads[i].id, NULL);
+        joined &= bf_scheduler_join(sleeper->scheduler, &sleeper->threads[i].thread);
     }
-    free(sleeper);
+    if (joined)
+        free(sleeper);
 }

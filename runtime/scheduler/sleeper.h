@@ -49,7 +49,8 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper);
 void bf_sleeper_kick_locked(struct bf_sleeper *sleeper);
 
 /* Ends and joins its threads, as soon as the value they wait for is reached; for an imported fence,
- * after a slice of time at most. NULL is allowed. */
+ * after a slice of time at most. One that stays in the driver is left there (L-7). NULL is
+ * allowed. */
 void bf_sleeper_destroy(struct bf_sleeper *sleeper);
 
 #endif

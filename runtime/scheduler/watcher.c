@@ -2,11 +2,10 @@
 /* The threads that wait for external semaphores. */
 #include "scheduler/watcher.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "base/thread.h"
 #include "scheduler/scheduler.h"
 
 /* A driver's wait can't be interrupted, and the host may not signal another process's semaphore to
@@ -17,7 +16,7 @@ struct bf_watcher {
     struct bf_watcher *next;
     struct bf_scheduler *scheduler;
     struct bf_semaphore *sem;
-    pthread_t thread;
+    struct bf_thread thread;
     _Atomic bool stop;
 };
 
@@ -39,7 +38,7 @@ static bool semaphore_wanted_value(struct bf_semaphore *sem, uint64_t *value)
     return any;
 }
 
-static void *watcher_run(void *argument)
+static void watcher_run(void *argument)
 {
     struct bf_watcher *watcher = argument;
     struct bf_scheduler *scheduler = watcher->scheduler;
@@ -47,6 +46,8 @@ static void *watcher_run(void *argument)
     uint64_t value = 0;
     while (!atomic_load(&watcher->stop) && semaphore_wanted_value(sem, &value)) {
         VkResult result = bf_gpu_wait_timeline(&scheduler->gpu, sem->handle, value, SLICE_NS);
+        if (atomic_load(&watcher->stop)) /* L-7: only the watcher itself may be left */
+            return;
         if (result == VK_SUCCESS)
             bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
         else if (result != VK_TIMEOUT) {
@@ -57,7 +58,6 @@ static void *watcher_run(void *argument)
             break;
         }
     }
-    return NULL;
 }
 
 /* Takes the semaphore's watchers (all with NULL) off the list; an ended one may still be there when
@@ -82,15 +82,16 @@ static struct bf_watcher *watcher_list_take(struct bf_scheduler *scheduler,
     return taken;
 }
 
-static void watcher_list_join(struct bf_watcher *watcher)
+static void watcher_list_join(struct bf_scheduler *scheduler, struct bf_watcher *watcher)
 {
     for (struct bf_watcher *w = watcher; w; w = w->next)
         atomic_store(&w->stop, true);
     while (watcher) {
         struct bf_watcher *next = watcher->next;
-        pthread_join(watcher->thread, NULL);
-        bf_semaphore_release(watcher->sem);
-        free(watcher);
+        if (bf_scheduler_join(scheduler, &watcher->thread)) {
+            bf_semaphore_release(watcher->sem);
+            free(watcher);
+        }
         watcher = next;
     }
 }
@@ -100,20 +101,14 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
     if (atomic_exchange(&sem->watched, true))
         return;
     /* an old watcher without a waiter is about to return */
-    watcher_list_join(watcher_list_take(scheduler, sem));
+    watcher_list_join(scheduler, watcher_list_take(scheduler, sem));
     struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
     if (!watcher)
         goto fail;
     watcher->scheduler = scheduler;
     watcher->sem = sem;
     bf_lock_acquire(&scheduler->watch_lock);
-    /* The thread blocks all signals: their handlers are the program's. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&watcher->thread, NULL, watcher_run, watcher);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
+    if (!bf_thread_start(&watcher->thread, watcher_run, watcher)) {
         bf_lock_release(&scheduler->watch_lock);
         goto fail;
     }
@@ -134,7 +129,7 @@ fail:
 
 void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
-    watcher_list_join(watcher_list_take(scheduler, sem));
+    watcher_list_join(scheduler, watcher_list_take(scheduler, sem));
     atomic_store(&sem->watched, false);
 }
 
@@ -142,5 +137,5 @@ void bf_watchers_finish(struct bf_scheduler *scheduler)
 {
     /* A watcher that pumps may start another one. */
     for (struct bf_watcher *w; (w = watcher_list_take(scheduler, NULL)) != NULL;)
-        watcher_list_join(w);
+        watcher_list_join(scheduler, w);
 }

@@ -125,6 +125,7 @@ static VkResult icd_WaitForFences(VkDevice device_, uint32_t fenceCount, const V
         FENCE(pFences[i])->host_waiters--;
     icd_world.watchers--;
     icd_unlock();
+    icd_block(__func__, true);
     return result;
 }
 

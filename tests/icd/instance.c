@@ -297,8 +297,12 @@ static void icd_DestroyInstance(VkInstance instance_, const VkAllocationCallback
     icd_lock();
     if (--icd_world.instances == 0)
         icd_payload_forget_exported();
+    bool left = false; /* with a device that a thread is in: its configuration stays, too */
+    for (const struct icd_device *device = icd_world.devices; device; device = device->next)
+        left |= device->instance == instance;
     icd_unlock();
-    icd_object_free(instance);
+    if (!left)
+        icd_object_free(instance);
 }
 
 static VkResult icd_EnumeratePhysicalDevices(VkInstance instance_, uint32_t *pCount,

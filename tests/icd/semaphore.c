@@ -300,6 +300,7 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
         SEMAPHORE(pWaitInfo->pSemaphores[i])->payload->host_waiters--;
     icd_world.watchers--;
     icd_unlock();
+    icd_block(__func__, true);
     return result;
 }
 

@@ -116,6 +116,22 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
     vulkan_destroy(w->device, theirs, mine);
 }
 
+/* L-7: so does its destruction, though the driver never ends the watcher's wait. */
+DEVICE_TEST(test_external_and_stuck, "SHAPE=q1 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DELAY=100", two)
+{
+    VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
+    w->icd.set_block(&(struct belfry_icd_block){
+        .command = "vkWaitSemaphores", .first = 1, .every = 1, .late = true});
+    assert_submitted(w->queues[0][0], .wait = mine, .wait_value = 1);
+    w->icd.await_blocked(1);
+    w->icd.set_block(NULL);
+    vulkan_signal(w->device, mine, 1); /* by its own name: it takes no watcher */
+    assert_success(vkDeviceWaitIdle(w->device));
+    vulkan_destroy(w->device, theirs, mine);
+    assert_int_equal(w->icd.blocked(), 1);
+    w->icd.release(UINT64_MAX);
+}
+
 /* A program with queues beside each other, some alone on their VkQueue, and a semaphore that
  * somebody outside signals by another handle. */
 struct outside {

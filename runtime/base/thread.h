@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that wait in a driver, which may never let them go: they are waited for until a time, and
+ * left alone then. */
+#ifndef BELFRY_BASE_THREAD_H
+#define BELFRY_BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bf_thread {
+    struct bf_thread *next; /* the caller's, once it has been left alone */
+    void (*run)(void *argument);
+    void *argument;
+    pthread_t id;
+    _Atomic uint32_t over;
+};
+
+/* Starts a thread that blocks all signals: their handlers are the program's. */
+bool bf_thread_start(struct bf_thread *thread, void (*run)(void *argument), void *argument);
+
+/* Joins it. False: it is still running at that time. Then it has been detached, and what it uses
+ * has to stay for ever, this struct too. */
+bool bf_thread_join(struct bf_thread *thread, uint64_t deadline_ns);
+
+#endif
