@@ -128,7 +128,11 @@ void bf_live_woken(struct bf_live *live)
 /* Cuts what doesn't fit. */
 static void text_copy(char *to, size_t size, const char *from)
 {
-    snprintf(to, size, "%s", from);
+    size_t length = strlen(from);
+    if (length >= size)
+        length = size - 1;
+    memcpy(to, from, length);
+    to[length] = '\0';
 }
 
 static void engines_fill(struct bf_live_view *v, struct bf_scheduler *scheduler,
