@@ -78,13 +78,12 @@ static void tracks_look(struct trace_model *m, struct trace_stalls *s)
         if (fences && t->packet && (!p || !p->handed_over_ns || p->dropped))
             continue;
         bool held = t->hold.begin && !t->hold.on_predecessor;
-        struct trace_stall stall =
-            stall_make(fences                              ? TRACE_STALL_WAITS
-                       : t->kind == TRACE_TRACK_PRESENTS   ? TRACE_STALL_CALL
-                       : held                              ? TRACE_STALL_HELD
-                                                           : TRACE_STALL_QUEUED,
-                       t->index, t->packet, held || fences ? t->hold.begin : t->since_ns,
-                       m->last_ns);
+        struct trace_stall stall = stall_make(
+            fences                            ? TRACE_STALL_WAITS
+            : t->kind == TRACE_TRACK_PRESENTS ? TRACE_STALL_CALL
+            : held                            ? TRACE_STALL_HELD
+                                              : TRACE_STALL_QUEUED,
+            t->index, t->packet, held || fences ? t->hold.begin : t->since_ns, m->last_ns);
         stall.fence = held || fences ? t->hold.on : stall.fence;
         stall.serial = p ? p->serial : TRACE_NO_SERIAL;
         stall_add(s, &stall);
@@ -109,9 +108,8 @@ static void packets_look(struct trace_model *m, struct trace_stalls *s)
         if (!m->queues[q].dropped || stall_of(s, q, TRACE_STALL_DROPPED))
             continue;
         bool held = p->longest.begin && !p->longest.on_predecessor;
-        struct trace_stall stall = stall_make(TRACE_STALL_DROPPED, q, p->id,
-                                              held ? p->longest.begin : p->queued_ns,
-                                              p->dropped_ns);
+        struct trace_stall stall = stall_make(
+            TRACE_STALL_DROPPED, q, p->id, held ? p->longest.begin : p->queued_ns, p->dropped_ns);
         stall.serial = trace_packet_at(m, p->serial) ? p->serial : TRACE_NO_SERIAL;
         stall.fence = held ? p->longest.on : stall.fence;
         stall.behind = m->queues[q].dropped - 1;
@@ -191,8 +189,8 @@ void trace_stalls_find(struct trace_model *m, struct trace_stalls *s)
 
 const char *trace_stall_state_name(enum trace_stall_state state)
 {
-    static const char *const names[] = {"held", "queued", "waits", "on the GPU", "in the driver",
-                                        "dropped"};
+    static const char *const names[] = {"held",       "queued",        "waits",
+                                        "on the GPU", "in the driver", "dropped"};
     return names[state];
 }
 
@@ -210,8 +208,8 @@ static void fence_wanted(const struct trace_model *m, const struct trace_stall *
     if (value->at_ns)
         snprintf(has, sizeof(has), "(has %" PRIu64 ")", value->value);
     if (fence->valued)
-        snprintf(text, size, "%s to reach %" PRIu64 " %s", trace_name(m, fence->name),
-                 fence->value, has);
+        snprintf(text, size, "%s to reach %" PRIu64 " %s", trace_name(m, fence->name), fence->value,
+                 has);
     else
         snprintf(text, size, "%s", trace_name(m, fence->name));
 }
@@ -266,8 +264,7 @@ const char *trace_stall_label(struct trace_model *m, const struct trace_stall *s
     case TRACE_STALL_DROPPED:
         snprintf(label, TRACE_STALL_SIZE, "%s was dropped after %s%s%s%s", packet, cell,
                  stall->fence.name == TRACE_NONE ? "" : " in which it waited for ",
-                 stall->fence.name == TRACE_NONE ? "" : wanted,
-                 stall->behind ? behind : "");
+                 stall->fence.name == TRACE_NONE ? "" : wanted, stall->behind ? behind : "");
         break;
     }
     return label;

@@ -41,7 +41,7 @@ struct trace_stall {
 struct trace_stalls {
     uint32_t count;
     uint64_t left_out;
-    uint64_t begin_ns; /* when the first of them began */
+    uint64_t begin_ns;                       /* when the first of them began */
     struct trace_stall at[TRACE_STALLS_MAX]; /* causes first, then the longest */
 };
 
