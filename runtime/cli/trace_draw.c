@@ -32,6 +32,8 @@ static const char style[] =
     ".idle { fill: #d0d7de; stroke: #8c959f; stroke-width: 0.8 }\n"
     ".cpu { fill: #6e7781; stroke: #57606a; stroke-width: 0.8 }\n"
     ".present { fill: #1f2328 }\n"
+    ".call { fill: #eaeef2; stroke: #57606a; stroke-width: 0.8 }\n"
+    ".callwait { fill: url(#hatch); stroke: #57606a; stroke-width: 0.8 }\n"
     ".onhue { fill: #ffffff } .onlight { fill: #3d0a24 }\n"
     "@media (prefers-color-scheme: dark) {\n"
     "text { fill: #e6edf3 } .dim { fill: #9ea7b3 }\n"
@@ -46,6 +48,7 @@ static const char style[] =
     ".wait { fill: #8f5a74; stroke: #e3b3c8 } .signal { fill: #b5155e; stroke: #f27fb2 }\n"
     ".arrow { stroke: #ff9cc9 } .tip { fill: #ff9cc9 } .critical { stroke: #ff9d4d }\n"
     ".idle { fill: #3d444d; stroke: #656c76 } .cpu { fill: #6e7781; stroke: #9ea7b3 }\n"
+    ".call { fill: #2a313b; stroke: #9ea7b3 } .callwait { stroke: #9ea7b3 }\n"
     ".present { fill: #e6edf3 } .onhue { fill: #ffffff } .onlight { fill: #ffffff }\n"
     "}\n";
 

@@ -213,6 +213,65 @@ static void software_draw(struct picture *p, struct trace_packet *packet, struct
     }
 }
 
+/* The call of a present, and which part of it passed before what it waits for was done; and a mark
+ * where the present was done. */
+static void present_draw(struct picture *p, struct trace_packet *packet, struct rows *rows)
+{
+    struct trace_model *m = p->model;
+    double y = p->lanes[packet->queue].presents;
+    uint64_t begin, end;
+    char hint[3 * TRACE_LABEL_SIZE];
+    char label[TRACE_PACKET_SIZE + TRACE_FENCE_SIZE] = "";
+    char after[TRACE_PACKET_SIZE] = "";
+    char a[BF_CELL], b[BF_CELL];
+    if (picture_software_span(p, packet, &begin, &end)) {
+        uint32_t row = rows_take(rows, begin, picture_drawn_end(p, begin, end));
+        if (row == TRACE_NONE) {
+            p->left_out++;
+            return;
+        }
+        y += row * (ROW + ROW_GAP);
+        struct trace_cause cause;
+        bool caused = packet->handed_over_ns && trace_present_cause(m, packet, &cause);
+        uint64_t ready = caused && cause.time_ns > begin ? cause.time_ns : begin;
+        if (ready > end)
+            ready = end;
+        if (caused && cause.packet)
+            trace_packet_label(cause.packet, after);
+        else if (caused)
+            snprintf(after, sizeof(after), "%.100s", trace_cause_name(m, cause.queue));
+        int used =
+            snprintf(hint, sizeof(hint), "present %" PRIu64 " of %.200s: %s in the call%s",
+                     packet->id, m->queues[packet->queue].name, bf_cell_duration(a, end - begin),
+                     packet->handed_over_ns ? "" : ", which has no end");
+        if (ready > begin)
+            snprintf(hint + used, sizeof(hint) - (size_t)used, ", of which %s for %s",
+                     bf_cell_duration(b, ready - begin), after);
+        double x1 = picture_x(p, begin), x2 = picture_x(p, ready), x3 = picture_x(p, end);
+        snprintf(label, sizeof(label), "%" PRIu64 "%s", packet->id,
+                 packet->handed_over_ns ? "" : ", no end");
+        bool fits = trace_draw_text_width(label, FONT) < x3 - x2 - 4;
+        trace_draw_box(p->out,
+                       &(struct trace_draw_box){x2, y, x3 - x2 > 1.2 ? x3 - x2 : 1.2, ROW,
+                                                packet->handed_over_ns ? "call" : "call hung",
+                                                fits ? label : NULL, hint, FONT});
+        snprintf(label, sizeof(label), "%" PRIu64 " waits for %s", packet->id, after);
+        if (trace_draw_text_width(label, FONT) >= x2 - x1 - 4)
+            snprintf(label, sizeof(label), "%" PRIu64, packet->id);
+        fits = trace_draw_text_width(label, FONT) < x2 - x1 - 4;
+        if (x2 - x1 >= 0.2)
+            trace_draw_box(p->out, &(struct trace_draw_box){x1, y, x2 - x1, ROW, "callwait",
+                                                            fits ? label : NULL, hint, FONT});
+    } else {
+        snprintf(hint, sizeof(hint), "present %" PRIu64 " of %.200s", packet->id,
+                 m->queues[packet->queue].name);
+    }
+    if (picture_present_marked(p, packet))
+        trace_draw_box(p->out,
+                       &(struct trace_draw_box){picture_x(p, trace_packet_done(m, packet)) - 1.5,
+                                                y - 2, 3, ROW + 4, "present", NULL, hint, 0});
+}
+
 static void operation_draw(struct picture *p, uint32_t queue, const struct operation *o,
                            struct rows *rows)
 {
@@ -293,16 +352,13 @@ static void run_draw(struct picture *p, struct trace_packet *packet, double *las
                                                         classes, text, hint, FONT + 0.5});
         return;
     }
-    /* Draws packets without GPU times as a mark at their hand-over, and presents as one where they
-     * were done. */
-    bool present = packet->kind == TRACE_PACKET_PRESENT;
-    uint64_t at = present ? trace_packet_done(p->model, packet) : packet->handed_over_ns;
+    /* Draws packets without GPU times as a mark at their hand-over. */
+    uint64_t at = packet->handed_over_ns;
     if (!packet->instant || packet->kind == TRACE_PACKET_WAIT ||
         packet->kind == TRACE_PACKET_SIGNAL || at < p->begin_ns || at > p->end_ns)
         return;
-    trace_draw_box(p->out, &(struct trace_draw_box){picture_x(p, at) - (present ? 1.5 : 2),
-                                                    lane->run - 2, present ? 3 : 4, RUN_HEIGHT + 4,
-                                                    present ? "present" : classes, NULL, hint, 0});
+    trace_draw_box(p->out, &(struct trace_draw_box){picture_x(p, at) - 2, lane->run - 2, 4,
+                                                    RUN_HEIGHT + 4, classes, NULL, hint, 0});
 }
 
 static void queue_draw(struct picture *p, uint32_t queue)
@@ -311,16 +367,24 @@ static void queue_draw(struct picture *p, uint32_t queue)
     const struct lane *lane = &p->lanes[queue];
     struct rows software = {0};
     struct rows fences = {0};
+    struct rows presents = {0};
     double last = 0;
     queue_name_draw(p, queue, lane->top);
     trace_draw_text(p->out, LEFT - 10, lane->software + 10.5, "dim", "end", FONT, 0, "software");
     if (lane->fence_rows)
         trace_draw_text(p->out, LEFT - 10, lane->fences + 10.5, "dim", "end", FONT, 0, "fences");
     trace_draw_text(p->out, LEFT - 10, lane->run + 15.5, "dim", "end", FONT, 0, "hardware");
+    if (lane->present_rows)
+        trace_draw_text(p->out, LEFT - 10, lane->presents + 10.5, "dim", "end", FONT, 0,
+                        "presents");
     for (uint64_t s = trace_window_begin(m); s < m->next_serial; s++) {
         struct trace_packet *packet = trace_packet_at(m, s);
         if (packet->queue != queue)
             continue;
+        if (packet->kind == TRACE_PACKET_PRESENT) {
+            present_draw(p, packet, &presents);
+            continue;
+        }
         software_draw(p, packet, &software);
         run_draw(p, packet, &last);
     }
@@ -360,6 +424,11 @@ static void arrow_draw(struct picture *p, struct trace_packet *to, const struct 
     box = box_find(p, to->serial, true);
     x2 = box ? box->x : x2;
     y2 = box ? box->y : lane_middle(p, to->queue);
+    if (to->kind == TRACE_PACKET_PRESENT) { /* to where it has waited, in its call */
+        bool later = to->queued_ns < cause->time_ns;
+        y2 = p->lanes[to->queue].presents + ROW / 2;
+        x2 = to->queued_ns ? picture_x(p, later ? cause->time_ns : to->queued_ns) : x2;
+    }
     char from[TRACE_PACKET_SIZE] = "signal";
     char label[TRACE_PACKET_SIZE];
     char fence[TRACE_FENCE_SIZE];

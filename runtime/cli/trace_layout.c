@@ -175,31 +175,42 @@ bool picture_software_span(const struct picture *p, const struct trace_packet *p
     return picture_overlaps(p, *begin_ns, *end_ns + 1);
 }
 
+bool picture_present_marked(const struct picture *p, struct trace_packet *present)
+{
+    uint64_t done = present->instant ? trace_packet_done(p->model, present) : 0;
+    return done && done >= p->begin_ns && done <= p->end_ns;
+}
+
 static void queue_measure(struct picture *p, uint32_t queue, double *y)
 {
     struct trace_model *m = p->model;
     struct lane *lane = &p->lanes[queue];
     struct rows software = {0};
     struct rows fences = {0};
+    struct rows presents = {0};
     bool runs = false;
     for (uint64_t s = trace_window_begin(m); s < m->next_serial; s++) {
         struct trace_packet *packet = trace_packet_at(m, s);
         uint64_t begin, end;
         if (packet->queue != queue)
             continue;
+        bool present = packet->kind == TRACE_PACKET_PRESENT;
         if (picture_software_span(p, packet, &begin, &end))
-            rows_take(&software, begin, picture_drawn_end(p, begin, end));
+            rows_take(present ? &presents : &software, begin, picture_drawn_end(p, begin, end));
+        else if (present && picture_present_marked(p, packet))
+            presents.used = presents.used ? presents.used : 1;
         runs |= picture_overlaps(p, packet->begin_ns, packet->end_ns) ||
                 picture_is_endless(packet) ||
-                (packet->instant &&
+                (packet->instant && !present &&
                  picture_overlaps(p, packet->handed_over_ns, packet->handed_over_ns + 1));
     }
     picture_operations(p, queue, operation_count, &fences);
-    lane->shown = runs || software.used || fences.used;
+    lane->shown = runs || software.used || fences.used || presents.used;
     if (!lane->shown)
         return;
     lane->software_rows = software.used ? software.used : 1;
     lane->fence_rows = fences.used;
+    lane->present_rows = presents.used;
     lane->top = *y;
     lane->software = *y;
     *y += lane->software_rows * (ROW + ROW_GAP) + LANE_GAP;
@@ -208,6 +219,10 @@ static void queue_measure(struct picture *p, uint32_t queue, double *y)
         *y += lane->fence_rows * (ROW + ROW_GAP) + LANE_GAP;
     lane->run = *y;
     *y += RUN_HEIGHT;
+    if (lane->present_rows) {
+        lane->presents = *y + LANE_GAP;
+        *y = lane->presents + lane->present_rows * (ROW + ROW_GAP);
+    }
     lane->bottom = *y;
     *y += QUEUE_GAP;
 }

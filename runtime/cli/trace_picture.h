@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The picture of a frame and its neighbours: for each engine when it was busy, and for each of its
- * queues what it had in the software queue, its fence operations and what it ran. Where the trace
+ * queues what it had in the software queue, its fence operations, what it ran and its presents. Where the trace
  * ends in a standstill, and no frame was asked for, or none is whole: of the end of the trace.
  *
  * The layout is found first (trace_layout.c), so that the picture's height is known; then the lanes
@@ -44,10 +44,12 @@ struct lane {
     bool shown;
     uint32_t software_rows;
     uint32_t fence_rows;
+    uint32_t present_rows;
     double top;
     double software; /* y of its first row */
     double fences;
     double run;
+    double presents;
     double bottom;
 };
 
@@ -96,9 +98,13 @@ bool picture_is_endless(const struct trace_packet *packet);
 /* A short box takes as much room as it is drawn wide. */
 uint64_t picture_drawn_end(const struct picture *picture, uint64_t begin_ns, uint64_t end_ns);
 
-/* A packet's time in the software queue; false: none, or outside of the range. */
+/* A packet's time in the software queue, or the call of a present; false: none, or outside of the
+ * range. */
 bool picture_software_span(const struct picture *picture, const struct trace_packet *packet,
                            uint64_t *begin_ns, uint64_t *end_ns);
+
+/* Is a present's end, its mark, in the range? */
+bool picture_present_marked(const struct picture *picture, struct trace_packet *present);
 
 /* A fence operation, from its own box in the trace or from the packet that carries it. */
 struct operation {

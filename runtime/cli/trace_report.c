@@ -24,8 +24,10 @@ static void head_print(const struct trace_report *r, FILE *out)
     fprintf(out, "%s: %s on %s%s%s%s\n", r->file, m->program, m->device, *m->driver ? " (" : "",
             m->driver, *m->driver ? ")" : "");
     fprintf(out,
-            "  %s, %" PRIu64 " submissions, %" PRIu64 " presents, %" PRIu64 " signals by the CPU",
-            bf_cell_duration(a, m->last_ns - m->first_ns), submissions, presents, m->host_signals);
+            "  %s, %" PRIu64 " submission%s, %" PRIu64 " present%s, %" PRIu64
+            " signal%s by the CPU",
+            bf_cell_duration(a, m->last_ns - m->first_ns), submissions, submissions == 1 ? "" : "s",
+            presents, presents == 1 ? "" : "s", m->host_signals, m->host_signals == 1 ? "" : "s");
     if (dropped)
         fprintf(out, ", %" PRIu64 " dropped", dropped);
     if (m->process_count > 1)

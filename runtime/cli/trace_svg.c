@@ -121,12 +121,13 @@ static void legend_draw(struct picture *p)
         const char *classes;
         const char *text;
     } entries[] = {
-        {"soft h0", "software queue: queued to handed over"},
-        {"held", "held there"},
-        {"wait", "wait: queued to unblocked"},
-        {"signal", "signal: queued to executed"},
+        {"soft h0", "queued to handed over"},
+        {"held", "held"},
+        {"wait", "wait, to unblocked"},
+        {"signal", "signal, to executed"},
         {"run h0", "on the GPU"},
         {"critical", "on the critical path"},
+        {"callwait", "present that waits"},
     };
     double x = 20;
     double y = p->height - MARGIN + 20;
@@ -141,7 +142,7 @@ static void legend_draw(struct picture *p)
     trace_draw_text(p->out, x + 33, y + 10.5, "", "start", 11, 0, "signal to wait");
     x += 33 + trace_draw_text_width("signal to wait", 11) + 16;
     trace_draw_box(p->out, &(struct trace_draw_box){x, y - 1, 3, 15, "present", NULL, NULL, 0});
-    trace_draw_text(p->out, x + 10, y + 10.5, "", "start", 11, 0, "present");
+    trace_draw_text(p->out, x + 10, y + 10.5, "", "start", 11, 0, "present done");
     char text[256] = "";
     char label[TRACE_GAP_SIZE];
     if (p->left_out || p->arrows_left_out)

@@ -262,6 +262,38 @@ TEST_AROUND(one_arrow_for_each_wait, struct made, m, made_begin, made_finish, tr
     free(svg);
 }
 
+/* Presents have a lane of their own, where the call says for how long it waited, and for what: for
+ * a signal, or for the work before it. */
+TEST_AROUND(presents, struct made, m, made_begin, made_finish, true)
+{
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t t = T(1000 * i), id = 2 * i + 1, arrow = i == 1 ? 50 + i : 0;
+        made_packet(
+            m, &q,
+            &(struct made_packet){
+                .id = id, .kind = "execute", .queued_ns = t + 1000, .handed_over_ns = t + 2000});
+        made_packet(m, &q,
+                    &(struct made_packet){.id = id + 1,
+                                          .kind = "present",
+                                          .queued_ns = t + 3000,
+                                          .handed_over_ns = t + 900000});
+        made_run(m, &q, id, t + 4000, t + 600000, 0, arrow);
+        made_instant(m, &q, id + 1, "present", t + 900000, arrow, 0);
+    }
+    char *svg = picture(m, 2);
+    xml_check(svg);
+    static const char *const texts[] = {">presents<", ">4 waits for execute 3<",
+                                        "present 4 of queue: 897.0 µs in the call, of "
+                                        "which 597.0 µs for execute 3",
+                                        "present 2 of queue: 897.0 µs in the call, of which"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (!strstr(svg, texts[i]))
+            fail_msg("no '%s' in the picture", texts[i]);
+    assert_null(strstr(svg, "present 4 of queue: 897.0 µs in the software queue"));
+    free(svg);
+}
+
 /* However much a frame holds, the picture stays one that can be opened. */
 TEST_AROUND(crowded_frames, struct made, m, run, made_finish, 3, 4000)
 {
