@@ -200,6 +200,6 @@ const struct cli_command cli_top = {
         "  --once     show it once, as lines\n\n"
         "'q' or Ctrl-C ends it, and so does the program's end. Where standard output is no\n"
         "terminal, it gets the same as lines, a block each second.\n\n"
-        "Exits with 0; with 1 if there is no such program, or it can't be watched.\n",
+        "Exits with 0; with 1 if there is no such program, or several, or it can't be watched.\n",
     .main = top_main,
 };
