@@ -22,7 +22,8 @@ void bf_park_init(struct bf_park *park, const struct bf_park_owner *functions, v
                   uint64_t spin_ns)
 {
     cpu_set_t processors;
-    bool single = sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) == 1;
+    bool single =
+        sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) == 1;
     *park = (struct bf_park){
         .functions = functions,
         .owner = owner,

@@ -65,10 +65,10 @@ struct bf_park {
     _Alignas(64) const struct bf_park_owner *functions;
     void *owner;
     uint64_t spin_ns;
-    bool notify;    /* the statuses say CONNECTED_NOTIFY */
-    bool unfenced;  /* there is no membarrier */
+    bool notify;           /* the statuses say CONNECTED_NOTIFY */
+    bool unfenced;         /* there is no membarrier */
     unsigned short_sleeps; /* that many are left */
-    unsigned soon;  /* how often work has come within spin_ns lately, of BF_PARK_ALWAYS */
+    unsigned soon;         /* how often work has come within spin_ns lately, of BF_PARK_ALWAYS */
 
     /* For figures: how often it slept, was on its way to sleep from CONNECTED, and how often it was
      * woken for nothing. */
