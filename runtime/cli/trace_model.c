@@ -502,6 +502,7 @@ static void process_event(struct trace_model *m, struct trace_track *track,
         if (a && a->is_text)
             trace_span_copy(a->text, m->driver, sizeof(m->driver));
     } else if (trace_span_is(item->name, "Belfry: tracing ends")) {
+        m->ended++;
         if (m->first_ns && item->time_ns > m->last_ns)
             m->last_ns = item->time_ns;
     } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {

@@ -270,6 +270,7 @@ struct trace_model {
     bool out_of_memory;
     bool uncalibrated;
     uint32_t process_count;
+    uint32_t ended;                    /* and how many of them say that their trace ends */
     char program[2 * TRACE_NAME_SIZE]; /* of the first process */
     char device[256];
     char driver[256];

@@ -155,6 +155,10 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
                  r->oversized, text_plural(r->oversized), r->oversized_first);
         return label;
     }
+    if (r->model->ended < r->model->process_count && !r->cut && !r->damaged && n-- == 0)
+        return "the end: the program crashed, was killed or is still running, or the file's disk "
+               "was "
+               "full";
     if (r->model->uncalibrated && n-- == 0)
         return "GPU times are uncalibrated: estimates, never too early";
     for (uint32_t i = 0; i < r->model->untimed_count; i++) {

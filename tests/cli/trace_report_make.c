@@ -273,6 +273,15 @@ void made_operation(struct made *m, const struct made_queue *q, uint32_t lane, c
                                            .late = true});
 }
 
+void made_end(struct made *m, uint64_t time_ns)
+{
+    made_event(m, &(struct made_event){.time_ns = time_ns,
+                                       .track = MADE_PROCESS,
+                                       .type = 3,
+                                       .name = "Belfry: tracing ends",
+                                       .late = true});
+}
+
 void made_host_signal(struct made *m, uint64_t track, uint64_t time_ns, const char *fence,
                       uint64_t value, uint64_t out)
 {

@@ -86,6 +86,7 @@ void made_unblocked(struct made *made, const struct made_queue *queue, uint64_t 
 void made_operation(struct made *made, const struct made_queue *queue, uint32_t lane,
                     const char *name, uint64_t id, const char *fence, uint64_t value,
                     uint64_t begin_ns, uint64_t end_ns, const char *by);
+void made_end(struct made *made, uint64_t time_ns); /* of the trace */
 void made_host_signal(struct made *made, uint64_t track, uint64_t time_ns, const char *fence,
                       uint64_t value, uint64_t out);
 

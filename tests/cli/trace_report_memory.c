@@ -66,6 +66,7 @@ static uint64_t timeline_write(int fd, uint64_t size)
             bytes_write(fd, &m);
         }
     }
+    made_end(&m, m.clock_ns);
     bytes_write(fd, &m);
     made_finish(&m);
     return frames;

@@ -43,14 +43,6 @@ static void operation(struct scene *s, int queue, const char *name, uint64_t id,
                    T(us), end_us ? T(end_us) : 0, by);
 }
 
-static void trace_ends(struct scene *s, uint64_t us)
-{
-    made_event(&s->m, &(struct made_event){.time_ns = T(us),
-                                           .track = MADE_PROCESS,
-                                           .type = 3,
-                                           .name = "Belfry: tracing ends"});
-}
-
 /* What the report, the JSON and the picture have to say. */
 static void scene_end(struct scene *s, const char *const texts[], size_t count)
 {
@@ -86,7 +78,8 @@ SCENE(missing_signal,
       "queue was given such a signal; the CPU, or another process, might; 1 more behind it\n"
       "    second: execute 1 has been held for 8.00 s: it waits for other to reach 1 (no signal of "
       "it is in the trace), which packet 2 of first would signal\n",
-      "\n  8.00 s, 3 submissions", "first       frame       nobody yet          1      8.00 s",
+      "\n  8.00 s, 3 submissions", "\"ended\": true",
+      "first       frame       nobody yet          1      8.00 s",
       "longest held on first: 8.00 s, to the end of the trace, packet 2, on frame = 7",
       "\"state\": \"held\", \"since_ns\": 1000001000, \"lasted_ns\": 7999999000, \"behind\": 1",
       "\"fence\": \"frame\", \"value\": 7, \"has\": 3}", "without an end for 8.00 s",
@@ -99,7 +92,7 @@ SCENE(missing_signal,
     operation(s, FIRST, "wait frame", 2, 7, 1, 0, NULL);
     made_operation(&s->m, &s->q[FIRST], 3, "signal other", 2, "other", 1, T(1), 0, NULL);
     packet(s, FIRST, 3, 2, "frame", 8);
-    trace_ends(s, 8000000);
+    made_end(&s->m, T(8000000));
 }
 
 SCENE(
@@ -112,7 +105,7 @@ SCENE(
         packet(s, i, (uint64_t)i + 1, (uint64_t)i, i ? "a" : "b", 1);
         operation(s, i, i ? "signal b" : "signal a", (uint64_t)i + 1, 1, (uint64_t)i, 0, NULL);
     }
-    trace_ends(s, 2000000);
+    made_end(&s->m, T(2000000));
 }
 
 /* Work that the GPU doesn't finish, a wait for it there, and a present that doesn't return. */
@@ -131,7 +124,7 @@ SCENE(
     made_instant(&s->m, &s->q[SECOND], 2, "execute", T(2), 0, 0);
     made_packet(&s->m, &s->q[FIRST],
                 &(struct made_packet){.id = 3, .kind = "present", .queued_ns = T(1000000)});
-    trace_ends(s, 3000000);
+    made_end(&s->m, T(3000000));
 }
 
 /* Held until its device was destroyed; and a wait that ended with its fence. */
@@ -139,7 +132,8 @@ SCENE(
     let_go,
     "    first: execute 1 was dropped after 5.00 s in which it waited for x to reach 1 (no signal "
     "of it is in the trace)\n",
-    "second      y           the fence's destruction         1     10.0", "held on x = 1, dropped")
+    "second      y           the fence's destruction         1     10.0", "held on x = 1, dropped",
+    "\"ended\": false", "missing or inexact:\n    the end: the program crashed, was killed")
 {
     packet(s, FIRST, 1, 0, "x", 1);
     packet(s, SECOND, 2, 1, NULL, 0);
@@ -163,5 +157,5 @@ SCENE(under_way, "    first: execute 9 was given to the driver 60.0", ">frame 7 
         if (i < 8)
             made_run(&s->m, &s->q[FIRST], i + 1, T(100 * i + 10), T(100 * i + 90), 0, 0);
     }
-    trace_ends(s, 860);
+    made_end(&s->m, T(860));
 }
