@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The programs of program.h: all of them in their order, random ones, and their text. */
 #include "program.h"
 
 /* The alphabet: executions, then signals, then waits, then the CPU's signals. */

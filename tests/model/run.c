@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Issues a program's operations to Belfry and to the ideal machine, and compares the two (run.h). */
 #include "run.h"
 
 /* What fences are set to when all that waits is to be released: above every value of a program. */
