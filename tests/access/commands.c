@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two queues of a driver of the test's own that does nothing, and what one of them does first. */
 #include "commands.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
+#include "support/queue_flags.h"
 
 /* Real families: everything, and copies. */
 const struct fake_driver commands_driver = {

@@ -3,11 +3,8 @@
 
 #include "support/test.h"
 #include "device/family.h"
+#include "support/queue_flags.h"
 
-#define G            VK_QUEUE_GRAPHICS_BIT
-#define C            VK_QUEUE_COMPUTE_BIT
-#define T            VK_QUEUE_TRANSFER_BIT
-#define S            VK_QUEUE_SPARSE_BINDING_BIT
 #define P            VK_QUEUE_PROTECTED_BIT
 #define DECODE       0x20
 #define ENCODE       0x40

@@ -4,10 +4,7 @@
 #include "support/test.h"
 #include "device/placement.h"
 #include "base/message.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
+#include "support/queue_flags.h"
 
 /* 'counts' ends with 0; the first family has everything, the second computes, the third copies. */
 static void map_init(const uint32_t *counts, struct bf_family_map *map)

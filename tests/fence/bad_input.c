@@ -4,6 +4,7 @@
 #include "support/fixture.h"
 
 #include "support/lines.h"
+#include "support/infos.h"
 
 /* Calls that were not refused as they should be: all are shown, then the test fails. */
 static uint32_t refused_wrongly;
@@ -590,11 +591,7 @@ TEST_WITH(a_device_passed_through_by_the_layer_has_no_queues, NULL, all_was_refu
     const struct fixture_options options = {.environment = "NO_TIMELINE=1", .family = UINT32_MAX};
     lines_begin();
     fixture_open_instance(&f, &options);
-    static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
+    const VkDeviceCreateInfo info = info_device(NULL, 0, NULL);
     assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
     assert_true(lines_end(NULL, 0) >= 1);
     BfDevice device = NULL;

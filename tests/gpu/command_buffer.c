@@ -7,10 +7,7 @@
 #include "scheduler/scheduler.h"
 #include "interface/interface.h"
 #include "interface/version.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
+#include "support/queue_flags.h"
 
 /* Memory that runs out: the layer and the library find this calloc before libc's. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

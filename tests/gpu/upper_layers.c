@@ -9,6 +9,7 @@
 #include "belfry/native_fence.h"
 #include "support/lines.h"
 #include "wrapper.h"
+#include "support/infos.h"
 
 #define BELFRY     "VK_LAYER_BELFRY_multi_engine"
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
@@ -303,18 +304,12 @@ TEST(test_old_device)
             world_close(&w);
             skip();
         }
-        static const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                               .pQueuePriorities = &priority};
         VkPhysicalDeviceSynchronization2Features sync2 = {
             VK_TYPE(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES), .synchronization2 = VK_TRUE};
         const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
             VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .pNext = &sync2,
             .timelineSemaphore = VK_TRUE};
-        const VkDeviceCreateInfo info = {
-            VK_TYPE(DEVICE_CREATE_INFO), .pNext = &timeline,
-            .queueCreateInfoCount = 1,   .pQueueCreateInfos = &queue,
-            .enabledExtensionCount = 2,  .ppEnabledExtensionNames = names};
+        const VkDeviceCreateInfo info = info_device(&timeline, 2, names);
         assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
         vkGetDeviceQueue(w.device, 0, 0, &w.queues[0][0]);
         assert_success(bfGetDevice(w.device, &device));

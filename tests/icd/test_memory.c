@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory: the program's own that is imported, and what kinds of it there are. */
 #include "support/world.h"
+#include "support/infos.h"
 
 #include <sys/mman.h>
 
@@ -143,11 +144,7 @@ DEVICE_TEST(test_imports_are_checked, "SHAPE=q1 QUIET=1", WORLD_ALL)
     vulkan_expect(&w->icd, BELFRY_ICD_MEMORY_MISMATCH, 1);
     vulkan_destroy(w->device, plain, announced, memory);
 
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
+    const VkDeviceCreateInfo info = info_device(NULL, 0, NULL);
     VkDevice plain_device;
     assert_success(vkCreateDevice(w->physical, &info, NULL, &plain_device));
     assert_int_equal(import(plain_device, bytes, PAGE, 0, &memory),

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver says it is: shapes, versions, extensions, names of entry points. */
 #include "support/world.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
-#define S VK_QUEUE_SPARSE_BINDING_BIT
+#include "support/infos.h"
+#include "support/queue_flags.h"
 
 static const struct {
     const char *name;
@@ -106,12 +103,7 @@ TEST(test_versions)
         /* An old device answers for the extension's names and not for the core's. */
         static const char *const names[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,
                                             VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME};
-        const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                               .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue, .enabledExtensionCount = 2,
-                                         .ppEnabledExtensionNames = names};
+        const VkDeviceCreateInfo info = info_device(NULL, 2, names);
         assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
         assert_non_null(vkGetDeviceProcAddr(f.device, "vkWaitSemaphoresKHR"));
         assert_non_null(vkGetDeviceProcAddr(f.device, "vkQueueSubmit2KHR"));
@@ -185,12 +177,9 @@ TEST(test_int64_is_offered_on_demand_alone)
         VkPhysicalDeviceFeatures features;
         vkGetPhysicalDeviceFeatures(f.physical, &features);
         assert_int_equal(features.shaderInt64, i);
-        const float priority = 1.0f;
         const VkPhysicalDeviceFeatures asked = {.shaderInt64 = VK_TRUE};
-        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                               .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue, .pEnabledFeatures = &asked};
+        VkDeviceCreateInfo info = info_device(NULL, 0, NULL);
+        info.pEnabledFeatures = &asked;
         assert_int_equal(vkCreateDevice(f.physical, &info, NULL, &f.device),
                          i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         world_close(&f);

@@ -2,6 +2,7 @@
 /* Under the Khronos validation layer, which queries all there is to query and must find nothing: a
  * tour of what programs do, on each shape and version. What it says is printed as it comes. */
 #include "support/world.h"
+#include "support/infos.h"
 
 #include <dlfcn.h>
 
@@ -271,11 +272,7 @@ TEST(test_versions)
     for (size_t i = 0; i < 4; i++) {
         struct device f;
         world_validated_instance(&f, environments[i]);
-        const float priority = 1.0f;
-        const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                               .pQueuePriorities = &priority};
-        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                         .pQueueCreateInfos = &queue};
+        const VkDeviceCreateInfo info = info_device(NULL, 0, NULL);
         assert_success(vkCreateDevice(f.physical, &info, NULL, &f.device));
         VkFence fence = vulkan_fence(f.device, false);
         vkGetDeviceQueue(f.device, 0, 0, &f.queues[0][0]);

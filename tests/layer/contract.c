@@ -3,6 +3,7 @@
  * down while instances and devices are made. Vulkan-Loader, LoaderLayerInterface. */
 #include "fake.h"
 #include "registry.h"
+#include "support/infos.h"
 
 #include <dlfcn.h>
 
@@ -552,11 +553,8 @@ static void call_what_is_absent(void)
     for (uint32_t i = 0; i < n; i++)
         assert_non_null(functions[i]);
     devices_lack = true;
-    static const float priority = 1;
-    const VkDeviceQueueCreateInfo queues = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                            .pQueuePriorities = &priority};
-    assert_success(fake_device(&(VkDeviceCreateInfo){
-        VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1, .pQueueCreateInfos = &queues}));
+    const VkDeviceCreateInfo info = info_device(NULL, 0, NULL);
+    assert_success(fake_device(&info));
     VkQueue queue;
     FAKE_CALL(vkGetDeviceQueue, fake.device, 0, 0, &queue);
     /* A command buffer is known by its device's dispatch key. */

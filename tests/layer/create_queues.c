@@ -2,14 +2,11 @@
 /* The VkQueues for which the layer asks the driver when a program calls vkCreateDevice: the program's
  * own, one of realtime priority, spares, and who synchronizes them. */
 #include "program.h"
+#include "support/queue_flags.h"
 
 static const uint32_t one[] = {1, UINT32_MAX};
 
 /* Queues ------------------------------------------------------------------------------------ */
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
 
 static VkQueue queue_by_flags(VkDeviceQueueCreateFlags flags, uint32_t family, uint32_t index)
 {

@@ -2,11 +2,8 @@
 /* Family indices, wherever they travel: what a program names as it was shown arrives below as the
  * real one, and what a program asks about a family is answered by the one behind it. */
 #include "fake.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
-#define S VK_QUEUE_SPARSE_BINDING_BIT
+#include "support/infos.h"
+#include "support/queue_flags.h"
 
 /* Real: 0 everything, 1 video, 2 sparse. Shown besides: 3 compute and 4 copy, both on 0. */
 static const struct fake_driver driver = {
@@ -669,11 +666,7 @@ TEST(test_native)
     /* The same pointers out of the instance are the layer's, and find their way. */
     FAKE_OVERRIDE(vkCreateBuffer, create_buffer);
     fake_close_device();
-    static const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo device = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
-                                       .pQueueCreateInfos = &queue};
+    const VkDeviceCreateInfo device = info_device(NULL, 0, NULL);
     assert_success(fake_device(&device));
     const struct list list = {VK_SHARING_MODE_CONCURRENT, 2, {0, 2},
                               VK_SHARING_MODE_CONCURRENT, 2, {0, 2}};

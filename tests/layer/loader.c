@@ -4,13 +4,9 @@
 #include "support/world.h"
 
 #include "support/lines.h"
+#include "support/queue_flags.h"
 
 #define LAYER_NAME "VK_LAYER_BELFRY_multi_engine"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
-#define S VK_QUEUE_SPARSE_BINDING_BIT
 
 /* What the layer shows of each shape; 'bits' are the timestamp bits of the host. */
 static const struct {

@@ -2,10 +2,7 @@
 /* Barriers and the ownership of queue families (guarantee B-1, layer/barrier.c): a transfer between
  * two families that are one below is none; the layout change that both halves name happens once. */
 #include "fake.h"
-
-#define G VK_QUEUE_GRAPHICS_BIT
-#define C VK_QUEUE_COMPUTE_BIT
-#define T VK_QUEUE_TRANSFER_BIT
+#include "support/queue_flags.h"
 
 #define NONE     VK_QUEUE_FAMILY_IGNORED
 #define EXTERNAL VK_QUEUE_FAMILY_EXTERNAL

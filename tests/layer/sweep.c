@@ -19,6 +19,7 @@
 
 #include "registry.h"
 #include "table.h"
+#include "support/infos.h"
 
 #define LAYER      "VK_LAYER_BELFRY_multi_engine"
 #define NAMES_MAX  512
@@ -135,12 +136,7 @@ static bool program_open(struct program *p, bool layer, uint32_t version, const 
     assert_success(
         OF_INSTANCE(p, vkEnumerateDeviceExtensionProperties)(p->physical, NULL, &count, list));
     bool of_device = lists(list, count, extension);
-    static const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo device = {
-        VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = of_device, .ppEnabledExtensionNames = &extension};
+    const VkDeviceCreateInfo device = info_device(NULL, of_device, &extension);
     if ((extension && !of_instance && !of_device) ||
         OF_INSTANCE(p, vkCreateDevice)(p->physical, &device, NULL, &p->device) != VK_SUCCESS) {
         program_close(p);

@@ -10,6 +10,21 @@
 
 #include "support/type.h"
 
+/* A device with one queue, of family 0. */
+static inline VkDeviceCreateInfo info_device(const void *next, uint32_t extension_count,
+                                             const char *const *extensions)
+{
+    static const float priority = 1;
+    static const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO),
+                                                  .queueCount = 1, .pQueuePriorities = &priority};
+    return (VkDeviceCreateInfo){VK_TYPE(DEVICE_CREATE_INFO),
+                                .pNext = next,
+                                .queueCreateInfoCount = 1,
+                                .pQueueCreateInfos = &queue,
+                                .enabledExtensionCount = extension_count,
+                                .ppEnabledExtensionNames = extensions};
+}
+
 /* Its entry point is main. */
 static inline VkPipelineShaderStageCreateInfo info_stage(VkShaderStageFlagBits stage,
                                                          VkShaderModule module,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "trace/stamps.h"
+#include "support/infos.h"
 
 #define PACKETS 6
 
@@ -98,15 +99,7 @@ static bool device_make(void)
     v12 = (VkPhysicalDeviceVulkan12Features){
         VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES), .pNext = (void *)&v13,
         .hostQueryReset = gpu.host_reset, .timelineSemaphore = true};
-    const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
-                                     .pNext = &v12,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = gpu.calibrated,
-                                     .ppEnabledExtensionNames = &extension};
+    const VkDeviceCreateInfo info = info_device(&v12, gpu.calibrated, &extension);
     if (vkCreateDevice(gpu.physical, &info, NULL, &gpu.device) != VK_SUCCESS)
         return false;
     volkLoadDeviceTable(&gpu.vk, gpu.device);

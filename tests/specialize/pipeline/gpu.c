@@ -34,20 +34,13 @@ static void make_device(struct gpu *gpu)
             vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger));
     if (vkEnumeratePhysicalDevices(gpu->instance, &one, &gpu->physical) < 0 || one == 0)
         exit(77);
-    const float priority = 1;
-    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 1,
-                                           .pQueuePriorities = &priority};
     VkPhysicalDeviceVulkan13Features features = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
                                                  .dynamicRendering = VK_TRUE,
                                                  .synchronization2 = VK_TRUE};
     const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
     gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, push_descriptors);
-    const VkDeviceCreateInfo device = {VK_TYPE(DEVICE_CREATE_INFO),
-                                       .pNext = &features,
-                                       .queueCreateInfoCount = 1,
-                                       .pQueueCreateInfos = &queue,
-                                       .enabledExtensionCount = gpu->pushes_descriptors,
-                                       .ppEnabledExtensionNames = &push_descriptors};
+    const VkDeviceCreateInfo device =
+        info_device(&features, gpu->pushes_descriptors, &push_descriptors);
     assert_success(vkCreateDevice(gpu->physical, &device, NULL, &gpu->device));
     volkLoadDeviceTable(&gpu->vk, gpu->device);
     gpu->vk.vkGetDeviceQueue(gpu->device, 0, 0, &gpu->queue);
