@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a queue's logs while the GPU writes them, across replacements of their buffers. */
+#include <string.h>
+
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
 #include "log/log.h"
@@ -17,19 +19,23 @@ static struct bf_log_source cursor_source_of(const struct bf_log_writer *writer,
     };
 }
 
+static void log_reader_init(struct bf_log *log, enum bf_log_side side, struct bf_log_reader *reader)
+{
+    const struct bf_log_reader_info info = {
+        .source = cursor_source_of(log->writer, side),
+        .valid_bits = log->engine->timestamp_bits,
+        .time = bf_gpu_clock_now(log->engine->gpu),
+    };
+    bf_log_reader_init(reader, &info);
+    reader->base = log->entries[side];
+}
+
 void bf_log_cursor_open(struct bf_log *log, enum bf_log_side side, struct bf_log_cursor *cursor)
 {
-    struct bf_gpu_engine *engine = log->engine;
     struct bf_log_item items[16];
     uint32_t count = 16;
     *cursor = (struct bf_log_cursor){.log = log, .writer = log->writer, .side = side};
-    const struct bf_log_reader_info info = {
-        .source = cursor_source_of(log->writer, side),
-        .valid_bits = engine->timestamp_bits,
-        .time = bf_gpu_clock_now(engine->gpu),
-    };
-    bf_log_reader_init(&cursor->reader, &info);
-    cursor->reader.base = log->entries[side];
+    log_reader_init(log, side, &cursor->reader);
     log->writer->cursors++;
     bf_log_flush(log);
     /* Entries from before the cursor are skipped and don't count as lost. */
@@ -110,4 +116,24 @@ enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct
                                             uint32_t capacity, uint32_t *count, uint64_t *lost)
 {
     return cursor_read(cursor, items, capacity, false, count, lost);
+}
+
+uint32_t bf_log_read_last(struct bf_log *log, enum bf_log_side side, struct bf_log_item *items,
+                          uint32_t capacity)
+{
+    struct bf_log_reader reader;
+    uint64_t read = 0;
+    uint32_t kept = 0, count = 1;
+    log_reader_init(log, side, &reader);
+    bf_log_reader_set_limit(&reader, writer_first_unfilled(log->writer, side));
+    /* The GPU may be writing more: what the log holds is enough. */
+    for (; count && read < log->writer->count; read += count) {
+        struct bf_log_item item;
+        if (bf_log_reader_read(&reader, &item, 1, &count) != BF_LOG_READ_OK || !count)
+            break;
+        if (kept == capacity)
+            memmove(items, items + 1, --kept * sizeof(*items));
+        items[kept++] = item;
+    }
+    return kept;
 }

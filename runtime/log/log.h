@@ -255,6 +255,11 @@ enum bf_log_read bf_log_cursor_read(struct bf_log_cursor *cursor, struct bf_log_
 enum bf_log_read bf_log_cursor_read_one_log(struct bf_log_cursor *cursor, struct bf_log_item *items,
                                             uint32_t capacity, uint32_t *count, uint64_t *lost);
 
+/* The last entries that have been written, oldest first, up to 'capacity'; returns how many. It
+ * moves nobody's cursor. The log is enabled. */
+uint32_t bf_log_read_last(struct bf_log *log, enum bf_log_side side, struct bf_log_item *items,
+                          uint32_t capacity);
+
 /* The cursors by which the trace reads a log. NULL: out of memory. bf_log_begin_trace takes them;
  * the log is enabled. */
 struct bf_log_trace *bf_log_trace_create(void);

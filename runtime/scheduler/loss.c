@@ -109,6 +109,21 @@ uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uin
     return ticket;
 }
 
+/* To the trace, before it goes to its file. Where a call has the engine, they stay behind. */
+static void engine_report_logs(struct bf_engine *engine)
+{
+    uint64_t completed;
+    if (!engine->base.epoch || !bf_lock_try_briefly(&engine->lock))
+        return;
+    if (bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
+        completed = atomic_load(&engine->base.seen_epoch);
+    for (uint32_t i = 0; i < engine->queue_count; i++)
+        if (engine->queues[i]->log)
+            bf_log_collect(engine->queues[i]->log, completed);
+    bf_lock_release(&engine->lock);
+    bf_engine_recheck(engine, 0);
+}
+
 /* L-4. The driver may be asked of a loss only if it knows of it. */
 static void scheduler_report_loss(struct bf_scheduler *scheduler)
 {
@@ -124,6 +139,8 @@ static void scheduler_report_loss(struct bf_scheduler *scheduler)
                        (unsigned long long)accepted, (unsigned long long)seen);
         if (scheduler->lost_below)
             bf_gpu_engine_tell_checkpoints(&engine->base);
+        if (gpu->trace)
+            engine_report_logs(engine);
     }
     if (scheduler->lost_below)
         bf_gpu_fault_tell(gpu);

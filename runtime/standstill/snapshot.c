@@ -245,16 +245,17 @@ static const char *type_name(VkQueueFlags flags)
     return flags & VK_QUEUE_GRAPHICS_BIT ? "3D" : flags & VK_QUEUE_COMPUTE_BIT ? "compute" : "copy";
 }
 
-static void queue_write_name(struct bf_scheduler *scheduler, struct bf_names *names,
-                             struct bf_queue *queue, char name[BF_GRAPH_NAME])
+void bf_snapshot_name_queue(struct bf_queue *queue, struct bf_names *names,
+                            char name[BF_GRAPH_NAME])
 {
     char own[BF_QUEUE_NAME], label[BF_HANDLE_LABEL] = "";
     if (queue->is_command_queue) {
         bf_command_queue_name(bf_command_queue_of(queue), own);
         bf_handle_label(queue, label);
     } else {
-        uint64_t handle = scheduler->gpu.attached ? (uint64_t)(uintptr_t)queue->engine->base.handle
-                                                  : (uint64_t)(uintptr_t)queue;
+        uint64_t handle = queue->scheduler->gpu.attached
+                              ? (uint64_t)(uintptr_t)queue->engine->base.handle
+                              : (uint64_t)(uintptr_t)queue;
         snprintf(own, sizeof(own), "%s queue %u:%u", type_name(queue->family_flags), queue->family,
                  queue->index);
         bf_names_write(names, VK_OBJECT_TYPE_QUEUE, handle, label, sizeof(label));
@@ -286,7 +287,7 @@ static void queue_add(struct builder *b, struct bf_queue *queue)
         .numbered = atomic_load(&queue->numbered),
         .object = BF_GRAPH_NONE,
     };
-    queue_write_name(b->scheduler, b->names, queue, node.name);
+    bf_snapshot_name_queue(queue, b->names, node.name);
     for (struct bf_packet *p = queue_step(queue, NULL); p; p = queue_step(queue, p)) {
         if (node.packets == 0)
             queue_add_wait(b, &node, queue, p);

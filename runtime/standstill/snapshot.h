@@ -16,6 +16,11 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
                       struct bf_graph *graph);
 void bf_snapshot_free(struct bf_graph *graph);
 
+/* What a queue is called; it isn't destroyed meanwhile. */
+struct bf_queue;
+void bf_snapshot_name_queue(struct bf_queue *queue, struct bf_names *names,
+                            char name[BF_GRAPH_NAME]);
+
 /* Looks whether the queues of an engine have gone on. Some have a backlog: *backlog; one of them
  * has stood since before 'before_ns': true. Where they can't be looked at now, they have a
  * backlog. */

@@ -348,6 +348,11 @@ void bf_standstill_name(struct bf_standstill *s, VkObjectType type, uint64_t han
         bf_names_set(&s->names, type, handle, name);
 }
 
+struct bf_names *bf_standstill_names(struct bf_standstill *s)
+{
+    return &s->names;
+}
+
 void bf_standstill_buffer_begun(struct bf_standstill *s, VkCommandBuffer buffer)
 {
     if (s)

@@ -80,6 +80,7 @@ struct bf_device_watch *bf_standstill_watch(struct bf_standstill *standstill);
 /* Names by which it tells (standstill/names.h). Thread-safety: safe. */
 void bf_standstill_name(struct bf_standstill *standstill, VkObjectType type, uint64_t handle,
                         const char *name);
+struct bf_names *bf_standstill_names(struct bf_standstill *standstill);
 void bf_standstill_buffer_begun(struct bf_standstill *standstill, VkCommandBuffer buffer);
 void bf_standstill_buffer_label(struct bf_standstill *standstill, VkCommandBuffer buffer,
                                 const char *label);

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "base/message.h"
 #include "scheduler/scheduler.h"
+#include "standstill/last_entries.h"
 
 /* Recoveries that the process remembers: as many as the setting's largest value. */
 #define RECOVERIES 64
@@ -139,6 +140,7 @@ static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *stands
         process_end("too many recoveries (settings tdr_limit_count, tdr_limit_time)");
     tdr->declared_ns = now_ns;
     bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_HUNG, "an engine hangs");
+    bf_last_entries_tell(scheduler, bf_standstill_names(standstill), number);
     bf_scheduler_settle(scheduler);
 }
 

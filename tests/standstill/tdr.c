@@ -171,6 +171,38 @@ TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fi
     vkDestroyFence(f->device, vkfence, NULL);
 }
 
+/* Beside the submissions: what its fence logs say last, by names. */
+TEST_AROUND(last_log_entries_are_told, struct fixture, f, open_gpu, close_gpu, DELAY "100")
+{
+    BfQueue queue = make_queue_with(f, 0);
+    BfFence fence = make_fence(f, 0);
+    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
+                                             .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    BfFenceLogReader reader;
+    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "copied"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, queue, "upload"));
+    for (uint64_t value = 1; value <= 4; value++)
+        queue_signal(queue, fence, value);
+    queue_wait(queue, fence, 2);
+    await_idle(queue);
+    execute(queue, write_word(f, queue, 0, 1));
+    await_idle(queue);
+    stall_begin(f, queue);
+    queue_signal(queue, fence, 5);
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    expect("it signalled 4 of fence 'copied'");
+    pthread_mutex_lock(&told.lock);
+    assert_non_null(strstr(told_line("entry 2: it signalled 2 of fence 'copied'"), "'upload'"));
+    assert_non_null(told_line("entry 1: it waited for 2 of fence 'copied'"));
+    assert_null(told_line("it signalled 1 of"));
+    assert_null(told_line("it signalled 5 of"));
+    pthread_mutex_unlock(&told.lock);
+    reset(f);
+    f->icd.quiesce();
+    bfDestroyFenceLogReader(reader);
+}
+
 /* The clock doesn't run for what the first queue has, though it is there first, and its engine is
  * looked at first: the second queue's engine hangs. */
 static void blame_the_second(int first)
