@@ -18,6 +18,7 @@
 
 #include "belfry/belfry.h"
 #include "cli/run_trace.h"
+#include "cli/run_watch.h"
 #include "settings/settings.h"
 
 #define VARIABLE_PREFIX "VK_BELFRY_MULTI_ENGINE_"
@@ -470,8 +471,10 @@ static int request_run(struct request *request, int argc, char **argv)
         if (result != CLI_DONE)
             return result;
     }
+    int watch = request->trace ? run_watch_begin(program[0], getenv(VARIABLE_PREFIX "TRACE")) : -1;
     execvp(program[0], program);
     int error = errno;
+    run_watch_end(watch);
     cli_warn("can't run '%s': %s", program[0], strerror(error));
     return error == ENOENT || error == ENOTDIR ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
 }
@@ -512,7 +515,8 @@ const struct cli_command cli_run = {
         "what was learnt about shaders, in the folder of the setting 'cache' (by default\n"
         "'belfry' in the user's cache folder), to be deleted at will; nothing else.\n\n"
         "A program that ends without having created a device says so in one line if it was to be\n"
-        "traced or reported on; one that never uses Vulkan says nothing.\n\n"
+        "traced or reported on. One that never uses Vulkan can't; where stderr is a terminal, a\n"
+        "process that waits for its end says for it that there is no trace.\n\n"
         "Exits with what the program exits with; with 127 if there is no such program, 126 if\n"
         "it can't be run, 2 if an option is wrong (FILE is something else than a trace, for\n"
         "instance), 1 if the layer isn't where it belongs.\n",
