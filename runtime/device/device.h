@@ -57,6 +57,7 @@ static inline struct bf_doorbell_info bf_doorbell_info_of(const struct bf_settin
     return (struct bf_doorbell_info){
         .physical = settings->doorbells,
         .global = settings->doorbell_model == BF_DOORBELL_MODEL_GLOBAL,
+        .idle_ms = settings->doorbell_idle,
     };
 }
 

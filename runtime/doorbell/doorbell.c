@@ -281,6 +281,7 @@ VkResult bfConnectDoorbell(const BfConnectDoorbell *info)
     if (atomic_load(&doorbell->reason))
         return VK_ERROR_UNKNOWN;
     VkResult result = bf_doorbell_page_connect(&scheduler->doorbells->pages, &doorbell->page);
+    bf_doorbell_power_wake(doorbell->thread);
     if (bf_scheduler_is_lost(scheduler)) /* perhaps after its doorbells had been told */
         doorbells_lost(scheduler);
     else if (result != VK_ERROR_DEVICE_LOST)

@@ -11,6 +11,8 @@
  *        suspend and to resume wait for no thread that is in the driver.
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs (DP-3).
  *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
+ *  DT-5  What was in a ring when its program last loaded CONNECTED is read before the device sleeps
+ *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device.
  *
  * Proven by tests/doorbell.
  */
@@ -47,7 +49,8 @@ struct bf_doorbell_thread {
     struct bf_park park;
     struct bf_scheduler *scheduler;
     pthread_t thread;
-    struct bf_lock lock; /* the list of queues, and over looking at their doorbells */
+    _Atomic bool low_power; /* F1 */
+    struct bf_lock lock;    /* the list of queues, and over looking at their doorbells */
     struct bf_hw_queue *queues;
     struct bf_signpost readers; /* announced when 'readers' of a queue has become 0 */
 };
@@ -56,7 +59,9 @@ struct bf_doorbell_thread {
 struct bf_doorbells {
     struct bf_scheduler *scheduler;
     struct bf_doorbell_pages pages;
-    struct bf_lock lock; /* over making threads; the lists */
+    struct bf_lock power_lock; /* one at a time decides whether the device sleeps */
+    _Atomic bool asleep;       /* D3 */
+    struct bf_lock lock;       /* over making threads; the lists */
     struct bf_doorbell *doorbells;
     struct bf_ring *rings;                        /* that the program hasn't destroyed */
     struct bf_doorbell_thread *_Atomic threads[]; /* by engine; NULL: none yet */
@@ -82,12 +87,20 @@ void bf_doorbell_thread_end(struct bf_doorbells *doorbells, uint32_t engine);
  * meanwhile. */
 void bf_doorbells_each(struct bf_scheduler *scheduler,
                        void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
+/* The same for those of one engine. */
+void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
+                          void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
 
 /* The queue's ring is to be read. Takes the thread's lock; never waits for the driver. */
 void bf_doorbell_thread_look(struct bf_hw_queue *hw);
 
 /* bfSuspendQueue and bfResumeQueue. False: it isn't suspended. */
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);
+
+/* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; and a doorbell
+ * of the engine is being connected. */
+bool bf_doorbell_power_idle(void *thread);
+void bf_doorbell_power_wake(struct bf_doorbell_thread *thread);
 
 /* Takes the doorbell off its queue, for good: what has been written is read first, unless the queue
  * is suspended or has been ended. The queue's lock is held. */

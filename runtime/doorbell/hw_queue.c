@@ -70,11 +70,6 @@ static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
     return result;
 }
 
-bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
-{
-    return atomic_load(&hw->done->value) >= hw->batches;
-}
-
 void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t entry)
 {
     struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
@@ -230,12 +225,27 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
     return reason == BF_ABORT_REASON_NONE && end != written;
 }
 
-bool bf_hw_queue_read(struct bf_hw_queue *hw)
+bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some)
 {
     bf_lock_acquire(&hw->lock);
+    const struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    const uint64_t before = doorbell ? atomic_load(&doorbell->read) : 0;
     bool more = queue_read(hw, READ_BOUND);
+    *some = doorbell && atomic_load(&doorbell->read) != before;
     bf_lock_release(&hw->lock);
     return more;
+}
+
+bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
+{
+    bf_lock_acquire(&hw->lock);
+    const struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    bool idle = !doorbell || atomic_load(&doorbell->reason) ||
+                bf_ring_written(doorbell->ring) == atomic_load(&doorbell->read);
+    idle = idle && !bf_queue_has_backlog(&hw->queue->base) &&
+           bfGetFenceValue((BfFence)hw->done) >= hw->batches;
+    bf_lock_release(&hw->lock);
+    return idle;
 }
 
 void bf_hw_queue_drain(struct bf_hw_queue *hw)
@@ -327,7 +337,7 @@ void bf_hw_queue_end(struct bf_command_queue *queue)
 
 /* --------------------------------------------------------------------------- Registering -- */
 
-static struct bf_hw_queue *hw_queue_of(BfQueue handle, const char *call)
+struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return NULL;
@@ -357,7 +367,7 @@ static bool index_is_wanted(const uint32_t *index, const char *call)
 VkResult bfRegisterCommandBuffer(BfQueue queue, VkCommandBuffer buffer,
                                  BfRegisterCommandBufferFlags flags, uint32_t *out)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw || !index_is_wanted(out, __func__) ||
         !bf_command_queue_takes_buffer(hw->queue, buffer, __func__, UINT32_MAX))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -394,7 +404,7 @@ static void queue_await_reader(struct bf_hw_queue *hw)
 
 VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_lock_acquire(&hw->names_lock);
@@ -437,7 +447,7 @@ static void fence_reference(struct bf_fence *fence, bool more)
 
 VkResult bfRegisterFence(BfQueue queue, BfFence handle, uint32_t *out)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     struct bf_fence *fence = hw ? bf_fence_of(handle, __func__) : NULL;
     if (!fence || !index_is_wanted(out, __func__))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -467,7 +477,7 @@ VkResult bfRegisterFence(BfQueue queue, BfFence handle, uint32_t *out)
 
 VkResult bfUnregisterFence(BfQueue queue, uint32_t index)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_lock_acquire(&hw->names_lock);
@@ -503,7 +513,7 @@ void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence)
 
 BfKmtHandle bfGetQueueKmtHandle(BfQueue queue)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     return hw ? hw->handle : 0;
 }
 
@@ -511,7 +521,7 @@ BfKmtHandle bfGetQueueKmtHandle(BfQueue queue)
 
 VkResult bfSuspendQueue(BfQueue queue)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_doorbell_thread_suspend(hw, true);
@@ -520,7 +530,7 @@ VkResult bfSuspendQueue(BfQueue queue)
 
 VkResult bfResumeQueue(BfQueue queue)
 {
-    struct bf_hw_queue *hw = hw_queue_of(queue, __func__);
+    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (hw && bf_doorbell_thread_suspend(hw, false))
         return VK_SUCCESS;
     if (hw)

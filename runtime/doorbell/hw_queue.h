@@ -69,18 +69,22 @@ struct bf_hw_queue {
 VkResult bf_hw_queue_begin(struct bf_command_queue *queue);
 void bf_hw_queue_end(struct bf_command_queue *queue);
 
+/* The queue with that handle; NULL and a line: it isn't for user-mode submission. */
+struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call);
+
 /* The program destroys them. */
 void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence);
 void bf_hw_queue_forget_buffer(struct bf_hw_queue *hw, VkCommandBuffer buffer);
 
 /* Reads what has been written to the ring, a part of it if there is much: returns whether there is
- * more. The lock is not held. */
-bool bf_hw_queue_read(struct bf_hw_queue *hw);
+ * more; *some, whether there was any. The lock is not held. */
+bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some);
 
 /* The same until nothing is left; the lock is held. */
 void bf_hw_queue_drain(struct bf_hw_queue *hw);
 
-/* Is what it has read so far complete? The lock is held. */
+/* Is what it has read so far complete, and has everything been read? The driver is asked. The lock is
+ * not held. */
 bool bf_hw_queue_is_idle(struct bf_hw_queue *hw);
 
 /* Ends the queue (HQ-3), the first time; the lock is held. 'entry': the number of the entry that did

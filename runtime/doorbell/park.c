@@ -109,18 +109,39 @@ static void park_announce(struct bf_park *park)
     park->short_sleeps = SHORT_SLEEPS;
 }
 
-static void park_sleep(struct bf_park *park)
+/* Until when the thread may sleep before something is to be done without work; NULL: for ever. */
+static const struct timespec *park_timeout(struct bf_park *park, uint64_t since_ns,
+                                           struct timespec *time)
 {
-    struct timespec soon, *timeout = NULL;
-    if (park->short_sleeps > 0) {
-        park->short_sleeps--;
-        soon = bf_timespec(bf_now_ns() + SHORT_SLEEP_NS);
-        timeout = &soon;
-    }
+    bool idles = park->idle_ns && !park->idled;
+    if (park->short_sleeps == 0 && !idles)
+        return NULL;
+    *time =
+        bf_timespec(park->short_sleeps ? bf_now_ns() + SHORT_SLEEP_NS : since_ns + park->idle_ns);
+    return time;
+}
+
+/* Returns whether the owner has been asked whether it is idle. */
+static bool park_sleep(struct bf_park *park, uint64_t since_ns)
+{
+    struct timespec soon;
+    const struct timespec *timeout = park_timeout(park, since_ns, &soon);
+    bool shortly = park->short_sleeps > 0, over = false;
+    park->short_sleeps -= shortly;
     atomic_fetch_add_explicit(&park->sleeps, 1, memory_order_relaxed);
     while (atomic_load(&park->state) == PARKED)
-        if (!bf_futex_wait(&park->state, PARKED, timeout))
+        if (!bf_futex_wait(&park->state, PARKED, timeout)) {
             atomic_exchange(&park->state, AWAKE);
+            over = !shortly;
+        }
+    if (over)
+        park->idled = park->functions->idle(park->owner);
+    return over;
+}
+
+void bf_park_worked(struct bf_park *park)
+{
+    park->idled = false;
 }
 
 bool bf_park_wait(struct bf_park *park)
@@ -134,6 +155,7 @@ bool bf_park_wait(struct bf_park *park)
         park_came(park, 0);
         return !park_is_stopped(park);
     }
+    uint64_t idle_ns = since_ns;
     for (;;) {
         park_announce(park);
         if (park_has_end(park, true)) {
@@ -141,7 +163,8 @@ bool bf_park_wait(struct bf_park *park)
             park_came(park, bf_now_ns() - since_ns);
             break;
         }
-        park_sleep(park);
+        if (park_sleep(park, idle_ns))
+            idle_ns = bf_now_ns();
         if (park_has_end(park, true)) {
             /* Being woken takes longer than many a wait: what counts is when the notify came. */
             uint64_t woken_ns = atomic_load_explicit(&park->woken_ns, memory_order_relaxed);

@@ -31,6 +31,8 @@
  * DP-5  The thread spins at most spin_ns after the last work, and not at all as long as work doesn't
  *       come so soon: then it leaves CONNECTED_NOTIFY where it is, and needs no barrier either.
  * DP-6  A stop is heard at any moment.
+ * DP-7  Where idle_ns is set, the owner is told that a parked thread has had nothing to do for so long,
+ *       until it takes that; then not again before bf_park_worked. Else sleeps have no end.
  */
 #ifndef BELFRY_DOORBELL_PARK_H
 #define BELFRY_DOORBELL_PARK_H
@@ -53,6 +55,10 @@ struct bf_park_owner {
      * under which doorbells are connected, and keeps it for those that will be. At first it is
      * CONNECTED_NOTIFY. */
     void (*set_notify)(void *owner, bool notify);
+
+    /* Nothing has come for idle_ns (DP-7); false: to be asked again after as long. NULL where that is
+     * 0. */
+    bool (*idle)(void *owner);
 };
 
 struct bf_park {
@@ -65,6 +71,8 @@ struct bf_park {
     _Alignas(64) const struct bf_park_owner *functions;
     void *owner;
     uint64_t spin_ns;
+    uint64_t idle_ns;      /* 0: it is never told; to be set before the thread begins */
+    bool idled;            /* the owner has taken that nothing has come */
     bool notify;           /* the statuses say CONNECTED_NOTIFY */
     bool unfenced;         /* there is no membarrier */
     unsigned short_sleeps; /* that many are left */
@@ -84,6 +92,9 @@ void bf_park_init(struct bf_park *park, const struct bf_park_owner *functions, v
 
 /* The doorbell thread alone: returns true when there is work, false once it has been stopped. */
 bool bf_park_wait(struct bf_park *park);
+
+/* The doorbell thread alone: there was work indeed (DP-7). */
+void bf_park_worked(struct bf_park *park);
 
 /* Any thread: what bfNotifyWorkSubmission does, and whoever makes work without a doorbell (who resumes a
  * ring, or takes a doorbell away and finds its write pointer moved), after having made it. */

@@ -25,7 +25,7 @@ static bool thread_look(struct bf_doorbell_thread *thread, bool thoroughly)
         found = found || (hw->look && atomic_load(&hw->suspended) == 0);
     }
     bf_lock_release(&thread->lock);
-    return found;
+    return found && !atomic_load(&thread->scheduler->doorbells->asleep);
 }
 
 static bool thread_has_work(void *owner, bool thoroughly)
@@ -51,6 +51,7 @@ static void thread_set_notify(void *owner, bool notify)
 static const struct bf_park_owner park_owner = {
     .has_work = thread_has_work,
     .set_notify = thread_set_notify,
+    .idle = bf_doorbell_power_idle,
 };
 
 /* The queue can't be freed while somebody is about to use it. The thread's lock is held. */
@@ -70,7 +71,9 @@ static void thread_read(struct bf_doorbell_thread *thread)
         hw->look = false;
         hw->readers++;
         bf_lock_release(&thread->lock);
-        bool more = bf_hw_queue_read(hw);
+        bool some, more = bf_hw_queue_read(hw, &some);
+        if (some)
+            bf_park_worked(&thread->park);
         bf_lock_acquire(&thread->lock);
         hw->look = hw->look || more;
         queue_leave(thread, hw);
@@ -102,6 +105,7 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
         .scheduler = doorbells->scheduler,
     };
     bf_park_init(&thread->park, &park_owner, thread, BF_PARK_SPIN_NS);
+    thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
     bf_doorbell_group_add(&doorbells->pages, &thread->group);
     bf_doorbell_group_notify(&doorbells->pages, &thread->group, true);
     if (pthread_create(&thread->thread, NULL, thread_run, thread) != 0) {
@@ -197,24 +201,28 @@ bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend)
     return can;
 }
 
+void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
+                          void (*visit)(struct bf_hw_queue *hw, void *what), void *what)
+{
+    bf_lock_acquire(&thread->lock);
+    for (struct bf_hw_queue *hw = thread->queues; hw; hw = hw->next) {
+        if (hw->leaving)
+            continue;
+        hw->readers++;
+        bf_lock_release(&thread->lock);
+        visit(hw, what);
+        bf_lock_acquire(&thread->lock);
+        queue_leave(thread, hw);
+    }
+    bf_lock_release(&thread->lock);
+}
+
 void bf_doorbells_each(struct bf_scheduler *scheduler,
                        void (*visit)(struct bf_hw_queue *hw, void *what), void *what)
 {
-    struct bf_doorbells *doorbells = scheduler->doorbells;
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
-        struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[i]);
-        if (!thread)
-            continue;
-        bf_lock_acquire(&thread->lock);
-        for (struct bf_hw_queue *hw = thread->queues; hw; hw = hw->next) {
-            if (hw->leaving)
-                continue;
-            hw->readers++;
-            bf_lock_release(&thread->lock);
-            visit(hw, what);
-            bf_lock_acquire(&thread->lock);
-            queue_leave(thread, hw);
-        }
-        bf_lock_release(&thread->lock);
+        struct bf_doorbell_thread *thread = atomic_load(&scheduler->doorbells->threads[i]);
+        if (thread)
+            bf_doorbells_each_of(thread, visit, what);
     }
 }

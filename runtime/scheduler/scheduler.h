@@ -71,7 +71,8 @@ struct bf_kept {
 /* How many doorbells the GPU is to have (the settings 'doorbells' and 'doorbell_model'). */
 struct bf_doorbell_info {
     uint32_t physical;
-    bool global; /* all queues share one */
+    bool global;      /* all queues share one */
+    uint32_t idle_ms; /* until an idle engine goes to F1 (setting 'doorbell_idle'); 0: never */
 };
 
 struct bf_scheduler {

@@ -20,8 +20,8 @@ _Static_assert(sizeof(BfCreateDoorbell) == 72 && MEMBER(BfCreateDoorbell, hHwQue
                    MEMBER(BfCreateDoorbell, doorbellCPUVirtualAddress, 32) &&
                    MEMBER(BfCreateDoorbell, doorbellSecondaryCPUVirtualAddress, 40) &&
                    MEMBER(BfCreateDoorbell, doorbellStatusCPUVirtualAddress, 48) &&
-                   MEMBER(BfCreateDoorbell,
-                          hwQueueProgressFenceLastQueuedValueCPUVirtualAddress, 56) &&
+                   MEMBER(BfCreateDoorbell, hwQueueProgressFenceLastQueuedValueCPUVirtualAddress,
+                          56) &&
                    MEMBER(BfCreateDoorbell, hDoorbell, 64),
                "D3DKMT_CREATE_DOORBELL");
 _Static_assert(sizeof(BfConnectDoorbell) == 8 && MEMBER(BfConnectDoorbell, flags, 4),
@@ -269,7 +269,9 @@ FIXTURE_TEST(bad_input_is_refused)
         {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 1},
         {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 4},
         {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 2, .privateDriverDataSize = 17},
-        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 2,
+        {.hHwQueue = queue,
+         .hRingBuffer = buffer,
+         .flags = 2,
          .hRingBufferControl = u.ring.hRingBufferControl},
         {.hHwQueue = queue, .hRingBuffer = ring.hRingBufferControl, .flags = 2},
     };

@@ -70,7 +70,7 @@ static void set_notify(void *owner, bool notify)
     bf_lock_release(&e->lock);
 }
 
-static const struct bf_park_owner functions = {has_work, set_notify};
+static const struct bf_park_owner functions = {.has_work = has_work, .set_notify = set_notify};
 
 static void *engine_run(void *argument)
 {

@@ -543,7 +543,7 @@ static void set_notify(void *owner, bool notify)
     statuses_are_set(notify);
 }
 
-static const struct bf_park_owner functions = {has_work, set_notify};
+static const struct bf_park_owner functions = {.has_work = has_work, .set_notify = set_notify};
 
 static void engine_takes(int ring)
 {
@@ -805,7 +805,8 @@ TEST(mistakes_are_found)
 /* DP-5, by a clock of its own. */
 TEST(it_spins_as_long_as_that_pays)
 {
-    static const struct bf_park_owner by_clock = {alone_has_work, alone_set_notify};
+    static const struct bf_park_owner by_clock = {.has_work = alone_has_work,
+                                                  .set_notify = alone_set_notify};
     static const struct {
         uint64_t gap_ns;
         int times;

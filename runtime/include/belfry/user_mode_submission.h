@@ -277,6 +277,45 @@ BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, 
 BF_API VkResult bfSuspendQueue(BfQueue queue);
 BF_API VkResult bfResumeQueue(BfQueue queue);
 
+/* ----------------------------------------------------------------------------------- Power -- */
+
+/* DXGK_ENGINE_STATE, in its order. [UMS 6] */
+typedef enum BfEngineState {
+    BF_ENGINE_STATE_ACTIVE = 0,
+    BF_ENGINE_STATE_TRANSITION_TO_F1 = 1,
+    BF_ENGINE_STATE_HUNG = 2,
+} BfEngineState;
+
+/*
+ * What a GPU tells by DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE of the queue's engine.
+ * TRANSITION_TO_F1: the doorbells of all its queues are disconnected (RETRY); connecting one wakes it
+ * again, to ACTIVE. HUNG: the device is lost (BF_DEVICE_REMOVED_REASON_HUNG). With the setting
+ * 'doorbell_idle' an engine goes to F1 by itself.
+ *
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfSetEngineState(BfQueue queue, BfEngineState state);
+
+/* TRANSITION_TO_F1 also of an engine that has gone there. Errors: as above. */
+BF_API VkResult bfGetEngineState(BfQueue queue, BfEngineState *pState);
+
+/* DEVICE_POWER_STATE. [UMS 7] */
+typedef enum BfDevicePowerState {
+    BF_DEVICE_POWER_STATE_D0 = 1,
+    BF_DEVICE_POWER_STATE_D3 = 4,
+} BfDevicePowerState;
+
+/*
+ * D3: no ring of the device is read, and all doorbells are disconnected (RETRY). Connecting one wakes
+ * the device to D0, as this call does.
+ *
+ * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or on the GPU, and the device stays in
+ * D0; its doorbells may have been disconnected. Work of suspended queues doesn't count. Errors:
+ * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfSetDevicePowerState(BfDevice device, BfDevicePowerState state);
+BF_API VkResult bfGetDevicePowerState(BfDevice device, BfDevicePowerState *pState);
+
 /* ------------------------------------------------------------------------- Writing to a ring -- */
 
 /* What bfSubmitToRing needs, from bfCreateRing and bfCreateDoorbell. */
