@@ -64,11 +64,11 @@ struct bf_park_owner {
 struct bf_park {
     /* Any thread's. */
     _Alignas(64) _Atomic uint32_t state;
-    _Atomic bool stop;
     _Atomic uint64_t woken_ns; /* when the last sleep was ended */
 
-    /* The doorbell thread's. */
-    _Alignas(64) const struct bf_park_owner *functions;
+    /* The doorbell thread's, which looks at 'stop' all the time: notifies don't touch its line. */
+    _Alignas(64) _Atomic bool stop;
+    const struct bf_park_owner *functions;
     void *owner;
     uint64_t spin_ns;
     uint64_t idle_ns;      /* 0: it is never told; to be set before the thread begins */
