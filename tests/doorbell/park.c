@@ -190,13 +190,15 @@ static int without_membarrier(bool later)
         return 77;
     if (!later)
         engine_begin(&e, 2, 2000);
+    do /* until it has parked from CONNECTED, and found out */
+        engine_is_rung(&e, 2, 1000);
+    while (later && bf_membarrier_available());
     engine_is_rung(&e, 2, 1000);
     engine_sleeps(&e);
     for (int i = 0; i < e.ring_count; i++)
         if (atomic_load(&e.rings[i].status) != CONNECTED_NOTIFY)
             return 1;
-    uint64_t barriers = atomic_load(&e.park.barriers);
-    if (later ? bf_membarrier_available() : barriers > 0)
+    if (!later && atomic_load(&e.park.barriers) > 0)
         return 2;
     engine_end(&e);
     return 0;
