@@ -510,11 +510,11 @@ void bf_model_fence_see(struct bf_access_fence *fence, uint64_t value, enum bf_a
     if (match != BF_ACCESS_EXACTLY || fence->external)
         return;
     /* If the CPU has seen no signal of that value, it isn't known which signals are over. */
-    bool told = false;
+    bool seen = false;
     for (uint32_t i = 0; i < fence->signal_count; i++)
-        told |= fence->signals[i].value == value;
+        seen |= fence->signals[i].value == value;
     /* Signals from before that have lost their effect have been overwritten. */
-    for (uint32_t i = fence->signal_count; told && i-- > 0;) {
+    for (uint32_t i = fence->signal_count; seen && i-- > 0;) {
         if (fence->signals[i].value != value && signal_is_known(fence->access, &fence->signals[i]))
             signal_remove(fence, i);
     }

@@ -211,7 +211,7 @@ struct bf_access_resource {
     uint64_t handle;
     VkDeviceSize size; /* VK_WHOLE_SIZE: not known */
     struct bf_access_image_info info;
-    bool told;
+    bool known;    /* its creation has been seen: so size and info are */
     char name[64]; /* empty: none given */
     struct bf_access_group *first, *last;
     struct bf_access_cell *cells;

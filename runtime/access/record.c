@@ -309,9 +309,9 @@ static void block_fill(struct bf_access_block *block, struct bf_access_region *r
         }
         /* Two inexact ranges are not joined, unless they are equal. */
         bool image = u->resource->image,
-             told = last && bf_access_region_covers(image, last, &u->region) &&
-                    (!u->region.some || bf_access_region_covers(image, &u->region, last));
-        if (told)
+             covered = last && bf_access_region_covers(image, last, &u->region) &&
+                       (!u->region.some || bf_access_region_covers(image, &u->region, last));
+        if (covered)
             continue;
         if (last && !image && !u->region.some && u->region.bytes.begin <= last->bytes.end) {
             last->bytes.end = u->region.bytes.end;

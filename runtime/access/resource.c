@@ -82,7 +82,7 @@ static void resource_add(struct bf_access *access, bool image, uint64_t handle, 
     struct bf_access_resource *resource = resource_make(image, handle);
     if (resource) {
         resource->size = size;
-        resource->told = true;
+        resource->known = true;
         if (info)
             resource->info = *info;
     }
@@ -107,7 +107,7 @@ static bool knows_resource(struct bf_access *access, bool image, uint64_t handle
 {
     const struct bf_access_resource *resource =
         handle ? bf_map_find(resource_map(access, image), handle) : NULL;
-    return resource && resource->told;
+    return resource && resource->known;
 }
 
 bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer)
@@ -133,7 +133,7 @@ void bf_access_image_remove(struct bf_access *access, VkImage image)
 bool bf_access_image_get(struct bf_access *access, VkImage image, struct bf_access_image_info *info)
 {
     struct bf_access_resource *resource = bf_map_find(&access->images, (uint64_t)image);
-    if (!resource || !resource->told)
+    if (!resource || !resource->known)
         return false;
     *info = resource->info;
     return true;
@@ -407,7 +407,7 @@ static void transition_run(struct bf_access_queue *queue, uint64_t packet,
                            const struct bf_access_transition *t)
 {
     struct bf_access_resource *resource = t->resource;
-    bool parts = resource->image && resource->told;
+    bool parts = resource->image && resource->known;
     uint64_t mips = parts && resource->info.mips ? resource->info.mips : 1,
              layers = parts && resource->info.layers ? resource->info.layers : 1;
     if (mips * layers * BF_ACCESS_PLANES > MAX_CELLS)

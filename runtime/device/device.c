@@ -86,7 +86,7 @@ bool bf_device_destroy(struct bf_device *device)
     bf_background_end(&scheduler->gpu);
     bf_gpu_unregister(&scheduler->gpu);
     if (device->standstill && bf_scheduler_has_backlog(scheduler))
-        bf_standstill_tell(device->standstill);
+        bf_standstill_report(device->standstill);
     bf_standstill_destroy(device->standstill);
     bf_tdr_destroy(device->tdr);
     bf_doorbells_stop(scheduler);

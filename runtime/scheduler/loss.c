@@ -35,7 +35,7 @@ static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason
         scheduler->doorbell_extension->lost(scheduler);
     bf_pending_lose(&scheduler->pending);
     bf_observe_stop(scheduler->observer, "the device is lost");
-    atomic_store(&scheduler->loss_told, true);
+    atomic_store(&scheduler->loss_announced, true);
     bf_signpost_announce(&scheduler->progress);
 }
 
@@ -158,7 +158,7 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
     for (;;) {
         for (uint32_t i = 0; i < scheduler->engine_count; i++)
             bf_engine_drop_held(&scheduler->engines[i]);
-        if (atomic_load(&scheduler->loss_told) && !bf_scheduler_has_backlog(scheduler))
+        if (atomic_load(&scheduler->loss_announced) && !bf_scheduler_has_backlog(scheduler))
             break;
         if (bf_remaining_ns(deadline) == 0 && !atomic_exchange(&scheduler->stuck, true))
             bf_message(
@@ -166,7 +166,7 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
                 "device%s lost: a call of the driver has not returned for %u ms; what it was "
                 "given stays until the device is destroyed",
                 BF_LABEL(scheduler), (unsigned)(STUCK_NS / 1000000));
-        if (atomic_load(&scheduler->loss_told) && atomic_load(&scheduler->stuck))
+        if (atomic_load(&scheduler->loss_announced) && atomic_load(&scheduler->stuck))
             break;
         ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
     }
@@ -176,26 +176,26 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
     return VK_ERROR_DEVICE_LOST;
 }
 
-void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
-                       bool own_callbacks)
+void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                         bool own_callbacks)
 {
-    struct bf_kept *kept = own_callbacks ? NULL : malloc(sizeof(*kept));
-    if (!kept)
+    struct bf_retained *object = own_callbacks ? NULL : malloc(sizeof(*object));
+    if (!object)
         return;
-    bf_lock_acquire(&scheduler->kept_lock);
-    *kept = (struct bf_kept){scheduler->kept, semaphore, fence};
-    scheduler->kept = kept;
-    bf_lock_release(&scheduler->kept_lock);
+    bf_lock_acquire(&scheduler->retained_lock);
+    *object = (struct bf_retained){scheduler->retained, semaphore, fence};
+    scheduler->retained = object;
+    bf_lock_release(&scheduler->retained_lock);
 }
 
-void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler)
+void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler)
 {
-    while (scheduler->kept) {
-        struct bf_kept *kept = scheduler->kept;
-        scheduler->kept = kept->next;
-        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, kept->semaphore, NULL);
-        scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, kept->fence, NULL);
-        free(kept);
+    while (scheduler->retained) {
+        struct bf_retained *object = scheduler->retained;
+        scheduler->retained = object->next;
+        scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, object->semaphore, NULL);
+        scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, object->fence, NULL);
+        free(object);
     }
 }
 

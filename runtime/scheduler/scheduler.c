@@ -229,7 +229,7 @@ static void engine_finish(struct bf_engine *engine)
 void bf_scheduler_finish(struct bf_scheduler *scheduler)
 {
     bf_retired_finish(scheduler); /* engines' epochs are the driver's to look at late, too */
-    bf_scheduler_destroy_kept(scheduler);
+    bf_scheduler_destroy_retained(scheduler);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_outside_drop(&scheduler->engines[i]);
     bf_command_queues_finish(scheduler);

@@ -62,8 +62,8 @@ struct bf_watcher;
  * the engine can end before that call has. A list of its own beside retired timelines
  * (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and go when
  * their engines have been drained; of fences and binary semaphores there is nothing to link. */
-struct bf_kept {
-    struct bf_kept *next;
+struct bf_retained {
+    struct bf_retained *next;
     VkSemaphore semaphore; /* or */
     VkFence fence;
 };
@@ -96,14 +96,14 @@ struct bf_scheduler {
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
     _Atomic bool lost;
-    BfDeviceRemovedReason removed_reason; /* set before loss_told */
+    BfDeviceRemovedReason removed_reason; /* set before loss_announced */
     bool lost_below;                      /* the driver has said so; likewise */
     _Atomic bool reported;                /* L-4 */
-    _Atomic bool loss_told;               /* the fences and their waiters have been told */
+    _Atomic bool loss_announced;          /* the fences and their waiters have been told */
     _Atomic uint64_t asked_ns;            /* when the driver was asked last (L-5) */
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
-    struct bf_lock kept_lock; /* leaf lock: the list */
-    struct bf_kept *kept;     /* what that call has and the program has destroyed */
+    struct bf_lock retained_lock; /* leaf lock: the list */
+    struct bf_retained *retained; /* what that call has and the program has destroyed */
 
     uint64_t leave_ns;                /* L-7 */
     _Atomic(struct bf_thread *) left; /* those threads */
@@ -237,9 +237,9 @@ void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeou
 
 /* Keeps one of the two until the device's end; without memory for that, or with the program's own
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
-void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
-                       bool own_callbacks);
-void bf_scheduler_destroy_kept(struct bf_scheduler *scheduler);
+void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                         bool own_callbacks);
+void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler);
 
 /* L-7: joins a thread that has been told to stop. False: it hasn't left the driver; what it uses
  * stays. Thread-safety: safe. */

@@ -106,13 +106,14 @@ struct bf_settings {
      * were not */
     bool report;
 
-    uint32_t watchdog;  /* ms after which a standstill is told; 0: never */
+    uint32_t watchdog;  /* ms after which a standstill is reported; 0: never */
     uint32_t doorbells; /* physical ones; 1 to 64 */
     enum bf_doorbell_model doorbell_model;
     uint32_t doorbell_idle; /* ms; 0: never */
     /* standstill/tdr.h; times in ms */
     uint32_t tdr_level, tdr_delay, tdr_ddi_delay, tdr_limit_count, tdr_limit_time, tdr_debug_mode;
-    bool at_interrupt; /* with it: before SIGINT or SIGTERM ends the program, what waits is told */
+    bool
+        at_interrupt; /* with it: before SIGINT or SIGTERM ends the program, what waits is reported */
 
     /* Where each value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

@@ -8,7 +8,7 @@
  *  SS-2  A circle is certain only if nobody can end it: it stays, whatever the host may legally
  *        signal and whatever is signalled from outside. The host may signal a timeline to values
  *        below those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a
- *        BfFence to any. Where one signal of the host's ends it, that is the one which is told.
+ *        BfFence to any. Where one signal of the host's ends it, that is the one which is named.
  *        (Found by trying it out; of more than BF_CASE_TRIED waits or signals nothing is claimed.)
  *  SS-3  A case's key changes when the answer does: other members, another packet, another wait.
  *

@@ -14,7 +14,7 @@
 #include "standstill/standstill.h"
 #include "trace/output.h"
 
-#define DEVICES 16 /* further ones are not told of */
+#define DEVICES 16 /* further ones are not reported */
 
 static const int numbers[] = {SIGINT, SIGTERM};
 
@@ -122,7 +122,7 @@ static void list_tell(void)
 {
     for (int i = 0; i < DEVICES; i++) {
         if (list[i].standstill)
-            bf_standstill_tell_at_exit(list[i].standstill);
+            bf_standstill_report_at_exit(list[i].standstill);
     }
 }
 

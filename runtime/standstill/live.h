@@ -38,7 +38,7 @@ bool bf_live_is_asked(const struct bf_live *live);
 void bf_live_woken(struct bf_live *live);
 
 /* Writes the view, and wakes who waits for it. 'engines' are what the watchdog sees of them now;
- * what has stood for 'least_ns' is told. */
+ * what has stood for 'least_ns' is reported. */
 void bf_live_answer(struct bf_live *live, struct bf_scheduler *scheduler, struct bf_names *names,
                     const struct bf_standstill_engine *engines, uint64_t now_ns, uint64_t least_ns,
                     void (*see_pool)(struct bf_live_pool *pool));

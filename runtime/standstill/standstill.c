@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The watchdog's thread: when it looks, what it remembers from look to look, and what it has
- * told. */
+ * reported. */
 #include "standstill/standstill.h"
 
 #include <pthread.h>
@@ -20,9 +20,9 @@
 #include "standstill/text.h"
 #include "trace/trace.h"
 
-#define CASES 16 /* told at once, at most */
+#define CASES 16 /* reported at once, at most */
 
-/* The longest period, so that a standstill is told within half a second after its time. */
+/* The longest period, so that a standstill is reported within half a second after its time. */
 #define LONGEST_NS UINT64_C(500000000)
 
 /* Later than this, the process wasn't merely kept waiting for a processor: it was stopped
@@ -34,7 +34,7 @@ struct bf_standstill {
     struct bf_device_watch *watch;
     struct bf_standstill_check check;
     struct bf_names names;
-    uint64_t least_ns;  /* how long what stands has to stand; 0: nothing is told */
+    uint64_t least_ns;  /* how long what stands has to stand; 0: nothing is reported */
     uint64_t period_ns; /* between two looks */
     bool summary;
     pthread_t thread;
@@ -47,8 +47,8 @@ struct bf_standstill {
     struct bf_lock lock; /* over a look, and over the rest of this */
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
     uint64_t now_ns;     /* its own clock (SS-6), from 1 */
-    uint32_t told_count;
-    uint64_t told[CASES];                  /* keys of the cases that last, and have been told */
+    uint32_t reported_count;
+    uint64_t reported[CASES];              /* keys of the cases that last, and have been reported */
     struct bf_standstill_engine engines[]; /* and one for the device's own calls */
 };
 
@@ -101,8 +101,8 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
 
 static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
 {
-    for (uint32_t i = 0; i < s->told_count; i++) {
-        if (s->told[i] == key)
+    for (uint32_t i = 0; i < s->reported_count; i++) {
+        if (s->reported[i] == key)
             return true;
     }
     return false;
@@ -140,13 +140,13 @@ static void standstill_sleep(struct bf_standstill *s, uint32_t rung, const struc
     }
 }
 
-/* What is told of at the end is work and calls that have lasted so long: some are under way at any
+/* What is reported at the end is work and calls that have lasted so long: some are under way at any
  * time. */
 #define ENDING_NS UINT64_C(100000000)
 
 /* When it tells. */
 enum occasion {
-    OCCASION_LOOK,   /* what has stood for the time, and hasn't been told */
+    OCCASION_LOOK,   /* what has stood for the time, and hasn't been reported */
     OCCASION_DEVICE, /* the device is destroyed: all that waits */
     OCCASION_EXIT,   /* so does the process end */
 };
@@ -160,12 +160,12 @@ static bool case_is_due(const struct bf_standstill *s, const struct bf_case *fou
     return waits || found->age_ns >= ENDING_NS;
 }
 
-static uint32_t standstill_tell(struct bf_standstill *s, enum occasion occasion)
+static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasion)
 {
     struct bf_graph graph;
     struct bf_case cases[CASES];
     uint64_t keys[CASES];
-    uint32_t told = 0;
+    uint32_t lines = 0;
     if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
         bf_snapshot_free(&graph); /* the next look may find out */
         return 0;
@@ -176,17 +176,17 @@ static uint32_t standstill_tell(struct bf_standstill *s, enum occasion occasion)
         keys[i] = cases[i].key;
         if (!case_is_due(s, &cases[i], occasion))
             continue;
-        told++;
+        lines++;
         bf_case_write(&graph, &cases[i], text);
         if (occasion == OCCASION_EXIT)
             bf_message_at_exit(BF_MESSAGE_WARNING, "%s", text);
         else
             bf_message(BF_MESSAGE_WARNING, "%s", text);
     }
-    memcpy(s->told, keys, count * sizeof(*keys));
-    s->told_count = (uint32_t)count;
+    memcpy(s->reported, keys, count * sizeof(*keys));
+    s->reported_count = (uint32_t)count;
     bf_snapshot_free(&graph);
-    return told;
+    return lines;
 }
 
 /* One look. Returns whether there is a reason for the next one in a period. */
@@ -203,9 +203,9 @@ static bool standstill_look(struct bf_standstill *s)
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     if (stands)
-        standstill_tell(s, OCCASION_LOOK);
+        standstill_report(s, OCCASION_LOOK);
     else
-        s->told_count = 0;
+        s->reported_count = 0;
     uint64_t now_ns = s->now_ns;
     bf_lock_release(&s->lock);
     if (s->check.look && s->check.look(s->check.context, s, s->engines, now_ns))
@@ -312,10 +312,10 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
     call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count], &active);
-    return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_tell(s, occasion) : 0;
+    return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
 }
 
-uint32_t bf_standstill_tell(struct bf_standstill *s)
+uint32_t bf_standstill_report(struct bf_standstill *s)
 {
     if (!s || !s->least_ns)
         return 0;
@@ -325,10 +325,10 @@ uint32_t bf_standstill_tell(struct bf_standstill *s)
     return count;
 }
 
-void bf_standstill_tell_at_exit(struct bf_standstill *s)
+void bf_standstill_report_at_exit(struct bf_standstill *s)
 {
     if (!bf_lock_try_briefly(
-            &s->lock)) /* a look that doesn't end has been told, or will never be */
+            &s->lock)) /* a look that doesn't end has been reported, or never will be */
         return;
     standstill_end(s, OCCASION_EXIT);
     bf_lock_release(&s->lock);

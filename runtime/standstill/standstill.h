@@ -11,7 +11,7 @@
  *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in
  *        which a debugger or a signal stopped the program is no standstill.
  *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
- *  SS-7  A standstill is told within a period after the set time, once; and again when the answer
+ *  SS-7  A standstill is reported within a period after the set time, once; and again when the answer
  *        has changed.
  *
  * Proven by tests/standstill.
@@ -50,11 +50,11 @@ struct bf_standstill_check {
 };
 
 struct bf_standstill_info {
-    uint32_t watchdog_ms;             /* 0: nothing is told */
+    uint32_t watchdog_ms;             /* 0: nothing is reported */
     uint32_t check_ms;                /* with a check: the longest period that suits it */
     struct bf_standstill_check check; /* look: NULL: none */
-    bool at_interrupt;                /* a signal that ends the program is told (interrupt.h) */
-    bool summary;                     /* so is the trace's summary */
+    bool at_interrupt; /* what waits is reported before a signal ends the program (interrupt.h) */
+    bool summary;      /* so is the trace's summary */
     /* For the live page: what the process's pool for background work does; NULL: not known. */
     void (*see_pool)(struct bf_live_pool *pool);
 };
@@ -68,11 +68,11 @@ void bf_standstill_destroy(struct bf_standstill *standstill);
 
 /* Tells whatever stands still now, for however short a time; returns how many cases there were.
  * Thread-safety: safe. */
-uint32_t bf_standstill_tell(struct bf_standstill *standstill);
+uint32_t bf_standstill_report(struct bf_standstill *standstill);
 
 /* The process ends: the same, and the summary. Of work and calls only what has lasted, since a
  * healthy program always has some. */
-void bf_standstill_tell_at_exit(struct bf_standstill *standstill);
+void bf_standstill_report_at_exit(struct bf_standstill *standstill);
 
 /* What wakes it. */
 struct bf_device_watch *bf_standstill_watch(struct bf_standstill *standstill);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in which a standstill is told. */
+/* The words in which a standstill is reported. */
 #include "standstill/text.h"
 
 #include <inttypes.h>

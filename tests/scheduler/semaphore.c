@@ -24,8 +24,8 @@ void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
 {
 }
 
-void bf_scheduler_keep(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
-                       bool own_callbacks)
+void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+                         bool own_callbacks)
 {
 }
 
