@@ -2,6 +2,7 @@
 /* Reports the entries of the logs to the trace: all of them, in order, on the CPU's clock. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
 #include "log/log.h"
@@ -12,6 +13,7 @@
 
 struct bf_log_trace {
     struct bf_log_cursor cursors[BF_LOG_SIDES];
+    uint64_t last_ns[BF_LOG_SIDES]; /* the end of the last entry, or when the trace began */
 };
 
 struct bf_log_trace *bf_log_trace_create(void)
@@ -23,18 +25,33 @@ void bf_log_begin_trace(struct bf_log *log, struct bf_log_trace *trace)
 {
     for (int side = 0; side < BF_LOG_SIDES; side++)
         bf_log_cursor_open(log, side, &trace->cursors[side]);
+    for (int side = 0; side < BF_LOG_SIDES; side++)
+        trace->last_ns[side] = bf_now_ns();
     log->trace = trace;
 }
 
+/* 'since_ns': the stamp is no older than that. */
 static uint64_t log_trace_place_ticks(const struct bf_log *log, const struct bf_log_slot *slot,
-                                      uint64_t ticks)
+                                      uint64_t since_ns, uint64_t ticks)
 {
     struct bf_stamps *stamps = log->engine->stamps;
     struct bf_calibration *calibration = stamps ? bf_stamps_calibration(stamps) : NULL;
-    if (!ticks || !calibration)
+    if (!ticks || !calibration || !bf_calibration_lasts(calibration, since_ns))
         return 0;
     return bf_calibration_place(calibration,
                                 bf_calibration_extend(calibration, ticks, slot->added_ns));
+}
+
+/* 0: the device's clock has jumped, or nobody knows. The ends of a log's entries are in order, and
+ * behind us. */
+static uint64_t log_trace_check(const struct bf_log *log, enum bf_log_side side, uint64_t ns)
+{
+    const uint64_t last = log->trace->last_ns[side];
+    if (!ns || ((int64_t)(ns - last) >= -BF_STAMPS_SKEW_NS &&
+                (int64_t)(bf_now_ns() - ns) >= -BF_STAMPS_SKEW_NS))
+        return ns;
+    bf_calibration_doubt(bf_stamps_calibration(log->engine->stamps));
+    return 0;
 }
 
 static void log_trace_report_entry(struct bf_log *log, struct bf_log_cursor *cursor,
@@ -43,13 +60,20 @@ static void log_trace_report_entry(struct bf_log *log, struct bf_log_cursor *cur
     const struct bf_log_writer *writer = cursor->writer;
     const struct bf_log_slot *slot =
         bf_log_writer_slot(writer, cursor->side, item->sequence - cursor->reader.base);
-    uint64_t end = log_trace_place_ticks(log, slot, item->end);
+    /* What isn't stamped for this entry happened after the entry before it. */
+    const uint64_t last = log->trace->last_ns[cursor->side];
+    const uint64_t since = slot->timing == BF_LOG_STAMP ? slot->added_ns : last;
+    uint64_t end =
+        log_trace_check(log, cursor->side, log_trace_place_ticks(log, slot, since, item->end));
+    uint64_t observed = log_trace_place_ticks(log, slot, last, item->observed);
+    if ((int64_t)((end ? end : bf_now_ns()) - observed) < 0)
+        observed = 0;
+    log->trace->last_ns[cursor->side] = end ? end : log->trace->last_ns[cursor->side];
     bf_trace_fence_done(
         log->engine->gpu->trace, log->trace_id,
         item->operation == BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED ? BF_TRACE_FENCE_WAIT
                                                                  : BF_TRACE_FENCE_SIGNAL,
-        (struct bf_trace_sync){slot->key, item->value}, end,
-        log_trace_place_ticks(log, slot, item->observed),
+        (struct bf_trace_sync){slot->key, item->value}, end, observed,
         (item->flags & BF_FENCE_LOG_LATE_BOUND_BIT ? BF_TRACE_FENCE_LATE_BOUND : 0u) |
             (slot->later ? BF_TRACE_FENCE_LATER_BATCH : 0u));
 }

@@ -154,7 +154,10 @@ void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *tim
                                              stamps, sizeof(*stamps),
                                              VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
             continue; /* the queries were never written: the command buffer was never submitted */
-        each(context, s, (double)((stamps[1] - stamps[0]) & mask) * timer->period_ns);
+        uint64_t ticks = (stamps[1] - stamps[0]) & mask;
+        bool back = ticks > mask / 2; /* the clock went backwards: JU-6 leaves it out */
+        each(context, s,
+             (back ? -(double)((stamps[0] - stamps[1]) & mask) : (double)ticks) * timer->period_ns);
     }
 }
 

@@ -27,6 +27,9 @@
  * dropped, and repeated soon. */
 #define DOUBT_NS 10000u
 
+/* Readings are never wrong by so much: one of the clocks was set, or stopped. */
+#define JUMP_NS UINT64_C(20000000)
+
 /* By how much a clock may deviate from its nominal rate. If it deviates more, beyond the error of
  * the readings, it has been stopped or set. */
 #define TOLERANCE    1e-3
@@ -46,6 +49,7 @@ struct bf_calibration {
     struct bf_lock lock;
     bool reading; /* a thread is reading the clocks */
     _Atomic uint64_t due_ns;
+    uint64_t jumped_ns;      /* when a clock was last found to have jumped; 0: never */
     _Atomic uint32_t starts; /* see bf_calibration_starts */
     uint64_t usual_ns;       /* the usual error of a reading on this machine */
     double period_ns;        /* nanoseconds per tick after the last point */
@@ -145,13 +149,15 @@ static bool point_add(struct bf_calibration *c, struct point point, uint64_t bou
     uint64_t ahead = last->ticks + (uint64_t)(int64_t)((double)elapsed / c->period_ns);
     uint64_t from = ahead - c->mask / 2;
     point.ticks = from + ((point.ticks - from) & c->mask);
+    uint64_t predicted = on_line(last, point.ticks, c->period_ns);
+    uint64_t off = predicted > point.ns ? predicted - point.ns : point.ns - predicted;
+    if (off > JUMP_NS)
+        c->jumped_ns = point.ns;
     if (elapsed <= 0 || (int64_t)(point.ticks - last->ticks) <= 0) {
         if (elapsed > 0)
             start_anew(c, &point); /* the device's clock was set back */
         return true;
     }
-    uint64_t predicted = on_line(last, point.ticks, c->period_ns);
-    uint64_t off = predicted > point.ns ? predicted - point.ns : point.ns - predicted;
     if ((double)off > TOLERANCE * (double)elapsed + TOLERANCE_NS + (double)bound) {
         start_anew(c, &point);
         return true;
@@ -240,6 +246,19 @@ void bf_calibration_update(struct bf_calibration *c)
     atomic_store_explicit(&c->due_ns, now + (good ? reading_interval(c, now) : INTERVAL_MIN_NS),
                           memory_order_relaxed);
     bf_lock_release(&c->lock);
+}
+
+bool bf_calibration_lasts(struct bf_calibration *c, uint64_t since_ns)
+{
+    bf_lock_acquire(&c->lock);
+    bool lasts = !c->jumped_ns || (int64_t)(since_ns - c->jumped_ns) >= 0;
+    bf_lock_release(&c->lock);
+    return lasts;
+}
+
+void bf_calibration_doubt(struct bf_calibration *c)
+{
+    atomic_store_explicit(&c->due_ns, 0, memory_order_relaxed);
 }
 
 uint64_t bf_calibration_extend(struct bf_calibration *c, uint64_t raw, uint64_t expected_ns)

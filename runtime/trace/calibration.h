@@ -45,6 +45,11 @@ uint32_t bf_calibration_starts(const struct bf_calibration *calibration);
 /* Reads the clocks if a reading is due. To be called before timestamps are placed; otherwise it
  * costs one look at the CPU's clock. */
 void bf_calibration_update(struct bf_calibration *calibration);
+/* Were the clocks compared all the time since then? Else a timestamp from then on may be of the
+ * clock before or behind a jump. */
+bool bf_calibration_lasts(struct bf_calibration *calibration, uint64_t since_ns);
+/* A time was impossible: the next update reads the clocks in any case. */
+void bf_calibration_doubt(struct bf_calibration *calibration);
 
 /* Extends the timestamp 'raw', of as many bits as the device has, to 64 bits. It must be from a
  * time shortly before 'expected_ns', or later by less than the counter takes to wrap around. (36

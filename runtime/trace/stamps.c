@@ -89,12 +89,36 @@ static uint64_t ticks_extend(const struct bf_stamps *s, uint64_t raw, uint64_t t
     return from + ((raw - from) & s->mask);
 }
 
-/* Converts a timestamp to CLOCK_MONOTONIC. A later one never gets an earlier time, even if the
- * calibration has changed in between. */
+/* Converts a timestamp to CLOCK_MONOTONIC. */
+static uint64_t ticks_place(const struct bf_stamps *s, uint64_t ticks)
+{
+    return s->calibration ? bf_calibration_place(s->calibration, ticks)
+                          : s->offset_ns + (uint64_t)((double)ticks * s->info.period_ns);
+}
+
+/* Can a packet have run from then to then whose slot was taken at that time? */
+static bool ticks_fit(const struct bf_stamps *s, uint64_t begin, uint64_t end, uint64_t taken_ns)
+{
+    const uint64_t begin_ns = ticks_place(s, begin), end_ns = ticks_place(s, end);
+    return (!s->calibration || bf_calibration_lasts(s->calibration, taken_ns)) &&
+           (int64_t)(begin_ns - taken_ns) >= -BF_STAMPS_SKEW_NS &&
+           (int64_t)(bf_now_ns() - end_ns) >= -BF_STAMPS_SKEW_NS;
+}
+
+/* The device's clock has jumped. */
+static void clock_jumped(struct bf_stamps *s)
+{
+    if (s->calibration)
+        bf_calibration_doubt(s->calibration);
+    s->anchored = false;
+    s->last_ticks = 0;
+}
+
+/* The same: a later one never gets an earlier time, even if the calibration has changed in
+ * between. */
 static uint64_t stamp_place(struct bf_stamps *s, uint64_t ticks)
 {
-    uint64_t ns = s->calibration ? bf_calibration_place(s->calibration, ticks)
-                                 : s->offset_ns + (uint64_t)((double)ticks * s->info.period_ns);
+    uint64_t ns = ticks_place(s, ticks);
     uint32_t starts = s->calibration ? bf_calibration_starts(s->calibration) : 0;
     bool later = starts != s->starts || (int64_t)(ticks - s->last_ticks) >= 0;
     s->starts = starts;
@@ -283,11 +307,20 @@ static void slot_read(struct bf_stamps *s, uint32_t index)
     }
     uint64_t taken_ns = s->slots[index].taken_ns;
     uint64_t begin = ticks_extend(s, data[0], taken_ns);
+    /* The packets of an engine begin one after the other. */
+    if (!s->calibration &&
+        (double)(int64_t)(s->last_ticks - begin) * s->info.period_ns > BF_STAMPS_SKEW_NS)
+        clock_jumped(s);
     if (!s->calibration)
         offset_learn(s, begin, taken_ns);
     uint64_t duration = (data[2] - data[0]) & s->mask;
     uint64_t end =
         begin + (duration > s->mask / 2 ? 0 : duration); /* never ends before it begins */
+    if (!ticks_fit(s, begin, end, taken_ns)) {
+        clock_jumped(s);
+        bf_trace_packet_executed(s->info.trace, packet, 0, 0);
+        return;
+    }
     uint64_t begin_ns = stamp_place(s, begin);
     bf_trace_packet_executed(s->info.trace, packet, begin_ns, stamp_place(s, end));
 }

@@ -20,6 +20,10 @@
  * (trace/calibration.h); else to the earliest time at which they can have happened, and the trace
  * is marked so. The times of one engine never go backwards.
  *
+ * A packet begins after its slot was taken, and has ended when it is known to be complete. Stamps
+ * that lie outside of that are a clock's that has jumped: the packet goes without, and the clocks
+ * are compared anew.
+ *
  * Thread-safety: the caller holds the engine's lock, for every function.
  */
 #ifndef BELFRY_TRACE_STAMPS_H
@@ -32,6 +36,10 @@
 
 #include "trace/calibration.h"
 #include "trace/trace.h"
+
+/* By how much at most a time may be wrong that was converted from a timestamp, of a clock that
+ * hasn't jumped. */
+#define BF_STAMPS_SKEW_NS INT64_C(20000000)
 
 struct bf_stamps;
 

@@ -4,7 +4,8 @@
  * What 'belfry trace' says that they waited and were held is at most what passed while they were
  * awake.
  *
- * Sleep costs the test nothing: the clock of this process jumps, and with it the driver's. */
+ * Sleep costs the test nothing: the clock of this process jumps, and with it the driver's. Some
+ * GPUs' clocks jump by hours of their own. */
 #include "support/fixture.h"
 
 #include <stdio.h>
@@ -36,9 +37,22 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
     return (int)result;
 }
 
+/* On the test driver: by how many hours the GPU's clock is wrong after each night. */
+static struct {
+    int64_t hours;
+    belfry_icd_jump_clock_fn *set;
+} jump;
+
+static void clock_jump(void)
+{
+    if (jump.set && jump.hours)
+        jump.set(jump.hours * INT64_C(3600000000000));
+}
+
 static void sleep_long(void)
 {
     slept += NIGHT;
+    clock_jump();
 }
 
 /* What is outstanding gets done, but Belfry doesn't look before the program has slept. */
@@ -161,6 +175,24 @@ static void run_crowd(struct fixture *f)
     await_idle(queues[1]);
 }
 
+/* While work runs, on one of two engines, the GPU's clock jumps. */
+static void run_across(struct fixture *f)
+{
+    BfQueue queues[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfFence fence = make_fence(f, 0);
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        VkEvent stall = stall_begin(f, queues[0]);
+        queue_signal(queues[0], fence, i);
+        queue_wait(queues[1], fence, i);
+        execute(queues[1], write_word(f, queues[1], 3, 1));
+        clock_jump();
+        stall_end(f, stall);
+        await_idle(queues[1]);
+        execute(queues[0], write_word(f, queues[0], 4, 1));
+        await_idle(queues[0]);
+    }
+}
+
 /* ----------------------------------------------------------------------------------- Reports -- */
 
 /* The sum of a member over all rows of a part of the report. */
@@ -204,6 +236,7 @@ struct variant {
     const char *name;
     bool uncalibrated, no_reset;
     const char *environment;
+    int64_t jump; /* hours */
 };
 
 struct program {
@@ -238,6 +271,8 @@ static void check(const struct variant *v, const struct program *program)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/run.pftrace", folder);
     open_traced(&f, v, path);
+    jump.hours = v->jump;
+    jump.set = f.icd.library ? f.icd.jump_clock : NULL;
     uint64_t begin = now(), before = slept;
     program->run(&f);
     uint64_t passed = now() - begin;
@@ -264,19 +299,26 @@ static void check(const struct variant *v, const struct program *program)
 TEST(waits_of_healthy_programs_are_not_longer_than_their_work)
 {
     static const struct variant variants[] = {
-        {"as it is", false, false, NULL},
-        {"uncalibrated", true, false, NULL},
-        {"without host query reset", false, true, NULL},
-        {"with neither", true, true, NULL},
-        {"untimed logs", false, false, "VK_BELFRY_MULTI_ENGINE_LOG=untimed"},
-        {"no logs", false, false, "VK_BELFRY_MULTI_ENGINE_LOG=off"},
-        {"no logs, with neither", true, true, "VK_BELFRY_MULTI_ENGINE_LOG=off"},
-        {"no timestamps", false, false, "TIMESTAMP_BITS=0"},
+        {"as it is", false, false, NULL, 0},
+        {"uncalibrated", true, false, NULL, 0},
+        {"without host query reset", false, true, NULL, 0},
+        {"with neither", true, true, NULL, 0},
+        {"untimed logs", false, false, "VK_BELFRY_MULTI_ENGINE_LOG=untimed", 0},
+        {"no logs", false, false, "VK_BELFRY_MULTI_ENGINE_LOG=off", 0},
+        {"no logs, with neither", true, true, "VK_BELFRY_MULTI_ENGINE_LOG=off", 0},
+        {"no timestamps", false, false, "TIMESTAMP_BITS=0", 0},
+        {"set back", false, false, NULL, -1},
+        {"set ahead", false, false, NULL, 3},
+        {"set back, with neither", true, true, NULL, -1},
+        {"set ahead, with neither", true, true, NULL, 3},
+        {"wrapped and set back", false, false, "TIMESTAMP_BITS=36", -1},
+        {"wrapped and set ahead", false, false, "TIMESTAMP_BITS=36", 3},
     };
     static const struct program programs[] = {{"turns", run_turns, false},
                                               {"gate", run_gate, false},
                                               {"Vulkan", run_vulkan, false},
-                                              {"crowd", run_crowd, true}};
+                                              {"crowd", run_crowd, true},
+                                              {"across", run_across, false}};
     for (size_t v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
         for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++)
             check(&variants[v], &programs[p]);

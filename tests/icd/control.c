@@ -50,6 +50,7 @@ uint64_t icd_ticks(const struct icd_config *config, uint64_t now)
     /* Nor does one device count from where another does. */
     const uint64_t zero = (UINT64_C(0xbe1f) + config->ordinal * UINT64_C(0x111)) << 36;
     const struct icd_shape *shape = &config->shape;
+    now += (uint64_t)icd_world.clock_jump;
     return zero + now / shape->per_ns * shape->ticks +
            now % shape->per_ns * shape->ticks / shape->per_ns;
 }
@@ -369,6 +370,11 @@ void belfry_icd_quiesce(void)
     while (icd_world.busy)
         pthread_cond_wait(&icd_world.quiet, &icd_world.lock);
     icd_unlock();
+}
+
+void belfry_icd_jump_clock(int64_t ns)
+{
+    icd_world.clock_jump += ns;
 }
 
 uint32_t belfry_icd_sleepers(void)

@@ -206,6 +206,8 @@ typedef void belfry_icd_quiesce_fn(void);
 /* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
  * at this moment: waits for semaphores, fences, queries and images, and both wait idles. */
 typedef uint32_t belfry_icd_sleepers_fn(void);
+/* belfry_icd_jump_clock: the clock that timestamps are taken from is set ahead by so much, or back. */
+typedef void belfry_icd_jump_clock_fn(int64_t ns);
 /* belfry_icd_queue_depth: packets accepted on a queue and not finished, summed over all devices. */
 typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
 /* belfry_icd_lose: every live device is lost now, as by BELFRY_ICD_LOSE_AT_SUBMIT. */
@@ -263,6 +265,7 @@ BELFRY_ICD_EXPORT belfry_icd_held_fn belfry_icd_held;
 BELFRY_ICD_EXPORT belfry_icd_step_fn belfry_icd_step;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
 BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
+BELFRY_ICD_EXPORT belfry_icd_jump_clock_fn belfry_icd_jump_clock;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;
 BELFRY_ICD_EXPORT belfry_icd_lose_device_fn belfry_icd_lose_device;
