@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The doorbell thread of an engine: which of its queues' doorbells have been rung, and whose ring it
  * reads next. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -108,7 +109,13 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
     bf_doorbell_group_add(&doorbells->pages, &thread->group);
     bf_doorbell_group_notify(&doorbells->pages, &thread->group, true);
-    if (pthread_create(&thread->thread, NULL, thread_run, thread) != 0) {
+    /* The thread blocks all signals: their handlers are the program's. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread->thread, NULL, thread_run, thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
         bf_doorbell_group_remove(&doorbells->pages, &thread->group);
         free(thread);
         return VK_ERROR_OUT_OF_HOST_MEMORY;

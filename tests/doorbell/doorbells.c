@@ -3,6 +3,8 @@
  * structs by which programs name them. */
 #include "doorbell/user_mode.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stddef.h>
 
 #define RING 64
@@ -65,6 +67,30 @@ FIXTURE_TEST(every_type_of_queue_takes_work_by_ring)
         assert_int_equal(read_word(f, (uint32_t)i), 9);
         user_mode_close(&u);
     }
+}
+
+/* The handlers of signals are the program's: none runs on the doorbell thread. */
+FIXTURE_TEST(the_thread_blocks_signals)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    DIR *threads = opendir("/proc/self/task");
+    assert_non_null(threads);
+    unsigned long found = 0, blocked = 0;
+    for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
+        char path[320], line[128], name[32] = "";
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread->d_name);
+        FILE *file = fopen(path, "r");
+        while (file && fgets(line, sizeof(line), file))
+            if (sscanf(line, "Name: %31[^\n]", name) != 1 && strcmp(name, "belfry doorbell") == 0)
+                found += sscanf(line, "SigBlk: %lx", &blocked) == 1;
+        if (file)
+            fclose(file);
+    }
+    closedir(threads);
+    assert_true(blocked & 1ul << (SIGUSR1 - 1) && blocked & 1ul << (SIGALRM - 1));
+    assert_int_equal(found, 1);
+    user_mode_close(&u);
 }
 
 /* The document's pseudo-code, with its two slips mended: a doorbell is connected by its own handle,
