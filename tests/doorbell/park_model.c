@@ -39,7 +39,7 @@ enum step_kind {
 
 struct step {
     uint32_t kind, cell, value;
-    uint32_t timed; /* a sleep that ends by itself, once all that was stored has arrived */
+    uint32_t timed; /* a sleep that ends by itself */
 };
 
 struct state {
@@ -58,6 +58,8 @@ static struct machine {
     int threads;
     bool weak;
     bool barrierless; /* membarrier fails */
+    bool
+        patient; /* a sleep ends by itself once all that was stored has arrived, else at any time */
     void (*run[THREADS])(int thread);
     void *own[THREADS]; /* the thread's variables, of own_size bytes */
     size_t own_size[THREADS];
@@ -189,7 +191,7 @@ static bool step_is_possible(const struct state *s, int thread)
         return false;
     if (t->asleep) {
         for (int i = 0; i < machine.threads; i++)
-            if (s->threads[i].stores > 0)
+            if (machine.patient && s->threads[i].stores > 0)
                 return false;
         return t->next.timed;
     }
@@ -410,6 +412,7 @@ static struct scene {
     bool
         parked; /* it doesn't spin, and the statuses say CONNECTED_NOTIFY; else both the other way */
     enum { BARRIER, NO_BARRIER, BARRIER_LOST } barrier;
+    bool idle;  /* what has been idle is disconnected */
     bool large; /* for the long run */
     bool busy;  /* other work keeps the thread awake */
     bool weak;
@@ -495,7 +498,7 @@ static void run_victimizer(int thread);
 /* What nobody changes in the scene is no step. */
 static uint32_t load(const char *variable)
 {
-    bool remapped = scene.rings > 1 && scene.shared;
+    bool remapped = scene.idle || (scene.rings > 1 && scene.shared);
     if (scene.other != run_suspender && variable == &at.suspended)
         return 0;
     if (scene.other != run_victimizer && !remapped)
@@ -543,7 +546,14 @@ static void set_notify(void *owner, bool notify)
     statuses_are_set(notify);
 }
 
-static const struct bf_park_owner functions = {.has_work = has_work, .set_notify = set_notify};
+static uint32_t engine_sleeps(void);
+
+static bool idle(void *owner)
+{
+    return engine_sleeps();
+}
+
+static const struct bf_park_owner functions = {has_work, set_notify, idle};
 
 static void engine_takes(int ring)
 {
@@ -592,6 +602,18 @@ static void ring_is_disconnected(int ring)
     if (scene.mistake != MARKS_FIRST)
         step(EXCHANGE, &at.marked[ring], 1);
     bf_park_notify(&engine.park);
+}
+
+/* As to F1: all are disconnected, once. */
+static uint32_t engine_sleeps(void)
+{
+    BEGIN();
+    step(LOCK, &at.lock, 0);
+    for (int i = 0; i < scene.rings; i++)
+        if (load(&at.mapped[i]))
+            ring_is_disconnected(i);
+    step(EXCHANGE, &at.lock, 0);
+    END(true);
 }
 
 static uint32_t ring_is_connected(int ring)
@@ -696,6 +718,7 @@ static const char *scene_is_explored(const struct scene *what)
         .threads = 1 + scene.rings + (scene.other != NULL),
         .weak = scene.weak,
         .barrierless = scene.barrier == NO_BARRIER,
+        .patient = scene.barrier == BARRIER_LOST,
         .run = {scene.busy ? run_busy_engine : run_engine},
         .own = {&engine},
         .own_size = {sizeof(engine)},
@@ -709,6 +732,7 @@ static const char *scene_is_explored(const struct scene *what)
     bf_park_init(&engine.park, &functions, &engine, 0);
     machine.barrierless = scene.barrier != BARRIER;
     engine.park.spin_ns = BF_PARK_SPIN_NS;
+    engine.park.idle_ns = scene.idle;
     engine.park.soon = BF_PARK_ALWAYS / 2 - scene.parked;
     engine.park.notify = scene.parked || scene.barrier == NO_BARRIER;
     s.memory[cell_of(&at.notify)] = engine.park.notify;
@@ -747,6 +771,9 @@ TEST(the_protocol)
          .parked = true},
         {"suspended", .rings = 1, .entries = {2}, .other = run_suspender},
         {"notified for nothing", .rings = 1, .entries = {1}, .other = run_notifier},
+        {"disconnected when idle", .rings = 1, .entries = {1}, .idle = true},
+        {"disconnected when idle, from parked", .rings = 1, .entries = {2}, .idle = true,
+         .parked = true},
         {"stopped", .rings = 1, .entries = {1}, .other = run_stopper},
         {"two rings", .rings = 2, .entries = {1, 1}},
         {"two rings, weak", .rings = 2, .entries = {1, 1}, .weak = true},
