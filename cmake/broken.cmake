@@ -75,7 +75,7 @@ if(NOT BELFRY_SANITIZE)
       present_first presenting idle_in_driver stuck unshared spare unawaited unasked
       grounded passed inside behind_outside idle_outside unlooked watched
       present_beside label_beside left jumped
-      standstill_legal standstill_lock standstill_once standstill_rest standstill_shown standstill_spoilt standstill_stopped standstill_untold standstill_witness)
+      standstill_beside standstill_legal standstill_lock standstill_once standstill_rest standstill_shown standstill_spoilt standstill_stopped standstill_untold standstill_witness)
     belfry_copy(${name} ${name})
   endforeach()
 endif()

@@ -11,14 +11,14 @@ static void call_begin(struct bf_engine *engine, enum bf_watched_command command
 {
     struct bf_device_watch *watch = engine->scheduler->watch;
     if (watch)
-        bf_watch_begin_call(watch, &watch->engines[engine->base.number].call, command);
+        bf_watch_begin_call(watch, &watch->engines[engine->base.number].calls[0], command);
 }
 
 static void call_end(struct bf_engine *engine)
 {
     struct bf_device_watch *watch = engine->scheduler->watch;
     if (watch)
-        bf_watch_end_call(&watch->engines[engine->base.number].call);
+        bf_watch_end_call(&watch->engines[engine->base.number].calls[0]);
 }
 
 /* The setting serialize_submits: one thread of the device at a time is in such a call. */
@@ -71,11 +71,18 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
 VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *info)
 {
     PFN_vkQueuePresentKHR present = engine->scheduler->gpu.vk.vkQueuePresentKHR;
-    if (bf_engine_synchronizes(engine)) /* without the lock: it is in nobody's way */
-        return present(engine->base.handle, info);
-    call_begin(engine, BF_WATCHED_PRESENT);
+    struct bf_device_watch *watch = engine->scheduler->watch;
+    bool beside = bf_engine_synchronizes(engine); /* without the lock: in nobody's way */
+    struct bf_watched_call *call = NULL;
+    if (!beside)
+        call_begin(engine, BF_WATCHED_PRESENT);
+    else if (watch)
+        call = bf_watch_begin_beside(watch, engine->base.number);
     VkResult result = present(engine->base.handle, info);
-    call_end(engine);
+    if (!beside)
+        call_end(engine);
+    else if (watch)
+        bf_watch_end_beside(watch, engine->base.number, call);
     return result;
 }
 
@@ -83,13 +90,11 @@ void bf_driver_await_presents(struct bf_engine *engine)
 {
     if (!atomic_load(&engine->presents_beside))
         return;
-    call_begin(engine, BF_WATCHED_PRESENT);
     uint32_t ticket = bf_signpost_enter(&engine->progress);
     bool timed_out = false;
     while (atomic_load(&engine->presents_beside))
         ticket = bf_signpost_sleep(&engine->progress, ticket, NULL, &timed_out);
     bf_signpost_leave(&engine->progress);
-    call_end(engine);
 }
 
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)

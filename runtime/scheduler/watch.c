@@ -68,6 +68,28 @@ void bf_watch_begin_call(struct bf_device_watch *watch, struct bf_watched_call *
     bf_watch_notice(watch);
 }
 
+struct bf_watched_call *bf_watch_begin_beside(struct bf_device_watch *watch, uint32_t engine)
+{
+    struct bf_engine_watch *e = &watch->engines[engine];
+    for (uint32_t i = 1; i < BF_WATCHED_CALLS; i++) {
+        if (atomic_fetch_or(&e->beside, UINT32_C(1) << i) >> i & 1)
+            continue;
+        bf_watch_begin_call(watch, &e->calls[i], BF_WATCHED_PRESENT);
+        return &e->calls[i];
+    }
+    return NULL;
+}
+
+void bf_watch_end_beside(struct bf_device_watch *watch, uint32_t engine,
+                         struct bf_watched_call *call)
+{
+    struct bf_engine_watch *e = &watch->engines[engine];
+    if (!call)
+        return;
+    bf_watch_end_call(call);
+    atomic_fetch_and(&e->beside, ~(UINT32_C(1) << (call - e->calls)));
+}
+
 bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen)
 {
     seen->count = atomic_load(&call->count);

@@ -44,8 +44,7 @@ enum bf_watched_command {
     BF_WATCHED_COMMANDS,
 };
 
-/* A call of the driver's. Written under the engine's lock (for the device, under all of them):
- * presents that are made without it (Q-8) are not seen but by who waits for them. */
+/* A call of the driver's; written by whoever has it. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
@@ -75,8 +74,13 @@ struct bf_witness {
     _Atomic uint64_t words[BF_WITNESS_WORDS];
 };
 
+/* Presents without the engine's lock that are seen at a time; further ones aren't. */
+#define BF_WATCHED_BESIDE 4
+#define BF_WATCHED_CALLS  (1 + BF_WATCHED_BESIDE)
+
 struct bf_engine_watch {
-    struct bf_watched_call call;
+    struct bf_watched_call calls[BF_WATCHED_CALLS]; /* the first belongs to the engine's lock */
+    _Atomic uint32_t beside;                        /* which of the others are taken: bits */
     struct bf_witness witnesses[BF_WITNESSES];
 };
 
@@ -88,8 +92,8 @@ struct bf_device_watch {
     _Atomic(_Atomic uint32_t *) bell;
     _Atomic uint32_t own_bell;
     _Atomic uint64_t order;
-    struct bf_watched_call device_call;
-    struct bf_engine_watch engines[]; /* as many as the device has */
+    struct bf_watched_call device_call; /* under all engines' locks */
+    struct bf_engine_watch engines[];   /* as many as the device has */
 };
 
 /* Has each submission to the engine an epoch and a witness? Under the engine's lock it stays so. */
@@ -110,6 +114,11 @@ static inline void bf_watch_end_call(struct bf_watched_call *call)
                           atomic_load_explicit(&call->count, memory_order_relaxed) + 1,
                           memory_order_release);
 }
+
+/* The same for a present without the engine's lock. NULL: it isn't seen. */
+struct bf_watched_call *bf_watch_begin_beside(struct bf_device_watch *watch, uint32_t engine);
+void bf_watch_end_beside(struct bf_device_watch *watch, uint32_t engine,
+                         struct bf_watched_call *call);
 
 /* Work has been published (WD-3). */
 static inline void bf_watch_notice(struct bf_device_watch *watch)

@@ -406,8 +406,10 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
     engine_add_outside(b, &s, e);
 }
 
-static void engine_add_call(struct builder *b, const struct bf_call_seen *call, uint64_t since_ns,
-                            struct bf_graph_engine *e)
+/* The call that has lasted longest, if it still does; but for one that waits for the GPU, each other
+ * comes first. */
+static void engine_add_call(struct builder *b, const struct bf_watched_call *watched,
+                            const struct bf_standstill_call *seen, struct bf_graph_engine *e)
 {
     static const char *const names[BF_WATCHED_COMMANDS] = {
         [BF_WATCHED_SUBMIT] = "vkQueueSubmit",
@@ -416,12 +418,19 @@ static void engine_add_call(struct builder *b, const struct bf_call_seen *call, 
         [BF_WATCHED_QUEUE_WAIT_IDLE] = "vkQueueWaitIdle",
         [BF_WATCHED_DEVICE_WAIT_IDLE] = "vkDeviceWaitIdle",
     };
-    e->call = names[call->command];
-    e->call_waits =
-        call->command == BF_WATCHED_QUEUE_WAIT_IDLE || call->command == BF_WATCHED_DEVICE_WAIT_IDLE;
-    e->call_ns = b->now_ns - since_ns;
-    e->thread = call->thread;
-    thread_write_name(call->thread, e->thread_name, sizeof(e->thread_name));
+    struct bf_call_seen call;
+    if (!seen->seen || !bf_watch_see_call(watched, &call) || call.count != seen->call.count)
+        return;
+    bool waits =
+        call.command == BF_WATCHED_QUEUE_WAIT_IDLE || call.command == BF_WATCHED_DEVICE_WAIT_IDLE;
+    uint64_t lasted_ns = b->now_ns - seen->since_ns;
+    if (e->call && (waits || (!e->call_waits && e->call_ns >= lasted_ns)))
+        return;
+    e->call = names[call.command];
+    e->call_waits = waits;
+    e->call_ns = lasted_ns;
+    e->thread = call.thread;
+    thread_write_name(call.thread, e->thread_name, sizeof(e->thread_name));
 }
 
 static void engine_add(struct builder *b, const struct bf_standstill_engine *seen, uint32_t number)
@@ -438,10 +447,8 @@ static void engine_add(struct builder *b, const struct bf_standstill_engine *see
     }
     e->taken = atomic_load(&engine->lock.word) != 0;
     engine_add_busy(b, seen, number, e);
-    struct bf_call_seen call;
-    if (seen->call_seen && bf_watch_see_call(&b->scheduler->watch->engines[number].call, &call) &&
-        call.count == seen->call.count)
-        engine_add_call(b, &call, seen->call_since_ns, e);
+    for (uint32_t i = 0; i < BF_WATCHED_CALLS; i++)
+        engine_add_call(b, &b->scheduler->watch->engines[number].calls[i], &seen->calls[i], e);
 }
 
 bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
@@ -464,12 +471,10 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
     }
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++)
         engine_add(&b, &engines[i], i);
-    const struct bf_standstill_engine *device = &engines[scheduler->engine_count];
-    struct bf_call_seen call;
-    if (!b.failed && device->call_seen &&
-        bf_watch_see_call(&scheduler->watch->device_call, &call) &&
-        call.count == device->call.count)
-        engine_add_call(&b, &call, device->call_since_ns, &graph->engines[scheduler->engine_count]);
+    if (!b.failed)
+        engine_add_call(&b, &scheduler->watch->device_call,
+                        &engines[scheduler->engine_count].calls[0],
+                        &graph->engines[scheduler->engine_count]);
     return !b.failed;
 }
 

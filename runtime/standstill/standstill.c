@@ -67,17 +67,23 @@ static bool standstill_lasts(const struct bf_standstill *s, uint64_t since_ns)
 
 /* *active: a call is under way, or has been since the last look. */
 static bool call_watch(struct bf_standstill *s, const struct bf_watched_call *call,
-                       struct bf_standstill_engine *e, bool *active)
+                       struct bf_standstill_call *c, bool *active)
 {
     struct bf_call_seen seen;
     bool under_way = bf_watch_see_call(call, &seen);
-    *active = *active || under_way || seen.count != e->calls;
-    e->calls = seen.count;
-    if (!under_way || !e->call_seen || seen.count != e->call.count)
-        e->call_since_ns = s->now_ns;
-    e->call_seen = under_way;
-    e->call = seen;
-    return under_way && standstill_lasts(s, e->call_since_ns);
+    *active = *active || under_way || seen.count != c->count;
+    c->count = seen.count;
+    if (!under_way || !c->seen || seen.count != c->call.count)
+        c->since_ns = s->now_ns;
+    c->seen = under_way;
+    c->call = seen;
+    return under_way && standstill_lasts(s, c->since_ns);
+}
+
+static bool device_call_watch(struct bf_standstill *s, bool *active)
+{
+    return call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count].calls[0],
+                      active);
 }
 
 static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
@@ -85,7 +91,9 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
     struct bf_engine *engine = &s->scheduler->engines[number];
     struct bf_standstill_engine *e = &s->engines[number];
     uint64_t completed = e->completed, accepted = atomic_load(&engine->base.accepted_epoch);
-    bool stands = call_watch(s, &s->watch->engines[number].call, e, active);
+    bool stands = false;
+    for (uint32_t i = 0; i < BF_WATCHED_CALLS; i++)
+        stands = call_watch(s, &s->watch->engines[number].calls[i], &e->calls[i], active) || stands;
     if (accepted > completed &&
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = e->completed; /* a lost device is found by those who use it */
@@ -116,7 +124,7 @@ static void standstill_answer(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < count; i++)
         engine_watch(s, i, &s->looked_at_active);
-    call_watch(s, &s->watch->device_call, &s->engines[count], &s->looked_at_active);
+    device_call_watch(s, &s->looked_at_active);
     bf_live_answer(s->live, s->scheduler, &s->names, s->engines, s->now_ns, s->least_ns,
                    s->see_pool);
     bf_lock_release(&s->lock);
@@ -198,8 +206,7 @@ static bool standstill_look(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         stands = engine_watch(s, i, &active) || stands;
-    stands = call_watch(s, &s->watch->device_call, &s->engines[scheduler->engine_count], &active) ||
-             stands;
+    stands = device_call_watch(s, &active) || stands;
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     if (stands)
@@ -311,7 +318,7 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
-    call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count], &active);
+    device_call_watch(s, &active);
     return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
 }
 

@@ -150,15 +150,18 @@ static bool calls_watch(struct bf_tdr *tdr, const struct bf_standstill_engine *e
 {
     bool under_way = false;
     bool over = now_ns - tdr->declared_ns >= (uint64_t)tdr->info.ddi_ms * 1000000;
-    for (uint32_t i = 0; i <= tdr->scheduler->engine_count && !tdr->left; i++) {
-        if (!engines[i].call_seen)
+    uint32_t count = (tdr->scheduler->engine_count + 1) * BF_WATCHED_CALLS;
+    for (uint32_t i = 0; i < count && !tdr->left; i++) {
+        const struct bf_standstill_call *call =
+            &engines[i / BF_WATCHED_CALLS].calls[i % BF_WATCHED_CALLS];
+        if (!call->seen)
             continue;
         under_way = true;
         if (over)
             bf_message(BF_MESSAGE_ERROR,
                        "tdr: thread %u hasn't left the driver %u ms after the loss (setting "
                        "tdr_ddi_delay)",
-                       engines[i].call.thread, tdr->info.ddi_ms);
+                       call->call.thread, tdr->info.ddi_ms);
     }
     tdr->left = tdr->left || over || !under_way;
     return !tdr->left;

@@ -58,3 +58,32 @@ void *screen_run_present(void *argument)
     p->result = screen_present(p->queue, p->screen, p->image, p->wait);
     return NULL;
 }
+
+void stuck_begin(struct device *w, struct stuck *s)
+{
+    static const uint32_t family = 0;
+    screen_open(w, &s->screen, &family, 1);
+    s->presenter = (struct presenter){.screen = &s->screen, .queue = w->queues[0][0]};
+    VkFence fence = vulkan_fence(w->device, false);
+    assert_success(vkAcquireNextImageKHR(w->device, s->screen.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                         fence, &s->presenter.image));
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    vkDestroyFence(w->device, fence, NULL);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
+    assert_int_equal(pthread_create(&s->thread, NULL, screen_run_present, &s->presenter), 0);
+    w->icd.await_blocked(1);
+}
+
+void stuck_release(struct device *w, struct stuck *s)
+{
+    w->icd.release(UINT64_MAX);
+    pthread_join(s->thread, NULL);
+    assert_success(s->presenter.result);
+    w->icd.set_block(NULL);
+}
+
+void stuck_close(struct device *w, struct stuck *s)
+{
+    assert_success(vkDeviceWaitIdle(w->device));
+    screen_close(w, &s->screen);
+}

@@ -6,6 +6,8 @@
 
 #include "support/world.h"
 
+#include <pthread.h>
+
 struct screen {
     VkSurfaceKHR surface;
     VkSwapchainKHR swapchain;
@@ -31,5 +33,16 @@ struct presenter {
 };
 
 void *screen_run_present(void *presenter);
+
+/* A present on the first queue, which is in the driver until stuck_release. */
+struct stuck {
+    struct screen screen;
+    struct presenter presenter;
+    pthread_t thread;
+};
+
+void stuck_begin(struct device *w, struct stuck *s);
+void stuck_release(struct device *w, struct stuck *s);
+void stuck_close(struct device *w, struct stuck *s); /* once it is released */
 
 #endif

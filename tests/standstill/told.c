@@ -12,6 +12,7 @@
 
 #include <belfry/belfry.h>
 
+#include "layer/screen.h"
 #include "standstill/lines.h"
 
 static const uint32_t three[] = {3, WORLD_END};
@@ -197,6 +198,37 @@ TOLD_TEST(test_stuck_call)
         pthread_join(threads[i], NULL);
     w->icd.set_block(NULL);
     assert_success(vkDeviceWaitIdle(w->device));
+}
+
+static void *wait_idle(void *context)
+{
+    assert_success(vkDeviceWaitIdle(context));
+    return NULL;
+}
+
+/* A present of a hidden window, with the engine's lock and without it (Q-8): told of is the thread
+ * that is in the driver, not one that waits for it. */
+TEST(test_stuck_present)
+{
+    static const char *const kinds[] = {"SHAPE=q1 QUIET=1", "SHAPE=q1 QUIET=1 INTERNAL_QUEUES=1"};
+    for (int i = 0; i < 2; i++) {
+        struct device w;
+        struct stuck s;
+        pthread_t waiter;
+        char wanted[200];
+        told_open(&w, kinds[i]);
+        stuck_begin(&w, &s);
+        assert_int_equal(pthread_create(&waiter, NULL, wait_idle, w.device), 0);
+        snprintf(wanted, sizeof(wanted),
+                 "thread %d '*' has been in the driver for ?.? s, in vkQueuePresentKHR on VkQueue "
+                 "0:0, which 3 queues share",
+                 s.presenter.id);
+        told_expect(wanted);
+        stuck_release(&w, &s);
+        pthread_join(waiter, NULL);
+        stuck_close(&w, &s);
+        told_close(&w);
+    }
 }
 
 /* SS-6: half a second in which the process is stopped. */
