@@ -203,6 +203,12 @@ void trace_report_json(const struct trace_report *r, FILE *out)
     fprintf(out, "  \"belfry\": {\"submissions\": %" PRIu64 ", \"busy_ns\": %" PRIu64 "},\n",
             m->own_submissions, m->own_ns);
     stalls_json(r, out);
+    if (m->told_count) {
+        fprintf(out, "  \"told\": {\"count\": %" PRIu64 ", \"at_ns\": %" PRIu64 ", ", m->told_count,
+                m->told_ns);
+        member_text("line", m->told, out);
+        fprintf(out, "},\n");
+    }
     engines_json(m, out);
     queues_json(m, out);
     untimed_json(m, out);

@@ -484,6 +484,14 @@ static void operation_event(struct trace_model *m, struct trace_track *track,
     }
 }
 
+static void time_range_extend(struct trace_model *m, uint64_t time_ns)
+{
+    if (!m->first_ns || time_ns < m->first_ns)
+        m->first_ns = time_ns;
+    if (time_ns > m->last_ns)
+        m->last_ns = time_ns;
+}
+
 static void process_event(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
 {
@@ -505,6 +513,14 @@ static void process_event(struct trace_model *m, struct trace_track *track,
         m->ended++;
         if (m->first_ns && item->time_ns > m->last_ns)
             m->last_ns = item->time_ns;
+    } else if (trace_span_is(item->name, "standstill")) {
+        const struct trace_annotation *a = trace_item_annotation(item, "line");
+        if (!a || !a->is_text)
+            return;
+        trace_span_copy(a->text, m->told, sizeof(m->told));
+        m->told_count++;
+        m->told_ns = item->time_ns;
+        time_range_extend(m, item->time_ns);
     } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {
         m->uncalibrated = true;
     }
@@ -524,14 +540,6 @@ static void own_event(struct trace_model *m, struct trace_track *track,
         if (hardware && item->time_ns > track->hold.begin)
             m->own_ns += item->time_ns - track->hold.begin;
     }
-}
-
-static void time_range_extend(struct trace_model *m, uint64_t time_ns)
-{
-    if (!m->first_ns || time_ns < m->first_ns)
-        m->first_ns = time_ns;
-    if (time_ns > m->last_ns)
-        m->last_ns = time_ns;
 }
 
 /* Counts what the trace says is missing from it. */

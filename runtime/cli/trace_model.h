@@ -274,6 +274,9 @@ struct trace_model {
     char program[2 * TRACE_NAME_SIZE]; /* of the first process */
     char device[256];
     char driver[256];
+    uint64_t told_count; /* lines of the watchdog's, */
+    uint64_t told_ns;    /* and the last of them */
+    char told[1024];
     uint64_t host_signals;
     uint64_t own_submissions; /* Belfry's, in no other figure, */
     uint64_t own_ns;          /* and the time that the GPU took for them */

@@ -57,6 +57,19 @@ static void circle_print(const struct trace_report *r, uint32_t circle, FILE *ou
     fprintf(out, "\n");
 }
 
+/* What the watchdog said while the program ran. */
+static void told_print(const struct trace_model *m, FILE *out)
+{
+    char cell[BF_CELL];
+    if (!m->told_count)
+        return;
+    fprintf(out, "\n  Belfry said, %s after the beginning",
+            bf_cell_duration(cell, m->told_ns - m->first_ns));
+    if (m->told_count > 1)
+        fprintf(out, ", as the last of %" PRIu64 " lines", m->told_count);
+    fprintf(out, ":\n    %s\n", m->told);
+}
+
 static void stalls_print(const struct trace_report *r, FILE *out)
 {
     const struct trace_stalls *s = &r->stalls;
@@ -318,6 +331,7 @@ void trace_report_print(const struct trace_report *r, FILE *out)
 {
     head_print(r, out);
     stalls_print(r, out);
+    told_print(r->model, out);
     if (r->model->engine_count)
         engines_print(r, out);
     if (r->model->queue_count) {

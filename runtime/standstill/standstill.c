@@ -186,6 +186,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
             continue;
         lines++;
         bf_case_write(&graph, &cases[i], text);
+        bf_trace_standstill(s->scheduler->gpu.trace, text);
         if (occasion == OCCASION_EXIT)
             bf_message_at_exit(BF_MESSAGE_WARNING, "%s", text);
         else

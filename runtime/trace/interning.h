@@ -36,6 +36,7 @@
     X(LOST, "lost")                                                                                \
     X(TRACING_BEGINS, "Belfry: tracing begins")                                                    \
     X(TRACING_ENDS, "Belfry: tracing ends")                                                        \
+    X(STANDSTILL, "standstill")                                                                    \
     X(UNCALIBRATED, "GPU times are uncalibrated")                                                  \
     X(HOST_SIGNAL, "host signal")                                                                  \
     X(LOST_EVENTS, "lost events")                                                                  \
@@ -81,6 +82,7 @@
     X(LATER_BATCH, "later batch")                                                                  \
     X(DESTROYED, "fence destroyed")                                                                \
     X(AT_MOST, "at most")                                                                          \
+    X(LINE, "line")                                                                                \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \
     X(ITEM, "item")                                                                                \

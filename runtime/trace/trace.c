@@ -360,6 +360,27 @@ void bf_trace_mark_uncalibrated(struct bf_trace *t)
     bf_trace_leave(t);
 }
 
+void bf_trace_standstill(struct bf_trace *t, const char *line)
+{
+    char text[1024];
+    if (!t)
+        return;
+    bf_name_copy(text, sizeof(text), line);
+    bf_lock_acquire(&t->output->lock);
+    const struct bf_perfetto_annotation about = {
+        .name = BF_STRING_LINE, .kind = BF_PERFETTO_STRING, .text = text};
+    bf_trace_event(t, &t->now,
+                   &(struct bf_perfetto_event){.time_ns = bf_now_ns(),
+                                               .track = bf_trace_track(t, BF_TRACK_PROCESS),
+                                               .type = BF_PERFETTO_INSTANT,
+                                               .category = BF_STRING_BELFRY,
+                                               .name = BF_STRING_STANDSTILL,
+                                               .annotation_count = 1,
+                                               .annotations = &about});
+    bf_output_flush(t->output);
+    bf_trace_leave(t);
+}
+
 void bf_trace_print_summary(struct bf_trace *t, FILE *out)
 {
     if (!t)

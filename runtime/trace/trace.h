@@ -241,6 +241,10 @@ void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count
 /* GPU times from now on are estimates; the summary and the trace say so. */
 void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
+/* The watchdog says why nothing moves: its line stands in the trace, too, up to 1023 bytes of it. It
+ * is written soon, since who waits may end the program. */
+void bf_trace_standstill(struct bf_trace *trace, const char *line);
+
 /* The host has signalled a timeline semaphore or a fence. */
 void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 

@@ -99,12 +99,19 @@ SCENE(
     circle,
     "    first: execute 1 has been held for 2.00 s: it waits for b to reach 1 (no signal of it is "
     "in the trace), which packet 2 of second would signal\n",
-    "    a circle: first waits for second, which waits for first\n", "\"circle\": 1")
+    "    a circle: first waits for second, which waits for first\n", "\"circle\": 1",
+    "  Belfry said, 1.00 s after the beginning:\n    a circle, for 1.0 s\n",
+    "\"line\": \"a circle, for 1.0 s\"}")
 {
     for (int i = 0; i < 2; i++) {
         packet(s, i, (uint64_t)i + 1, (uint64_t)i, i ? "a" : "b", 1);
         operation(s, i, i ? "signal b" : "signal a", (uint64_t)i + 1, 1, (uint64_t)i, 0, NULL);
     }
+    made_event(&s->m, &(struct made_event){.time_ns = T(1000000),
+                                           .track = MADE_PROCESS,
+                                           .type = 3,
+                                           .name = "standstill",
+                                           .notes = {{"line", "a circle, for 1.0 s", 0}}});
     made_end(&s->m, T(2000000));
 }
 

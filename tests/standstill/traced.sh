@@ -13,9 +13,13 @@ export VK_BELFRY_MULTI_ENGINE_SUMMARY=true VK_BELFRY_MULTI_ENGINE_WATCHDOG=60000
 mkfifo out
 for end in TERM KILL exit; do
     # It stands still for at least as long as 'sleep' takes between the two.
+    [ $end != KILL ] || export VK_BELFRY_MULTI_ENGINE_WATCHDOG=100
     VK_BELFRY_MULTI_ENGINE_TRACE=$folder/$end "$program" run $end >out 2>err &
     while read -r line; do
-        [ "$line" != ready ] || { sleep 0.2; kill -$end $!; }
+        [ "$line" = ready ] || continue
+        sleep 0.2
+        while [ $end = KILL ] && ! grep -q standstill KILL; do sleep 0.05; done # until the watchdog has told
+        kill -$end $!
     done <out
     wait $!
     "$belfry" trace --svg $end.svg $end >report || failures=$((failures + 1))
@@ -23,6 +27,7 @@ for end in TERM KILL exit; do
     says report 'without an end when the trace ends:'
     says report '3D queue 0:0: execute 2 has been held for '
     says report 'to reach 3 (no signal of it is in the trace): no queue was given such a signal'
+    says json '"line": "standstill: packet 2 of 3D queue 0:0 waits for'
     if [ $end = KILL ]; then
         says json '"ended": false'; says report 'the end: the program crashed, was killed'
         continue
