@@ -197,6 +197,8 @@ struct icd_config {
     char build[32];        /* which of the driver's versions it is */
     uint32_t host_memory;  /* 2: anonymous memory alone */
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
+    uint32_t submit_us;    /* what a submission costs its caller, */
+    uint32_t buffer_us;    /* and each of its command buffers */
     bool generated;        /* extensions of device-generated commands are there */
     bool gpu;              /* the device says that it is one */
     bool reports;          /* extensions that tell of a loss are there */

@@ -342,6 +342,20 @@ static VkResult submit_fault(struct icd_device *device, const char *call)
     return icd_fault(device, call);
 }
 
+/* What the call costs its caller, who is busy meanwhile, as in a driver that is. */
+static void batch_take_time(const struct batch *batch, const struct icd_config *config)
+{
+    if (!config->submit_us && !config->buffer_us)
+        return;
+    uint64_t us = config->submit_us;
+    for (uint32_t i = 0; i < batch->n; i++)
+        us += (uint64_t)config->buffer_us *
+              (batch->v2 ? batch->v2[i].commandBufferInfoCount : batch->v1[i].commandBufferCount);
+    const uint64_t end = icd_now() + 1000 * us;
+    while (icd_now() < end)
+        ;
+}
+
 static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue, VkFence fence_)
 {
     struct icd_device *device = queue->object.device;
@@ -350,6 +364,7 @@ static VkResult batch_submit(const struct batch *batch, struct icd_queue *queue,
     icd_bump(&queue->counts.submit_calls, 1);
     icd_block(batch->call, false);
     batch_seen(batch, queue, fence);
+    batch_take_time(batch, device->config);
     VkResult result = submit_fault(device, batch->call);
     if (result == VK_SUCCESS)
         result = device->config->free_submit ? batch_free(batch, queue, fence)
