@@ -100,8 +100,10 @@ void bench_row_show(struct bench_report *report, const char *name, const char *u
     bench_row_cost(report, name, unit, plain, belfry, count, INFINITY);
 }
 
-void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
-                    const double *plain, const double *belfry, size_t count, double share)
+/* Adds a row whose sides are compared by their ratio. `less`: a cost, not a rate. */
+static void row_ratio(struct bench_report *report, const char *name, const char *unit,
+                      const double *plain, const double *belfry, size_t count, double share,
+                      bool less)
 {
     struct bench_row *row = row_add(report, name);
     double parts[BENCH_SAMPLES];
@@ -116,9 +118,22 @@ void bench_row_rate(struct bench_report *report, const char *name, const char *u
     row->belfry = median(belfry, count);
     row->ratio = ratio(row->belfry, row->plain);
     row->goal = row->plain * share;
-    row->met = spread.median >= share && spread.low >= share;
+    row->met = less ? spread.median <= share && spread.low <= share
+                    : spread.median >= share && spread.low >= share;
     bench_note(report, "%s: %.3f times (quartiles %.3f, %.3f; %zu repetitions)", name,
                spread.median, spread.low, spread.high, count);
+}
+
+void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
+                    const double *plain, const double *belfry, size_t count, double share)
+{
+    row_ratio(report, name, unit, plain, belfry, count, share, false);
+}
+
+void bench_row_share(struct bench_report *report, const char *name, const char *unit,
+                     const double *plain, const double *belfry, size_t count, double share)
+{
+    row_ratio(report, name, unit, plain, belfry, count, share, true);
 }
 
 void bench_row_value(struct bench_report *report, const char *name, const char *unit, double plain,

@@ -75,6 +75,10 @@ void bench_row_cost(struct bench_report *report, const char *name, const char *u
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share);
 
+/* Adds a row for a cost: belfry must be at most `share` of plain, compared by repetition. */
+void bench_row_share(struct bench_report *report, const char *name, const char *unit,
+                     const double *plain, const double *belfry, size_t count, double share);
+
 /* Adds a row for a cost without a limit. */
 void bench_row_show(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count);
@@ -103,6 +107,6 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 /* --- the benchmarks --- */
 
 extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_record,
-    bench_specialize;
+    bench_specialize, bench_doorbell;
 
 #endif

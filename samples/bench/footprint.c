@@ -209,7 +209,7 @@ static uint32_t threads_read(struct thread_count threads[THREADS_MOST])
     return count;
 }
 
-static double second_idle(void)
+double footprint_second_idle(void)
 {
     struct thread_count before[THREADS_MOST], after[THREADS_MOST];
     double switches = 0;
@@ -253,7 +253,7 @@ void footprint_idle(const struct bench_options *options, enum bench_side which,
     if (result >= 0)
         result = submit(&side, 1, 1, gate, 1, done, value + 1);
     if (result >= 0) {
-        found->plain[0] = second_idle();
+        found->plain[0] = footprint_second_idle();
         found->count = 1;
         result = host_signal(&side, gate, 1);
     }

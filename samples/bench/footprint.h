@@ -15,7 +15,10 @@
 void footprint_late(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 
-/* Context switches of all other threads in one second without a call. */
+/* Context switches of all other threads in a second in which the caller sleeps. */
+double footprint_second_idle(void);
+
+/* The same of a process that has submitted work. */
 void footprint_idle(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../common/report.h"
+#include "doorbell_part.h"
 #include "footprint.h"
 #include "lane.h"
 #include "log_caller.h"
@@ -402,6 +403,15 @@ static const struct bench_part parts[] = {
     {"record-off", record_off},
     {"record-plain", record_plain},
     {"record-watched", record_watched},
+    {"doorbell-caller", doorbell_caller},
+    {"doorbell-tail", doorbell_tail},
+    {"doorbell-edge", doorbell_edge},
+    {"doorbell-rate", doorbell_rate},
+    {"doorbell-cpu", doorbell_cpu},
+    {"doorbell-hand-over", doorbell_hand_over},
+    {"doorbell-connect", doorbell_connect},
+    {"doorbell-victim", doorbell_victim},
+    {"doorbell-idle", doorbell_idle},
 };
 
 const struct bench_part *bench_part_find(const char *name)
