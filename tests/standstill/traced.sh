@@ -18,7 +18,7 @@ for end in TERM KILL exit; do
     while read -r line; do
         [ "$line" = ready ] || continue
         sleep 0.2
-        while [ $end = KILL ] && ! grep -q standstill KILL; do sleep 0.05; done # until the watchdog has told
+        while [ $end = KILL ] && ! grep -q 'waits for semaphore' KILL; do sleep 0.05; done # until the watchdog has told
         kill -$end $!
     done <out
     wait $!
@@ -27,7 +27,7 @@ for end in TERM KILL exit; do
     says report 'without an end when the trace ends:'
     says report '3D queue 0:0: execute 2 has been held for '
     says report 'to reach 3 (no signal of it is in the trace): no queue was given such a signal'
-    says json '"line": "standstill: packet 2 of 3D queue 0:0 waits for'
+    says json '"line": "standstill: '
     if [ $end = KILL ]; then
         says json '"ended": false'; says report 'the end: the program crashed, was killed'
         continue
