@@ -110,6 +110,7 @@ struct waiter {
     BfQueue queue;
     VkFence vkfence;
     VkSemaphore semaphore;
+    VkCommandBuffer commands;
     VkResult result;
 };
 
@@ -140,6 +141,49 @@ static void wait_for(void *argument)
     }
 }
 
+/* What becomes of a process, by the registry's values: it ends by a signal, or goes on. First of all
+ * tests: a child has the recoveries of its parent. */
+TEST(hangs_end_the_process_or_not)
+{
+    static const struct {
+        const char *settings;
+        int hangs, signal;
+    } rows[] = {
+        {"LEVEL=1", 1, SIGABRT},
+        {"LEVEL=2", 1, 0},
+        {"LIMIT_COUNT=0", 1, SIGABRT},
+        {"LIMIT_COUNT=1", 2, SIGABRT},
+        {"LIMIT_COUNT=1 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_TIME=1", 3, 0},
+        {"DEBUG_MODE=0", 1, SIGTRAP},
+        {"DEBUG_MODE=3 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=0", 2, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            char settings[160];
+            snprintf(settings, sizeof(settings), DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_%s",
+                     rows[i].settings);
+            signal(SIGABRT, SIG_DFL);
+            signal(SIGTRAP, SIG_DFL);
+            for (int n = 0; n < rows[i].hangs; n++) {
+                struct fixture f;
+                open_gpu(&f, settings);
+                BfQueue queue = make_queue_with(&f, 0);
+                stall_begin(&f, queue);
+                bfQueueWaitIdle(queue);
+                reset(&f);
+                close_gpu(&f);
+            }
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(rows[i].signal ? WIFSIGNALED(status) : WIFEXITED(status), 1);
+        assert_int_equal(rows[i].signal ? WTERMSIG(status) : WEXITSTATUS(status), rows[i].signal);
+    }
+}
+
 TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fixture, f, open_gpu,
             close_gpu, DELAY "300")
 {
@@ -156,7 +200,13 @@ TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fi
     struct waiter waiters[6];
     struct thread threads[6];
     for (int i = 0; i < count; i++) {
-        waiters[i] = (struct waiter){f, i, fence, queue, vkfence, semaphore, VK_INCOMPLETE};
+        waiters[i] = (struct waiter){.f = f,
+                                     .kind = i,
+                                     .fence = fence,
+                                     .queue = queue,
+                                     .vkfence = vkfence,
+                                     .semaphore = semaphore,
+                                     .result = VK_INCOMPLETE};
         thread_start(&threads[i], wait_for, &waiters[i]);
     }
     for (int i = 0; i < count; i++) {
@@ -169,6 +219,36 @@ TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fi
     reset(f);
     f->icd.quiesce();
     vkDestroyFence(f->device, vkfence, NULL);
+}
+
+/* Whatever the GPU still does of it, and the driver knows of no loss: nobody is told twice, no value
+ * comes back, and what was dropped isn't handed over. */
+TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, open_gpu, close_gpu,
+            DELAY "100")
+{
+    BfQueue queue = make_queue_with(f, 0), behind = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfFence fence = make_fence(f, 0), native = make_native_fence(f, 0);
+    BfEvent event = make_event(f);
+    VkEvent stall = stall_begin(f, queue);
+    queue_signal(queue, fence, 7);
+    queue_signal(queue, native, 7);
+    execute(queue, write_word(f, queue, 0, 5));
+    queue_wait(behind, make_fence(f, 0), 1);
+    execute(behind, write_word(f, behind, 1, 6));
+    set_event_on(fence, 7, event);
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    await_event(event);
+    stall_end(f, stall);
+    f->icd.quiesce();
+    assert_int_equal(counters_of(f).eventsSet, 1);
+    assert_false(take_event(event));
+    assert_value(fence, UINT64_MAX);
+    assert_value(native, UINT64_MAX);
+    assert_int_equal(read_word(f, 1), 0);
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_HUNG);
+    f->lost = true;
+    f->icd.lose();
 }
 
 /* Beside the submissions: what its fence logs say last, by names. */
@@ -208,7 +288,8 @@ TEST_AROUND(last_log_entries_are_told, struct fixture, f, open_gpu, close_gpu, D
 static void blame_the_second(int first)
 {
     struct fixture f;
-    open_gpu(&f, DELAY "40");
+    /* With those of other tests these are more than a process may recover from. */
+    open_gpu(&f, DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63");
     BfQueue hangs = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
     BfQueue waits = make_queue_with(&f, first == 0 ? BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT : 0);
     BfFence fence = make_fence(&f, 0);
@@ -276,24 +357,29 @@ TEST_AROUND(a_hang_may_be_ignored, struct fixture, f, open_gpu, close_gpu,
     assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
 }
 
-/* The process ends: by tdr_level, and by the first hang where none may be recovered. */
-TEST(too_many_hangs_end_the_process)
+/* Who is still in the driver when tdr_ddi_delay is over is named. */
+static void execute_one(void *argument)
 {
-    static const char *const settings[] = {DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LEVEL=1",
-                                           DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=0"};
-    for (int i = 0; i < 2; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            struct fixture f;
-            signal(SIGABRT, SIG_DFL);
-            open_gpu(&f, settings[i]);
-            stall_begin(&f, make_queue_with(&f, 0));
-            for (;;)
-                pause();
-        }
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    }
+    struct waiter *w = argument;
+    VkCommandBuffer commands = w->commands;
+    w->result = bfQueueExecute(w->queue, 1, &commands);
+}
+
+TEST_AROUND(calls_that_stay_in_the_driver_are_told, struct fixture, f, open_gpu, close_gpu,
+            DELAY "100 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DELAY=50 "
+                  "VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
+{
+    BfQueue queue = make_queue_with(f, 0), stuck = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    struct waiter w = {.f = f, .queue = stuck, .commands = write_word(f, stuck, 0, 1)};
+    struct thread thread;
+    stall_begin(f, queue);
+    f->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    thread_start(&thread, execute_one, &w);
+    f->icd.await_blocked(1);
+    expect("hasn't left the driver 50 ms after the loss");
+    f->icd.set_block(NULL);
+    f->icd.release(UINT64_MAX);
+    thread_join(&thread);
+    reset(f);
+    f->icd.quiesce();
 }
