@@ -284,8 +284,8 @@ TEST_AROUND(presents, struct made, m, made_begin, made_finish, true)
     char *svg = picture(m, 2);
     xml_check(svg);
     static const char *const texts[] = {">presents<", ">4 waits for execute 3<",
-                                        "present 4 of queue: 897.0 µs in the call, of "
-                                        "which 597.0 µs for execute 3",
+                                        ("present 4 of queue: 897.0 µs in the call, of "
+                                         "which 597.0 µs for execute 3"),
                                         "present 2 of queue: 897.0 µs in the call, of which"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (!strstr(svg, texts[i]))
