@@ -78,6 +78,7 @@ struct bf_packet {
     uint32_t log_slots; /* slots of its entries (log/writer.h) */
     uint32_t log_notes; /* notes among its entries */
     /* For the watchdog (scheduler/watch.h), if there is one: */
+    const struct bf_queue *queue; /* NULL: it is no packet of a queue's */
     uint64_t number; /* of it in its queue, or of the last execution or batch before it */
     VkCommandBuffer buffers[2]; /* the program's first ones */
     uint32_t buffer_count;

@@ -145,9 +145,7 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
     return ahead > reached ? ahead : reached;
 }
 
-/* May others signal it, and is no fence here on it? A fence's values may come from work that is
- * held, or from the CPU. */
-static bool semaphore_is_outside(struct bf_semaphore *sem)
+bool bf_semaphore_is_outside(const struct bf_semaphore *sem)
 {
     return atomic_load(&sem->outside) && atomic_load(&sem->fences) == 0;
 }
@@ -163,7 +161,7 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
         return true; /* what is left of its waits is over */
     if (!sem->timeline || !atomic_load_explicit(&sem->external, memory_order_relaxed))
         return false;
-    if (rule == BF_WAIT_NATIVE && semaphore_is_outside(sem))
+    if (rule == BF_WAIT_NATIVE && bf_semaphore_is_outside(sem))
         return true;
     uint64_t value;
     return bf_semaphore_counter(scheduler, sem, &value) && value >= target;

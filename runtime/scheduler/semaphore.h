@@ -127,6 +127,10 @@ struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemapho
 void bf_semaphore_reference(struct bf_semaphore *sem);
 void bf_semaphore_release(struct bf_semaphore *sem);
 
+/* May others signal it, and is no fence here on it? A fence's values may come from work that is
+ * held, or from the CPU. */
+bool bf_semaphore_is_outside(const struct bf_semaphore *sem);
+
 /* May a wait (BF_FOR_WAIT) or a signal (BF_FOR_SIGNAL) with this target go to the driver? */
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule);

@@ -140,7 +140,7 @@ static void submission_add_wait(struct bf_submission *submission, const struct b
                                 VkSemaphore handle, uint64_t value)
 {
     submission->wait_count++;
-    if (submission->outside || (sem && !atomic_load(&sem->external)))
+    if (submission->outside || (sem && !bf_semaphore_is_outside(sem)))
         return;
     submission->outside = (uint64_t)handle;
     submission->outside_value = sem && !sem->timeline ? 0 : value;
@@ -150,6 +150,7 @@ void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet)
 {
     if (!queue->scheduler->watch)
         return;
+    packet->queue = queue;
     packet->number = atomic_load(&queue->numbered);
     if (packet->kind == BF_PACKET_EXECUTE || packet->kind == BF_PACKET_BIND_SPARSE)
         packet->number = atomic_fetch_add(&queue->numbered, 1) + 1;

@@ -187,7 +187,10 @@ static void search_waits(struct search *s, uint32_t *path, bool *met)
         }
         if (served && ends && first)
             search_add_circle(s, i, path, met);
-        struct bf_case *found = served ? NULL : search_add(s, BF_CASE_MISSING, queue->age_ns);
+        struct bf_case *found =
+            served
+                ? NULL
+                : search_add(s, queue->on_gpu ? BF_CASE_OUTSIDE : BF_CASE_MISSING, queue->age_ns);
         if (found) {
             found->queue = i;
             found->key = key_add_queue(graph, found->key, i);
@@ -215,7 +218,7 @@ static void search_engines(struct search *s)
     for (uint32_t i = 0; i < graph->engine_count; i++) {
         const struct bf_graph_engine *e = &graph->engines[i];
         busy = busy || e->busy;
-        if (!e->busy || engine_may_wait_for_another(graph, i))
+        if (!e->busy || (e->outside[0] && e->listed) || engine_may_wait_for_another(graph, i))
             continue;
         struct bf_case *found =
             search_add(s, e->outside[0] ? BF_CASE_OUTSIDE : BF_CASE_BUSY, e->busy_ns);

@@ -38,7 +38,7 @@ struct bf_case {
     uint64_t key;    /* SS-3 */
     uint64_t age_ns; /* of a circle, of its youngest member */
     uint32_t engine; /* BUSY, OUTSIDE, CALL, TAKEN */
-    uint32_t queue;  /* MISSING, TAKEN */
+    uint32_t queue;  /* MISSING, TAKEN, OUTSIDE: if it isn't NONE, the node */
     /* CIRCLE: queues, each with the signal that it waits for, which is the next one's (of the last,
      * the first's). Of a larger one, the first few. */
     uint32_t member_count, more_members;

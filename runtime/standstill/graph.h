@@ -2,7 +2,8 @@
 /*
  * Who waits for whom, as plain values: what snapshot.c copies out of a device, and what a test
  * makes by hand. A queue stands at its first packet, so queues are the nodes; a wait and the
- * signals that are still in queues, which could satisfy it, are the edges.
+ * signals that are still in queues, which could satisfy it, are the edges. What an engine has
+ * accepted behind an unsatisfied wait for outside (scheduler/outside.h) is a node like a queue.
  */
 #ifndef BELFRY_STANDSTILL_GRAPH_H
 #define BELFRY_STANDSTILL_GRAPH_H
@@ -45,13 +46,14 @@ enum bf_graph_state {
 };
 
 struct bf_graph_queue {
-    char name[BF_GRAPH_NAME];
+    char name[BF_GRAPH_NAME]; /* on the GPU, of the first packet's queue */
     const void *key;
     uint32_t engine;
     enum bf_graph_state state;
     uint64_t age_ns; /* since its first packet became its first, or was appended */
     uint64_t packet; /* its number; of a wait of its own, of the packet before it */
     bool waits;      /* the first packet is a wait: bfQueueWait */
+    bool on_gpu;     /* it is what an engine has accepted behind a wait for outside */
     uint32_t packets;
     uint64_t numbered; /* packets that it was given, since its creation */
     uint32_t object;   /* what it waits for, first of all */
@@ -71,6 +73,7 @@ struct bf_graph_engine {
     uint32_t waits;              /* semaphores that it waits for on the GPU */
     char
         outside[BF_GRAPH_NAME]; /* one of them that others may signal, and that isn't reached; "" */
+    bool listed;                /* and it is among what stands as a node */
     uint64_t outside_value;     /* wanted; 0: it is binary */
     uint64_t outside_has;
 

@@ -157,12 +157,13 @@ static void engines_fill(struct bf_live_view *v, struct bf_scheduler *scheduler,
 static void queues_fill(struct bf_live_view *v, const struct bf_graph *graph)
 {
     char text[BF_CASE_TEXT];
-    v->queues_all = graph->queue_count;
+    for (uint32_t i = 0; i < graph->queue_count; i++)
+        v->queues_all += !graph->queues[i].on_gpu;
     /* Those that have something held first: of many, they are to be seen. */
     for (int held = 1; held >= 0; held--) {
         for (uint32_t i = 0; i < graph->queue_count && v->queue_count < BF_LIVE_QUEUES; i++) {
             const struct bf_graph_queue *from = &graph->queues[i];
-            if ((from->packets > 0) != (held == 1))
+            if (from->on_gpu || (from->packets > 0) != (held == 1))
                 continue;
             struct bf_live_queue *to = &v->queues[v->queue_count++];
             text_copy(to->name, sizeof(to->name), from->name);

@@ -136,7 +136,9 @@ static uint32_t object_of_semaphore(struct builder *b, struct bf_semaphore *sem,
     if (!object)
         return BF_GRAPH_NONE;
     object->kind = kind;
-    object->outside = atomic_load(&sem->external);
+    /* What a fence alone has made known, the program may signal without Belfry's knowledge. */
+    object->outside =
+        atomic_load(&sem->outside) || (atomic_load(&sem->external) && sem->fence_count);
     object->value = sem->timeline ? semaphore_value(b, sem) : 0;
     semaphore_write_name(b, (uint64_t)sem->handle, object->name);
     return b->graph->object_count - 1;
@@ -296,6 +298,76 @@ static void queue_add(struct builder *b, struct bf_queue *queue)
     g->queues[index] = node;
 }
 
+/* The wait because of which a packet that the driver has accepted isn't grounded, or NULL. */
+static struct bf_sync *packet_outside_wait(struct builder *b, struct bf_packet *packet)
+{
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        struct bf_sync *wait = &packet->waits[i];
+        if (wait->sem && !bf_semaphore_ready(b->scheduler, wait->sem, BF_FOR_WAIT, wait->target,
+                                             BF_WAIT_GROUNDED))
+            return wait;
+    }
+    return NULL;
+}
+
+/* Its operations: the driver has its binary waits, so they have been counted. */
+static void packet_add_on_gpu(struct builder *b, struct bf_packet *packet, uint32_t place)
+{
+    struct bf_graph_signal entry = {
+        .queue = b->graph->queue_count - 1, .place = place, .packet = packet->number};
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        const struct bf_sync *s = &packet->signals[i];
+        if (!s->sem || atomic_load(&s->sem->reached[BF_FOR_WAIT]) >= bf_sync_signalled(s))
+            continue;
+        entry.value = bf_sync_signalled(s);
+        entry.object = object_of_semaphore(b, s->sem, BF_FOR_WAIT);
+        signal_add(b, entry);
+    }
+    const struct bf_sync *wait = packet_outside_wait(b, packet);
+    if (!wait)
+        return;
+    entry.value = wait->target;
+    entry.object = object_of_semaphore(b, wait->sem, BF_FOR_WAIT);
+    wait_add(b, entry);
+}
+
+/* What the engine has accepted behind an unsatisfied wait for outside. The batch lock is held. */
+static void engine_add_list(struct builder *b, struct bf_engine *engine,
+                            const struct bf_standstill_engine *seen)
+{
+    struct bf_graph *g = b->graph;
+    struct bf_packet *first = engine->outside.first;
+    const struct bf_sync *wait = NULL;
+    while (first && !(wait = packet_outside_wait(b, first)))
+        first = first->next; /* a look at the list is yet to come (OW-4) */
+    if (!first)
+        return;
+    void *larger = grow(b, g->queues, g->queue_count, &b->queue_room, sizeof(*g->queues));
+    if (!larger)
+        return;
+    g->queues = larger;
+    uint32_t index = g->queue_count++;
+    struct bf_graph_queue node = {
+        .key = &engine->outside,
+        .engine = engine->base.number,
+        .state = BF_GRAPH_HELD,
+        .on_gpu = true,
+        .age_ns = seen->busy ? b->now_ns - seen->busy_since_ns : 0,
+        .packet = first->number,
+        .object = object_of_semaphore(b, wait->sem, BF_FOR_WAIT),
+        .value = wait->target,
+    };
+    if (first->queue)
+        bf_snapshot_name_queue((struct bf_queue *)first->queue, b->names, node.name);
+    else
+        snprintf(node.name, sizeof(node.name), "VkQueue %u:%u", engine->base.family,
+                 engine->base.index);
+    for (struct bf_packet *p = first; p; p = p->next)
+        packet_add_on_gpu(b, p, node.packets++);
+    b->failed = b->failed || node.object == BF_GRAPH_NONE;
+    g->queues[index] = node;
+}
+
 static bool engine_lock_batches(struct bf_engine *engine)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -365,17 +437,31 @@ static void submission_write_content(struct builder *b, const struct bf_submissi
         snprintf(text + n, BF_GRAPH_NAME - (size_t)n, "%slabel '%s'", n ? ", in " : "", s->labels);
 }
 
-/* The semaphore that others may signal, if it hasn't reached what is waited for. Nobody may destroy
- * it: the submission hasn't ended. */
-static void engine_add_outside(struct builder *b, const struct bf_submission *s,
+static bool engine_has_list(const struct bf_graph *graph, uint32_t engine)
+{
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        if (graph->queues[i].on_gpu && graph->queues[i].engine == engine)
+            return true;
+    }
+    return false;
+}
+
+/* The semaphore that others may signal, if it hasn't reached what is waited for. Of one that Belfry
+ * knows, the engine's list says so. Of others, nobody may destroy it: the submission hasn't
+ * ended. */
+static void engine_add_outside(struct builder *b, const struct bf_submission *s, uint32_t number,
                                struct bf_graph_engine *e)
 {
     const struct bf_gpu *gpu = &b->scheduler->gpu;
     VkSemaphore handle;
     memcpy(&handle, &s->outside, sizeof(handle));
+    e->listed = engine_has_list(b->graph, number);
     if (!s->outside)
         return;
-    if (s->outside_value &&
+    bool known = s->outside_value && bf_semaphore_find(b->scheduler, handle);
+    if (known && !e->listed)
+        return;
+    if (s->outside_value && !known &&
         (gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, handle, &e->outside_has) != VK_SUCCESS ||
          e->outside_has >= s->outside_value))
         return;
@@ -403,7 +489,7 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
             memcpy(e->queue, b->graph->queues[i].name, sizeof(e->queue));
     }
     submission_write_content(b, &s, e->content);
-    engine_add_outside(b, &s, e);
+    engine_add_outside(b, &s, number, e);
 }
 
 /* The call that has lasted longest, if it still does; but for one that waits for the GPU, each other
@@ -439,7 +525,9 @@ static void engine_add(struct builder *b, const struct bf_standstill_engine *see
     struct bf_graph_engine *e = &b->graph->engines[number];
     snprintf(e->name, sizeof(e->name), "VkQueue %u:%u", engine->base.family, engine->base.index);
     for (uint32_t i = 0, alone = 0; i < b->graph->queue_count; i++) {
-        if (b->graph->queues[i].engine == number && alone++ == 0)
+        if (b->graph->queues[i].engine != number || b->graph->queues[i].on_gpu)
+            continue;
+        if (alone++ == 0)
             memcpy(e->name, b->graph->queues[i].name, sizeof(e->name));
         else if (alone > 1)
             snprintf(e->name, sizeof(e->name), "VkQueue %u:%u, which %u queues share",
@@ -467,6 +555,8 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
         }
         for (uint32_t k = 0; k < engine->queue_count && !b.failed; k++)
             queue_add(&b, engine->queues[k]);
+        if (!b.failed)
+            engine_add_list(&b, engine, &engines[i]);
         bf_lock_release(&engine->batch_lock);
     }
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++)

@@ -31,7 +31,9 @@ static void put_age(struct writer *w, uint64_t ns)
 
 static void put_packet(struct writer *w, const struct bf_graph_queue *queue)
 {
-    if (!queue->waits)
+    if (queue->on_gpu && !queue->packet)
+        put(w, "a submission on %s", queue->name);
+    else if (!queue->waits)
         put(w, "packet %" PRIu64 " of %s", queue->packet, queue->name);
     else if (queue->packet)
         put(w, "%s, behind its packet %" PRIu64 ",", queue->name, queue->packet);
@@ -47,8 +49,8 @@ static void put_wanted(struct writer *w, const struct bf_graph_queue *queue)
     else if (object->kind == BF_GRAPH_BINARY_USED)
         put(w, " is to signal %s, for whose last signal somebody has yet to wait", object->name);
     else
-        put(w, " waits for %s to reach %" PRIu64 " (has %" PRIu64 ")", object->name, queue->value,
-            object->value);
+        put(w, " waits%s for %s to reach %" PRIu64 " (has %" PRIu64 ")",
+            queue->on_gpu ? " on the GPU" : "", object->name, queue->value, object->value);
 }
 
 /* "packet 3 of compute queue 1:0 waits for semaphore 'frame' to reach 7 (has 5)" */
@@ -140,16 +142,25 @@ static void put_busy(struct writer *w, const struct bf_case *found)
 
 static void put_outside(struct writer *w, const struct bf_case *found)
 {
-    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
-    put_submission(w, e);
+    const struct bf_graph_queue *queue = NULL;
+    const struct bf_graph_engine *e = NULL;
+    if (found->queue != BF_GRAPH_NONE)
+        put_packet(w, queue = &w->graph->queues[found->queue]);
+    else
+        put_submission(w, e = &w->graph->engines[found->engine]);
     put(w, " has waited on the GPU for ");
     put_age(w, found->age_ns);
-    if (e->outside_value)
+    if (queue)
+        put(w, ": %s is to reach %" PRIu64 " (has %" PRIu64 ")",
+            w->graph->objects[queue->object].name, queue->value,
+            w->graph->objects[queue->object].value);
+    else if (e->outside_value)
         put(w, ": %s is to reach %" PRIu64 " (has %" PRIu64 ")", e->outside, e->outside_value,
             e->outside_has);
     else
         put(w, ": %s is to be signalled", e->outside);
     put(w, ", by the host or by somebody outside of the device");
+    put_behind(w, found->behind);
 }
 
 static void put_thread(struct writer *w, const struct bf_graph_engine *e)

@@ -14,35 +14,6 @@
 
 static const uint32_t two[] = {2, WORLD_END};
 
-static VkSemaphore exportable(struct device *w)
-{
-    const VkExportSemaphoreCreateInfo exported = {
-        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
-        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exported,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
-    VkSemaphore semaphore;
-    assert_success(vkCreateSemaphore(w->device, &info, NULL, &semaphore));
-    return semaphore;
-}
-
-/* Another semaphore with the same payload. */
-static VkSemaphore import_of(struct device *w, VkSemaphore semaphore)
-{
-    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
-                                         .handleType =
-                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    int fd = -1;
-    assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
-    VkSemaphore copy = vulkan_timeline(w->device, 0);
-    const VkImportSemaphoreFdInfoKHR import = {
-        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = copy,
-        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
-    assert_success(vkImportSemaphoreFdKHR(w->device, &import));
-    return copy;
-}
-
 /* Signalled under another name, by the host or a queue, while a packet is held for it. */
 TEST(test_external_semaphores)
 {
@@ -50,7 +21,7 @@ TEST(test_external_semaphores)
     for (size_t i = 0; i < 2; i++) {
         struct device w;
         world_open(&w, shapes[i], two);
-        VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine),
+        VkSemaphore mine = world_exportable(&w), theirs = world_import_of(&w, mine),
                     done = vulkan_timeline(w.device, 0);
         for (uint64_t round = 1; round <= 8; round++) {
             bool swap = round % 2;
@@ -84,7 +55,7 @@ TEST(test_external_many)
     static const uint32_t eight[] = {8, WORLD_END};
     struct device w;
     world_open(&w, "SHAPE=q1", eight);
-    VkSemaphore mine = exportable(&w), theirs = import_of(&w, mine), done[8];
+    VkSemaphore mine = world_exportable(&w), theirs = world_import_of(&w, mine), done[8];
     for (uint32_t i = 0; i < 8; i++) {
         done[i] = vulkan_timeline(w.device, 0);
         assert_submitted(w.queues[0][i], .wait = mine, .wait_value = 8 - i, .signal = done[i],
@@ -105,7 +76,7 @@ TEST(test_external_many)
 /* A lost device ends the watch. */
 DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
 {
-    VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
+    VkSemaphore mine = world_exportable(w), theirs = world_import_of(w, mine);
     VkFence fence = vulkan_fence(w->device, false);
     assert_submitted(w->queues[0][0], .wait = mine, .wait_value = 1, .fence = fence);
     w->icd.lose();
@@ -119,7 +90,7 @@ DEVICE_TEST(test_external_and_lost, "SHAPE=q1 QUIET=1", two)
 /* L-7: so does its destruction, though the driver never ends the watcher's wait. */
 DEVICE_TEST(test_external_and_stuck, "SHAPE=q1 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DELAY=100", two)
 {
-    VkSemaphore mine = exportable(w), theirs = import_of(w, mine);
+    VkSemaphore mine = world_exportable(w), theirs = world_import_of(w, mine);
     w->icd.set_block(&(struct belfry_icd_block){
         .command = "vkWaitSemaphores", .first = 1, .every = 1, .late = true});
     assert_submitted(w->queues[0][0], .wait = mine, .wait_value = 1);
@@ -141,9 +112,9 @@ struct outside {
 
 static struct outside outside_begin(struct device *w)
 {
-    struct outside o = {exportable(w), VK_NULL_HANDLE, vulkan_timeline(w->device, 0),
+    struct outside o = {world_exportable(w), VK_NULL_HANDLE, vulkan_timeline(w->device, 0),
                         vulkan_binary(w->device), vulkan_counters(&w->icd).submit_infos};
-    o.theirs = import_of(w, o.mine);
+    o.theirs = world_import_of(w, o.mine);
     return o;
 }
 
@@ -288,9 +259,9 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
     VkQueue *q = w->queues[0];
     struct screen s;
     screen_open(w, &s, NULL, 0);
-    VkSemaphore acquired = vulkan_binary(w->device), other = exportable(w),
-                theirs = import_of(w, other), inside = exportable(w),
-                copy = import_of(w, inside); /* which nobody signals */
+    VkSemaphore acquired = vulkan_binary(w->device), other = world_exportable(w),
+                theirs = world_import_of(w, other), inside = world_exportable(w),
+                copy = world_import_of(w, inside); /* which nobody signals */
     uint32_t image;
     for (uint64_t round = 1; round <= 5; round++) {
         struct outside o = outside_begin(w);

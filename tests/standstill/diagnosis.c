@@ -41,7 +41,7 @@ static uint32_t object(struct made *m, char letter)
 
 /* "A: s<5 t=1 u<2 t=2 B!: t=1": queue A waits for s to reach 5; a packet behind that signals t to
  * 1, and a third one waits for u and signals t to 2. Nothing but its engine, the second one, keeps
- * B. Each queue has stood for two seconds; "A/:" for half of one. */
+ * B. Each queue has stood for two seconds; "A/:" for half of one; "A#:" is on the GPU. */
 static void make(struct made *m, const char *text)
 {
     *m = (struct made){.graph = {.objects = m->objects,
@@ -63,6 +63,7 @@ static void make(struct made *m, const char *text)
             queue->age_ns = word[1] == '/' ? S / 2 : 2 * S;
             queue->state = word[1] == '!' ? BF_GRAPH_GOING : BF_GRAPH_HELD;
             queue->engine = word[1] == '!';
+            queue->on_gpu = word[1] == '#';
             place = 0;
             waited = true;
             continue;
@@ -177,6 +178,14 @@ TEST(test_graphs)
          WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
                               "signal it; 2 more queues wait for it"},
         {"A: s<1 t=1 B: t<1 s=1 C!: s=1", ""},
+        /* Accepted behind a wait for outside. */
+        {"A: s<1 B#: x<1 s=1", "packet 1 of B has waited on the GPU for 2.0 s: x is to reach 1 "
+                               "(has 0), by the host or by "
+                               "somebody outside of the device; 1 more queue waits for it"},
+        {"A: s<1 x=1 B#: x<1 s=1",
+         "a circle, unless somebody outside of the device signals, for 2.0 s: " WAITS(
+             "A", "s", "1") ", which packet 2 of B would signal; packet 1 of B waits on the GPU "
+                            "for x to reach 1 (has 0), which packet 2 of A would signal"},
         /* A second wait, of the same packet or of one before the signal, has to be satisfied, too:
          * then one signal is not enough, or another one is. */
         {"A: f<1 g<1 t=1 B: t<1 f=1 u=1 C: u<1 g=1",

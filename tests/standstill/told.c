@@ -231,6 +231,55 @@ TEST(test_stuck_present)
     }
 }
 
+/* What a VkQueue has accepted behind a wait for outside is no GPU's work that lasts: told is who is
+ * to signal, once, and how many wait because of it. */
+TEST(test_outside)
+{
+    static const uint32_t five[] = {5, WORLD_END};
+    struct device w;
+    told_begin();
+    world_open(&w, "SHAPE=q4 QUIET=1", five); /* the first and the last share a VkQueue */
+    VkSemaphore mine = world_exportable(&w), theirs = world_import_of(&w, mine),
+                t = named_timeline(&w, "passed on");
+    name(&w, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)mine, "theirs");
+    assert_submitted(w.queues[0][1], .wait = mine, .wait_value = 3, .signal = t, .signal_value = 1);
+    assert_submitted(w.queues[0][1], .signal = t, .signal_value = 2);
+    assert_submitted(w.queues[0][2], .wait = t, .wait_value = 1);
+    assert_submitted(w.queues[0][0], .wait = t, .wait_value = 2);
+    told_expect("packet 1 of 3D queue 0:1 has waited on the GPU for ?.? s: semaphore 'theirs' is "
+                "to reach 3 (has 0), by the host or by somebody outside of the device; 2 more "
+                "queues wait for it");
+    /* The host is to signal something else. */
+    assert_submitted(w.queues[0][4], .wait = t, .wait_value = 3);
+    told_expect("packet 1 of 3D queue 0:4 waits for semaphore 'passed on' to reach 3 (has 0) for "
+                "?.? s: nobody has submitted such a signal; the host may still signal it");
+    vulkan_signal(w.device, theirs, 3);
+    while (vulkan_value(w.device, t) < 2)
+        sched_yield();
+    vulkan_signal(w.device, t, 3);
+    assert_success(vkDeviceWaitIdle(w.device));
+    vulkan_destroy(w.device, mine, theirs, t);
+    told_close(&w);
+}
+
+/* A semaphore that others may be given, and weren't: nobody outside keeps who waits for it. */
+TEST(test_exportable)
+{
+    struct device w;
+    VkSemaphore a;
+    told_open(&w, "SHAPE=q2 QUIET=1");
+    a = world_exportable(&w);
+    w.icd.hold_before_signals(true);
+    assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 7), .signal = a,
+                     .signal_value = 1);
+    assert_submitted(w.queues[0][1], .wait = a, .wait_value = 1);
+    told_expect("the GPU has been busy with packet 1 of 3D queue 0:0 for *");
+    w.icd.hold_before_signals(false);
+    assert_success(vkDeviceWaitIdle(w.device));
+    vkDestroySemaphore(w.device, a, NULL);
+    told_close(&w);
+}
+
 /* SS-6: half a second in which the process is stopped. */
 TOLD_TEST(test_stopped)
 {

@@ -155,3 +155,31 @@ uint64_t world_accepted(struct device *w)
     struct belfry_icd_counters c = vulkan_counters(&w->icd);
     return c.submit_calls + c.bind_sparse_calls + c.presents;
 }
+
+VkSemaphore world_exportable(struct device *w)
+{
+    const VkExportSemaphoreCreateInfo exported = {
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO), .pNext = &exported,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &type};
+    VkSemaphore semaphore;
+    assert_success(vkCreateSemaphore(w->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+VkSemaphore world_import_of(struct device *w, VkSemaphore semaphore)
+{
+    const VkSemaphoreGetFdInfoKHR get = {VK_TYPE(SEMAPHORE_GET_FD_INFO_KHR), .semaphore = semaphore,
+                                         .handleType =
+                                             VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    assert_success(vkGetSemaphoreFdKHR(w->device, &get, &fd));
+    VkSemaphore copy = vulkan_timeline(w->device, 0);
+    const VkImportSemaphoreFdInfoKHR import = {
+        VK_TYPE(IMPORT_SEMAPHORE_FD_INFO_KHR), .semaphore = copy,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT, .fd = fd};
+    assert_success(vkImportSemaphoreFdKHR(w->device, &import));
+    return copy;
+}

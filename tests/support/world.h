@@ -59,4 +59,9 @@ uint64_t world_accepted(struct device *w);
     }                                                                                              \
     static void name_##_on(struct device *w)
 
+/* A timeline semaphore that others may be given; another one with the same payload, by which
+ * somebody whom Belfry doesn't know signals it. */
+VkSemaphore world_exportable(struct device *w);
+VkSemaphore world_import_of(struct device *w, VkSemaphore semaphore);
+
 #endif
