@@ -4,6 +4,9 @@
  */
 #include "support/fixture.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 /* ------------------------------------------------------------------------ Everything pending -- */
 
 enum { THREADS = 7 };
@@ -357,4 +360,42 @@ TEST(what_the_driver_knows_of_a_loss_is_told)
         assert_success(bfSetMessageCallback(NULL, NULL));
         fixture_close(&f);
     }
+}
+
+static bool file_has(const char *path, const char *text)
+{
+    static char bytes[1 << 16];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    return memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
+/* The trace so far is in its file while the device is still there. */
+TEST(the_trace_is_saved)
+{
+    char folder[] = "/tmp/belfry-loss-XXXXXX", path[64], environment[128];
+    struct fixture f;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/trace", folder);
+    snprintf(environment, sizeof(environment), "VK_BELFRY_MULTI_ENGINE_TRACE=%s", path);
+    struct environment saved;
+    environment_set(&saved, environment);
+    fixture_open(&f, NULL);
+    environment_restore(&saved);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence fence = make_fence(&f, 0);
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "the last word"));
+    execute(queue, write_word(&f, queue, 0, 1));
+    queue_signal(queue, fence, 1);
+    f.icd.quiesce();
+    f.lost = true;
+    f.icd.lose();
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    while (!file_has(path, "the last word")) /* a thread writes it */
+        sched_yield();
+    fixture_close(&f);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
