@@ -62,6 +62,19 @@ void sample_ring_destroy(struct sample_ring *r)
     *r = (struct sample_ring){0};
 }
 
+VkResult sample_ring_append(struct sample_ring *r, const BfRingEntry *entry)
+{
+    VkResult result;
+    while ((result = bfAppendToRing(&r->writer, entry)) == VK_NOT_READY) {
+        if (__atomic_load_n(r->writer.pStatus, __ATOMIC_ACQUIRE) ==
+            BF_DOORBELL_STATUS_DISCONNECTED_ABORT)
+            return sample_ring_connect(r); /* says why */
+        sched_yield();
+    }
+    r->last = entry->progressValue;
+    return result;
+}
+
 VkResult sample_ring_execute(struct sample_ring *r, uint32_t command_buffer)
 {
     const BfRingEntry entry = {
@@ -70,12 +83,8 @@ VkResult sample_ring_execute(struct sample_ring *r, uint32_t command_buffer)
         .waitFence = BF_RING_NONE,
         .signalFence = BF_RING_NONE,
     };
-    VkResult result;
-    while ((result = bfSubmitToRing(&r->writer, &entry)) == VK_NOT_READY)
-        sched_yield();
-    if (result == VK_SUCCESS)
-        r->last = entry.progressValue;
-    return result;
+    VkResult result = sample_ring_append(r, &entry);
+    return result == VK_SUCCESS ? bfRingDoorbell(&r->writer) : result;
 }
 
 VkResult sample_ring_wait(const struct sample_ring *r)

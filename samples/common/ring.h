@@ -25,8 +25,11 @@ VkResult sample_ring_connect(const struct sample_ring *ring);
 /* What has been written must be complete. Accepts a zeroed one. */
 void sample_ring_destroy(struct sample_ring *ring);
 
-/* Writes an entry with the command buffer of that number, and the next progress value, and rings.
- * Where the ring is full, it lets other threads run until there is room. */
+/* Writes an entry, whose progress value becomes `last`, without ringing. Where the ring is full, it
+ * lets other threads run until there is room, or the queue has been ended. */
+VkResult sample_ring_append(struct sample_ring *ring, const BfRingEntry *entry);
+
+/* Writes an entry with the command buffer of that number, and the next progress value, and rings. */
 VkResult sample_ring_execute(struct sample_ring *ring, uint32_t command_buffer);
 
 /* Until the last entry is complete. */

@@ -7,12 +7,13 @@
 needs_validation
 small=(--size 160x90)
 
-for sample in async engines streaming training; do
-    run plain bare "$bin/$sample" "${small[@]}" --frames 5 --out bare.png
+for sample in async engines streaming training 'doorbell --no-counters'; do
+    read -r sample plain <<<"$sample"
+    run plain bare "$bin/$sample" "${small[@]}" --frames 5 --out bare.png $plain
     [[ $code != 77 ]] || skip "$(<bare.err)"
     exits 0 bare
     for how in validated above below; do
-        run $how $sample.$how "$bin/$sample" "${small[@]}" --frames 5 --out $how.png
+        run $how $sample.$how "$bin/$sample" "${small[@]}" --frames 5 --out $how.png $plain
         exits 0 $sample.$how
         silent $sample.$how
         same bare.png $how.png
