@@ -229,8 +229,8 @@ double footprint_second_idle(void)
     return switches;
 }
 
-void footprint_idle(const struct bench_options *options, enum bench_side which,
-                    struct bench_found *found)
+static void idle(const struct bench_options *options, enum bench_side which, bool rests,
+                 struct bench_found *found)
 {
     struct side side = {0};
     VkSemaphore gate = VK_NULL_HANDLE, done = VK_NULL_HANDLE;
@@ -252,13 +252,17 @@ void footprint_idle(const struct bench_options *options, enum bench_side which,
     /* A packet that nobody has released: Belfry must not poll for it. */
     if (result >= 0)
         result = submit(&side, 1, 1, gate, 1, done, value + 1);
-    if (result >= 0) {
+    if (result >= 0 && !rests)
         found->plain[0] = footprint_second_idle();
-        found->count = 1;
+    if (result >= 0)
         result = host_signal(&side, gate, 1);
-    }
     if (result >= 0)
         result = side_wait(&side, done, value + 1);
+    if (result >= 0 && rests) {
+        milliseconds_sleep(1500);
+        found->plain[0] = footprint_second_idle();
+    }
+    found->count = result == VK_SUCCESS;
     if (result != VK_SUCCESS)
         bench_found_nothing(found, "an idle process: %s", sample_result_name(result));
 out:
@@ -266,6 +270,32 @@ out:
     side.vk.vkDestroySemaphore(side.device, done, NULL);
     side.vk.vkDestroySemaphore(side.device, gate, NULL);
     side_close(&side);
+}
+
+void footprint_idle(const struct bench_options *options, enum bench_side which,
+                    struct bench_found *found)
+{
+    idle(options, which, false, found);
+}
+
+/* The longest period, and no line in the time of a measurement. */
+static void watchdog_set(void)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", "3600000", 1);
+}
+
+void footprint_watched(const struct bench_options *options, enum bench_side which,
+                       struct bench_found *found)
+{
+    watchdog_set();
+    idle(options, which, false, found);
+}
+
+void footprint_rest(const struct bench_options *options, enum bench_side which,
+                    struct bench_found *found)
+{
+    watchdog_set();
+    idle(options, which, true, found);
 }
 
 /* --- memory --- */

@@ -22,6 +22,13 @@ double footprint_second_idle(void);
 void footprint_idle(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 
+/* The same with a watchdog whose period is half a second: with a packet held, and when nothing is
+ * left, and nothing has begun for longer than a period. */
+void footprint_watched(const struct bench_options *options, enum bench_side side,
+                       struct bench_found *found);
+void footprint_rest(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found);
+
 /* MiB of private dirty memory after a thousand submissions on up to sixteen queues. */
 void footprint_memory(const struct bench_options *options, enum bench_side side,
                       struct bench_found *found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures what logs cost a thread that submits. */
+/* Measures what logs, a watchdog and TDR cost a thread that submits. */
 #include "log_caller.h"
 
 #include "calls.h"
@@ -91,4 +91,28 @@ void log_caller_on_native(const struct bench_options *options, enum bench_side s
     (void)options;
     (void)side;
     compare_on(LOGGED_NATIVE, found);
+}
+
+static void compare_settings(enum logged_queue queue, const char *variable, const char *off,
+                             const char *on, struct bench_found *found)
+{
+    const struct logged_options without = {.queue = queue, .variable = variable, .value = off};
+    const struct logged_options with = {.queue = queue, .variable = variable, .value = on};
+    compare(&without, &with, found);
+}
+
+void watchdog_caller(const struct bench_options *options, enum bench_side side,
+                     struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    compare_settings(LOGGED_LAYERED, "VK_BELFRY_MULTI_ENGINE_WATCHDOG", "0", "60000", found);
+}
+
+void tdr_caller(const struct bench_options *options, enum bench_side side,
+                struct bench_found *found)
+{
+    (void)options;
+    (void)side;
+    compare_settings(LOGGED_FENCE, "VK_BELFRY_MULTI_ENGINE_TDR_LEVEL", "0", "3", found);
 }

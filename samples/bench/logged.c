@@ -148,7 +148,11 @@ bool logged_open(struct logged *l, const struct logged_options *options, const c
         setenv(LOG_VARIABLE, options->log, 1);
     if (options->native_off)
         setenv(NATIVE_VARIABLE, "off", 1);
+    if (options->variable)
+        setenv(options->variable, options->value, 1);
     bool open = open_queue(l, gpu, found);
+    if (options->variable)
+        unsetenv(options->variable);
     unsetenv(LOG_VARIABLE);
     unsetenv(NATIVE_VARIABLE);
     return open && (!options->extra || record_more(l, found)) &&

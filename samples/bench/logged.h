@@ -21,12 +21,13 @@ enum logged_queue {
 
 struct logged_options {
     enum logged_queue queue;
-    const char *log; /* the setting 'log'; NULL: its default */
-    bool native_off; /* switches the setting 'native_fences' off */
-    bool read;       /* adds a reader of its signals */
-    uint32_t extra;  /* command buffers added to each submission, LOGGED_EXTRA at most */
-    bool second;     /* submissions signal a second timeline semaphore, as an epoch would be */
-    bool as_log;     /* the added command buffers do what a log's do; false: nothing */
+    const char *log;              /* the setting 'log'; NULL: its default */
+    bool native_off;              /* switches the setting 'native_fences' off */
+    const char *variable, *value; /* another setting's; NULL: none */
+    bool read;                    /* adds a reader of its signals */
+    uint32_t extra; /* command buffers added to each submission, LOGGED_EXTRA at most */
+    bool second;    /* submissions signal a second timeline semaphore, as an epoch would be */
+    bool as_log;    /* the added command buffers do what a log's do; false: nothing */
 };
 
 struct logged {

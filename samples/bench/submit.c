@@ -19,8 +19,9 @@
 #include "side.h"
 
 /* The limits that this project has set itself. */
-#define CALLER_SHARE 1.5 /* of the reference (reference.h), more than the plain driver */
-#define MEMORY_MIB   8.0
+#define CALLER_SHARE  1.5 /* of the reference (reference.h), more than the plain driver */
+#define MEMORY_MIB    8.0
+#define WATCHED_SHARE 0.1 /* of the reference: what a watchdog, or TDR, adds */
 
 #define ROW_ONE      "vkQueueSubmit2, one queue of one"
 #define ROW_SHARED   "vkQueueSubmit2, one queue of four"
@@ -29,12 +30,17 @@
 #define ROW_ICD_PAIR "of which a second signal (test driver alone)"
 #define ROW_THREADS  "4 threads on 4 queues, until finished"
 #define ROW_LATE     "held packets not at the driver when released"
+#define ROW_WATCHED  "vkQueueSubmit2 with a watchdog, test driver (plain: Belfry without)"
+#define ROW_TDR      "bfQueueExecute, bfQueueSignal with TDR, test driver (plain: without)"
+#define ROW_PERIOD   "wake-ups of the watchdog a period, work outstanding"
+#define ROW_REST     "wake-ups of the watchdog in 1 s, at rest"
 #define ROW_IDLE     "wake-ups of an idle process in 1 s"
 #define ROW_MEMORY   "private dirty memory, 16 queues"
 #define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
 
 static const char *const required[] = {
-    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD, ROW_THREADS, ROW_LATE, ROW_IDLE, ROW_MEMORY, NULL,
+    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD,  ROW_THREADS, ROW_LATE, ROW_WATCHED,
+    ROW_TDR, ROW_PERIOD, ROW_REST,  ROW_IDLE, ROW_MEMORY,  NULL,
 };
 
 /* --- one caller --- */
@@ -341,6 +347,45 @@ static void icd_rows(struct bench_report *report)
     bench_note(report, "%s: of %u releases", ROW_LATE, FOOTPRINT_RELEASES);
 }
 
+static void watched_row(struct bench_report *report, const char *name, const char *part,
+                        const char *const *settings)
+{
+    static struct bench_found found;
+    bench_part_run_on_icd(part, BENCH_BELFRY, settings, &found);
+    if (found.reason[0])
+        bench_row_skip(report, name, "%s", found.reason);
+    else
+        bench_row_cost(report, name, "ns", found.plain, found.belfry, found.count,
+                       WATCHED_SHARE * bench_reference(NULL));
+}
+
+static void wakes_row(struct bench_report *report, const char *name, const char *part,
+                      double periods)
+{
+    static const char *const settings[] = {"BELFRY_ICD_SHAPE=q1", NULL};
+    static struct bench_found found;
+    double samples[5];
+    for (uint32_t i = 0; i < 5; ++i) {
+        bench_part_run_on_icd(part, BENCH_BELFRY, settings, &found);
+        if (found.reason[0]) {
+            bench_row_skip(report, name, "%s", found.reason);
+            return;
+        }
+        samples[i] = found.plain[0] / periods;
+    }
+    bench_row_value(report, name, "wake-ups", 0, bench_spread(samples, 5).median, periods > 1);
+}
+
+static void watchdog_rows(struct bench_report *report)
+{
+    static const char *const gpu[] = {"BELFRY_ICD_FREE=1", "BELFRY_ICD_SHAPE=q1",
+                                      "BELFRY_ICD_GPU=1", NULL};
+    watched_row(report, ROW_WATCHED, "watchdog-caller", bench_icd_free);
+    watched_row(report, ROW_TDR, "tdr-caller", gpu);
+    wakes_row(report, ROW_PERIOD, "watched", 2);
+    wakes_row(report, ROW_REST, "rest", 1);
+}
+
 /* Adds a row for a part that measures one side at a time: both run in turns. */
 static void turns_row(const struct bench_options *options, struct bench_report *report,
                       const char *part, const char *name, const char *unit, uint32_t repetitions,
@@ -373,6 +418,7 @@ static int submit_run(const struct bench_options *options, struct bench_report *
     if (!report->device[0])
         snprintf(report->device, sizeof report->device, "no device");
     icd_rows(report);
+    watchdog_rows(report);
     present_rows(report);
     turns_row(options, report, "idle", ROW_IDLE, "wake-ups", 5, 0);
     turns_row(options, report, "memory", ROW_MEMORY, "MiB", 9, MEMORY_MIB);
@@ -390,6 +436,10 @@ static const struct bench_part parts[] = {
     {"icd", icd_part_run},
     {"late", footprint_late},
     {"idle", footprint_idle},
+    {"watched", footprint_watched},
+    {"rest", footprint_rest},
+    {"watchdog-caller", watchdog_caller},
+    {"tdr-caller", tdr_caller},
     {"memory", footprint_memory},
     {"vkcube", footprint_vkcube},
     {"present", present_run},
