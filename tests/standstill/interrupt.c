@@ -3,6 +3,8 @@
  * starts itself again as such a program. */
 #include "support/world.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,16 @@
 static void handler(int number)
 {
     _exit(number);
+}
+
+/* Nobody reads it: whoever writes another line waits. */
+static void stderr_fill(void)
+{
+    int flags = fcntl(STDERR_FILENO, F_GETFL);
+    fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK);
+    while (write(STDERR_FILENO, ".", 1) == 1)
+        ;
+    fcntl(STDERR_FILENO, F_SETFL, flags);
 }
 
 /* The program: has a packet held, says so, and does what it was started for. */
@@ -33,7 +45,11 @@ static int run_program(const char *how)
         waitpid(child, NULL, 0);
     if (child == 0) /* which the signal ends at once, and nothing is told */
         raise(SIGINT);
-    if (strcmp(how, "exit") == 0)
+    if (strcmp(how, "destroy") == 0)
+        vkDestroyDevice(w.device, NULL);
+    if (strcmp(how, "twice") == 0)
+        stderr_fill();
+    if (strcmp(how, "exit") == 0 || strcmp(how, "destroy") == 0)
         return 5;
     printf("ready\n");
     fflush(stdout);
@@ -70,11 +86,16 @@ static char *run(const char *how, int number, int *status)
         assert_int_equal(read(out[0], ready, sizeof(ready)), 6);
         kill(child, number);
     }
+    pid_t ended = 0;
+    while (strcmp(how, "twice") == 0 && (ended = waitpid(child, status, WNOHANG)) == 0) {
+        kill(child, number);
+        sched_yield();
+    }
     size_t length = 0;
     for (ssize_t n = 1; n > 0 && length<sizeof(text) - 1; length += n> 0 ? (size_t)n : 0)
         n = read(err[0], text + length, sizeof(text) - 1 - length);
     text[length] = '\0';
-    assert_int_equal(waitpid(child, status, 0), child);
+    assert_int_equal(ended ? ended : waitpid(child, status, 0), child);
     close(out[0]);
     close(err[0]);
     return text;
@@ -91,7 +112,7 @@ TEST(test_ends)
 #ifndef __SANITIZE_THREAD__ /* which lets no signal through in a fork of several threads */
         {"child", SIGINT, true},
 #endif
-        {"own", SIGINT, false},  {"exit", 0, true},
+        {"own", SIGINT, false},  {"exit", 0, true},   {"destroy", 0, true},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status;
@@ -109,6 +130,15 @@ TEST(test_ends)
         }
         assert_null(line ? strstr(line + 20, "standstill") : NULL); /* once */
     }
+}
+
+/* IT-3: the second one ends it, though what the first one has begun doesn't end. */
+TEST(test_second_signal)
+{
+    int status;
+    run("twice", SIGINT, &status);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
 static int main_of(int argc, char **argv)
