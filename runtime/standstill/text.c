@@ -47,7 +47,7 @@ static void put_wanted(struct writer *w, const struct bf_graph_queue *queue)
     if (object->kind == BF_GRAPH_BINARY)
         put(w, " waits for %s to be signalled", object->name);
     else if (object->kind == BF_GRAPH_BINARY_USED)
-        put(w, " is to signal %s, for whose last signal somebody has yet to wait", object->name);
+        put(w, " is to signal %s, whose last signal nobody has waited for yet,", object->name);
     else
         put(w, " waits%s for %s to reach %" PRIu64 " (has %" PRIu64 ")",
             queue->on_gpu ? " on the GPU" : "", object->name, queue->value, object->value);
@@ -99,13 +99,11 @@ static void put_missing(struct writer *w, const struct bf_case *found)
 static void put_circle(struct writer *w, const struct bf_case *found)
 {
     const struct bf_graph *graph = w->graph;
-    put(w, "a circle");
-    if (found->certain)
-        put(w, ", which nothing can end,");
+    put(w, found->certain ? "a deadlock, which nothing can end," : "a circle");
     if (found->unless != BF_GRAPH_NONE)
         put(w, ", unless the host signals %s to %" PRIu64 "%s,",
             graph->objects[graph->waits[found->unless].object].name,
-            graph->waits[found->unless].value, found->alone ? "" : " and more");
+            graph->waits[found->unless].value, found->alone ? "" : " and does more");
     else if (found->outside)
         put(w, ", unless somebody outside of the device signals,");
     put(w, " for ");

@@ -134,15 +134,15 @@ TEST(test_graphs)
          WAITS("C", "u", "1") " for 2.0 s: nobody has submitted such a signal; the host may still "
                               "signal it; 2 more queues wait for it"},
         {"A: s<1 t=1 B: t<1 s=1",
-         "a circle, which nothing can end, for 2.0 s: " WAITS(
+         "a deadlock, which nothing can end, for 2.0 s: " WAITS(
              "A", "s", "1") ", which packet 2 of B "
                             "would signal; " WAITS("B", "t",
                                                    "1") ", which packet 2 of A would signal"},
         {"A/: s<1 t=1 B: t<1 s=1", ""}, /* it has been one for half a second */
-        {"A: s<1 s=1", "a circle, which nothing can end, for 2.0 s: " WAITS(
+        {"A: s<1 s=1", "a deadlock, which nothing can end, for 2.0 s: " WAITS(
                            "A", "s", "1") ", which packet 2 of A would signal"},
         {"A: s<1 t=1 B: t<1 u=1 C: u<1 s=1",
-         "a circle, which nothing can end, for 2.0 s: " WAITS(
+         "a deadlock, which nothing can end, for 2.0 s: " WAITS(
              "A", "s",
              "1") ", which packet 2 of C "
                   "would signal; " WAITS(
@@ -157,7 +157,7 @@ TEST(test_graphs)
                             "2 of B would signal; " WAITS(
                                 "B", "t", "1") ", which packet 2 of A would signal"},
         {"A: s<3 t=1 B: t<1 s=2 s=4",
-         "a circle, which nothing can end, for 2.0 s: " WAITS(
+         "a deadlock, which nothing can end, for 2.0 s: " WAITS(
              "A", "s", "3") ", which packet 3 of B "
                             "would signal; " WAITS("B", "t",
                                                    "1") ", which packet 2 of A would signal"},
@@ -189,7 +189,7 @@ TEST(test_graphs)
         /* A second wait, of the same packet or of one before the signal, has to be satisfied, too:
          * then one signal is not enough, or another one is. */
         {"A: f<1 g<1 t=1 B: t<1 f=1 u=1 C: u<1 g=1",
-         "a circle, unless the host signals f to 1 and more, for 2.0 s: " WAITS(
+         "a circle, unless the host signals f to 1 and does more, for 2.0 s: " WAITS(
              "A", "f",
              "1") ", which packet 2 of B would signal; " WAITS("B", "t",
                                                                "1") ", which "
@@ -203,7 +203,7 @@ TEST(test_graphs)
                                                                     "packet 2 of A would signal"},
         /* Who waits for a circle is behind it. */
         {"A: s<1 t=1 B: t<1 s=1 C: t<1 u=1 D: u<1",
-         "a circle, which nothing can end, for 2.0 s: " WAITS(
+         "a deadlock, which nothing can end, for 2.0 s: " WAITS(
              "A", "s", "1") ", which packet 2 of B "
                             "would signal; " WAITS(
                                 "B", "t",

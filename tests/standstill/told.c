@@ -106,7 +106,8 @@ TOLD_TEST(test_circle)
     circle(w, 2, "a circle, unless the host signals semaphore 'a' to 1, for *");
     circle(
         w, 1,
-        "a circle, which nothing can end, for ?.? s: packet 3 of 3D queue 0:0 waits for semaphore "
+        "a deadlock, which nothing can end, for ?.? s: packet 3 of 3D queue 0:0 waits for "
+        "semaphore "
         "'b' to reach 1 (has 0), which packet 4 of 3D queue 0:1 would signal; packet 3 of 3D queue "
         "0:1 waits for semaphore 'a' to reach 1 (has 0), which packet 4 of 3D queue 0:0 would "
         "signal");
