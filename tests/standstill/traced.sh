@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# traced.sh BELFRY PROGRAM: a program that stands still and is ended by SIGTERM or by its own exit leaves
-# a trace and a summary that last until then; killed, it leaves a trace that says that its end is missing.
+# traced.sh BELFRY PROGRAM: a program that stands still and is ended by SIGTERM, by its own exit or by the end of
+# its device leaves a trace and a summary that last until then; killed, it leaves a trace that says that its end is missing.
 belfry=$1
 program=$2
 folder=$(mktemp -d) || exit 1
@@ -11,7 +11,7 @@ failures=0
 says() { grep -qF -- "$2" "$1" || { echo "FAILED: no '$2' in $1:"; cat "$1"; failures=$((failures + 1)); }; }
 export VK_BELFRY_MULTI_ENGINE_SUMMARY=true VK_BELFRY_MULTI_ENGINE_WATCHDOG=60000
 mkfifo out
-for end in TERM KILL exit; do
+for end in TERM KILL exit destroy; do
     # It stands still for at least as long as 'sleep' takes between the two.
     [ $end != KILL ] || export VK_BELFRY_MULTI_ENGINE_WATCHDOG=100
     VK_BELFRY_MULTI_ENGINE_TRACE=$folder/$end "$program" run $end >out 2>err &
@@ -33,7 +33,7 @@ for end in TERM KILL exit; do
         continue
     fi
     says json '"ended": true'; says err '2 submissions'; says err 'held: 1 submissions, '
-    [ $end = exit ] && continue
+    [ $end = TERM ] || continue
     says TERM.svg '= 3, no end'
     grep -qE '"lasted_ns": (2[0-9]{8}|[3-9][0-9]{8}|[0-9]{10,}),' json || says json 'a wait of 200 ms'
     grep -qE 'held: 1 submissions, ([2-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) in all' err || says err '200 ms held'
