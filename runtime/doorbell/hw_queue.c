@@ -24,6 +24,8 @@
 
 /* Entries that go together (HQ-2). */
 struct run {
+    struct bf_doorbell *doorbell;
+    uint64_t read; /* entries that have been carried out, or are in the run */
     uint32_t count;
     uint64_t progress; /* to be signalled behind them; 0: nothing */
     VkCommandBuffer buffers[RUN_BOUND];
@@ -48,10 +50,19 @@ static const char *reason_text(BfAbortReason reason)
 
 /* -------------------------------------------------------------------------- Handing over -- */
 
+/* Gives the places of what has been copied out back to the program: once for a run, since it reads
+ * that counter at each entry, and before the driver's call, so that it can write meanwhile. */
+static void run_free_places(const struct run *run)
+{
+    bf_ring_set_read(run->doorbell->ring, run->read);
+    atomic_store(&run->doorbell->read, run->read);
+}
+
 static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
 {
     struct bf_command_queue *queue = hw->queue;
     VkResult result = VK_SUCCESS;
+    run_free_places(run);
     if (run->count) {
         bool by_gpu = run->progress && hw->progress->native;
         result = bf_command_queue_execute_buffers(queue, run->count, run->buffers,
@@ -175,7 +186,8 @@ static BfAbortReason entry_carry_out(struct bf_hw_queue *hw, struct run *run,
         result = bf_command_queue_wait(hw->queue, named.wait, entry->waitValue, CALL);
     if (result == VK_SUCCESS && buffer) {
         run->buffers[run->count++] = buffer;
-        buffer_goes_with(hw, entry->commandBuffer, buffer);
+        if (!named.buffer.simultaneous)
+            buffer_goes_with(hw, entry->commandBuffer, buffer);
     }
     if (result == VK_SUCCESS && named.signal) {
         result = run_hand_over(hw, run);
@@ -196,32 +208,28 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
     if (!doorbell || atomic_load(&doorbell->reason))
         return false;
     struct bf_ring *ring = doorbell->ring;
-    struct run run = {0};
+    struct run run = {.doorbell = doorbell, .read = atomic_load(&doorbell->read)};
     BfAbortReason reason = BF_ABORT_REASON_NONE;
-    uint64_t read = atomic_load(&doorbell->read);
     const uint64_t written = bf_ring_written(ring);
-    if (written - read > ring->entry_count) {
-        bf_hw_queue_abort(hw, BF_ABORT_REASON_WRITE_POINTER, read);
+    if (written - run.read > ring->entry_count) {
+        bf_hw_queue_abort(hw, BF_ABORT_REASON_WRITE_POINTER, run.read);
         return false;
     }
-    const uint64_t end = written - read < bound ? written : read + bound;
-    if (end != read)
+    const uint64_t end = written - run.read < bound ? written : run.read + bound;
+    if (end != run.read)
         atomic_store(&doorbell->page.idle, false);
-    while (read != end && reason == BF_ABORT_REASON_NONE) {
+    while (run.read != end && reason == BF_ABORT_REASON_NONE) {
         BfRingEntry entry;
-        bf_ring_copy(ring, read, &entry);
+        bf_ring_copy(ring, run.read, &entry);
         reason = entry_carry_out(hw, &run, &entry);
-        if (reason == BF_ABORT_REASON_NONE) {
-            read++;
-            bf_ring_set_read(ring, read);
-            atomic_store(&doorbell->read, read);
-        }
+        if (reason == BF_ABORT_REASON_NONE)
+            run.read++;
     }
     VkResult result = run_hand_over(hw, &run);
     if (reason == BF_ABORT_REASON_NONE)
         reason = reason_of(result);
     if (reason != BF_ABORT_REASON_NONE)
-        bf_hw_queue_abort(hw, reason, read);
+        bf_hw_queue_abort(hw, reason, run.read);
     return reason == BF_ABORT_REASON_NONE && end != written;
 }
 
