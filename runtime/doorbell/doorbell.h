@@ -12,7 +12,8 @@
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs (DP-3).
  *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
  *  DT-5  What was in a ring when its program last loaded CONNECTED is read before the device sleeps
- *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device.
+ *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device. A device
+ *        doesn't go to sleep by itself while a suspended queue has work in its ring.
  *
  * Proven by tests/doorbell.
  */

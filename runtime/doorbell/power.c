@@ -14,10 +14,16 @@ static void engine_power_down(struct bf_doorbell_thread *thread)
                                  BF_DOORBELL_DISCONNECTED_RETRY);
 }
 
+static void queue_is_unfinished(struct bf_hw_queue *hw, void *unfinished)
+{
+    if (!bf_hw_queue_is_idle(hw))
+        *(bool *)unfinished = true;
+}
+
 static void queue_is_busy(struct bf_hw_queue *hw, void *busy)
 {
-    if (atomic_load(&hw->suspended) == 0 && !bf_hw_queue_is_idle(hw))
-        *(bool *)busy = true;
+    if (atomic_load(&hw->suspended) == 0)
+        queue_is_unfinished(hw, busy);
 }
 
 static void threads_wake(struct bf_scheduler *scheduler)
@@ -30,15 +36,16 @@ static void threads_wake(struct bf_scheduler *scheduler)
 }
 
 /* DT-5: who has loaded CONNECTED has done so before the disconnection's barrier: what he wrote can be
- * seen behind it. */
-static VkResult device_sleep(struct bf_scheduler *scheduler)
+ * seen behind it. 'look' says of a queue that it keeps the device awake. */
+static VkResult device_sleep(struct bf_scheduler *scheduler,
+                             void (*look)(struct bf_hw_queue *hw, void *busy))
 {
     struct bf_doorbells *doorbells = scheduler->doorbells;
     bool busy = false;
     bf_lock_acquire(&doorbells->power_lock);
     atomic_store(&doorbells->asleep, true);
     bf_doorbell_pages_disconnect(&doorbells->pages, BF_DOORBELL_DISCONNECTED_RETRY);
-    bf_doorbells_each(scheduler, queue_is_busy, &busy);
+    bf_doorbells_each(scheduler, look, &busy);
     if (busy) {
         atomic_store(&doorbells->asleep, false);
         threads_wake(scheduler);
@@ -73,7 +80,8 @@ bool bf_doorbell_power_idle(void *argument)
         if (other && !atomic_load(&other->low_power))
             return true;
     }
-    device_sleep(scheduler);
+    /* Who resumes a queue needn't ring for what is in its ring: it must find the device awake. */
+    device_sleep(scheduler, queue_is_unfinished);
     return true;
 }
 
@@ -132,7 +140,7 @@ VkResult bfSetDevicePowerState(BfDevice device, BfDevicePowerState state)
     if (result != VK_SUCCESS)
         return result;
     if (state == BF_DEVICE_POWER_STATE_D3)
-        return device_sleep(scheduler);
+        return device_sleep(scheduler, queue_is_busy);
     device_wake(scheduler);
     return VK_SUCCESS;
 }
