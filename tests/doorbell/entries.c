@@ -100,12 +100,14 @@ FIXTURE_TEST(progress_does_not_wait_for_what_comes_after)
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
     BfFence gate = make_fence(f, 0);
+    assert_success(bfSuspendQueue(u.queue)); /* both are read together */
     user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
     uint64_t first = u.last;
     BfRingEntry entry = user_mode_entry(&u);
     entry.waitFence = register_fence(&u, gate);
     entry.waitValue = 1;
     user_mode_submit(&u, entry);
+    assert_success(bfResumeQueue(u.queue));
     await_fence(u.progress, first);
     assert_int_equal(read_word(f, 0), 7);
     assert_value(u.progress, first);
@@ -210,6 +212,20 @@ FIXTURE_TEST(what_cannot_be_carried_out_ends_the_queue_and_no_other)
             bfDestroyFence(fences[j]);
     }
     user_mode_close(&other);
+}
+
+/* RB-1 */
+FIXTURE_TEST(how_far_it_was_read_is_not_taken_from_the_ring)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    for (uint32_t i = 0; i < RING / 2; i++) {
+        user_mode_execute(&u, register_write(f, &u, 0, i, 0));
+        user_mode_await(&u);
+        __atomic_store_n(&u.ring.pControl->read, 0, __ATOMIC_RELEASE);
+    }
+    assert_int_equal(read_word(f, 0), RING / 2 - 1);
+    user_mode_close(&u);
 }
 
 FIXTURE_TEST(write_pointers_that_cannot_be_end_the_queue)
