@@ -113,7 +113,7 @@ static void park_announce(struct bf_park *park)
 static const struct timespec *park_timeout(struct bf_park *park, uint64_t since_ns,
                                            struct timespec *time)
 {
-    bool idles = park->idle_ns && !park->idled;
+    bool idles = park->idle_ns && !atomic_load(&park->idled);
     if (park->short_sleeps == 0 && !idles)
         return NULL;
     *time =
@@ -121,8 +121,7 @@ static const struct timespec *park_timeout(struct bf_park *park, uint64_t since_
     return time;
 }
 
-/* Returns whether the owner has been asked whether it is idle. */
-static bool park_sleep(struct bf_park *park, uint64_t since_ns)
+static void park_sleep(struct bf_park *park, uint64_t since_ns)
 {
     struct timespec soon;
     const struct timespec *timeout = park_timeout(park, since_ns, &soon);
@@ -135,13 +134,12 @@ static bool park_sleep(struct bf_park *park, uint64_t since_ns)
             over = !shortly;
         }
     if (over)
-        park->idled = park->functions->idle(park->owner);
-    return over;
+        atomic_store(&park->idled, park->functions->idle(park->owner));
 }
 
 void bf_park_worked(struct bf_park *park)
 {
-    park->idled = false;
+    atomic_store(&park->idled, false);
 }
 
 bool bf_park_wait(struct bf_park *park)
@@ -163,8 +161,8 @@ bool bf_park_wait(struct bf_park *park)
             park_came(park, bf_now_ns() - since_ns);
             break;
         }
-        if (park_sleep(park, idle_ns))
-            idle_ns = bf_now_ns();
+        park_sleep(park, idle_ns);
+        idle_ns = bf_now_ns();
         if (park_has_end(park, true)) {
             /* Being woken takes longer than many a wait: what counts is when the notify came. */
             uint64_t woken_ns = atomic_load_explicit(&park->woken_ns, memory_order_relaxed);

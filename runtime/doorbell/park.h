@@ -72,7 +72,7 @@ struct bf_park {
     void *owner;
     uint64_t spin_ns;
     uint64_t idle_ns;      /* 0: it is never told; to be set before the thread begins */
-    bool idled;            /* the owner has taken that nothing has come */
+    _Atomic bool idled;    /* the owner has taken that nothing has come */
     bool notify;           /* the statuses say CONNECTED_NOTIFY */
     bool unfenced;         /* there is no membarrier */
     unsigned short_sleeps; /* that many are left */
@@ -93,7 +93,7 @@ void bf_park_init(struct bf_park *park, const struct bf_park_owner *functions, v
 /* The doorbell thread alone: returns true when there is work, false once it has been stopped. */
 bool bf_park_wait(struct bf_park *park);
 
-/* The doorbell thread alone: there was work indeed (DP-7). */
+/* Any thread: there was work indeed, or there may be (DP-7). */
 void bf_park_worked(struct bf_park *park);
 
 /* Any thread: what bfNotifyWorkSubmission does, and whoever makes work without a doorbell (who resumes a

@@ -62,7 +62,10 @@ static void device_wake(struct bf_scheduler *scheduler)
 
 void bf_doorbell_power_wake(struct bf_doorbell_thread *thread)
 {
-    atomic_store(&thread->low_power, false);
+    if (atomic_exchange(&thread->low_power, false)) {
+        bf_park_worked(&thread->park); /* it may go to sleep again, whether work comes or not */
+        bf_park_notify(&thread->park);
+    }
     device_wake(thread->scheduler);
 }
 
