@@ -212,7 +212,7 @@ static void end_with_traces(const char *folder)
 
 TEST(says_where_it_is)
 {
-    char folder[64], word[128];
+    char folder[64], word[160];
     folder_make(folder);
     char *said = stderr_of(end_with_traces, folder);
     assert_int_equal(lines(said), 2);
