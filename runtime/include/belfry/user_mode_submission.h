@@ -327,6 +327,7 @@ typedef struct BfRingWriter {
     const uint64_t *pStatus;
     uint64_t *pLastQueued;
     BfKmtHandle hDoorbell;
+    uint64_t read; /* what pControl->read was when bfAppendToRing last looked; 0 at first */
 } BfRingWriter;
 
 /*
@@ -371,11 +372,14 @@ static inline VkResult bfRingDoorbell(const BfRingWriter *writer)
  * them. Returns VK_NOT_READY, and writes nothing, while the ring is full. Thread-safety: the ring
  * externally synchronised.
  */
-static inline VkResult bfAppendToRing(const BfRingWriter *writer, const BfRingEntry *entry)
+static inline VkResult bfAppendToRing(BfRingWriter *writer, const BfRingEntry *entry)
 {
     const uint64_t write = __atomic_load_n(&writer->pControl->write, __ATOMIC_RELAXED);
-    if (write - __atomic_load_n(&writer->pControl->read, __ATOMIC_ACQUIRE) >= writer->entryCount)
-        return VK_NOT_READY;
+    if (write - writer->read >= writer->entryCount) {
+        writer->read = __atomic_load_n(&writer->pControl->read, __ATOMIC_ACQUIRE);
+        if (write - writer->read >= writer->entryCount)
+            return VK_NOT_READY;
+    }
     writer->pEntries[write % writer->entryCount] = *entry;
     if (entry->progressValue != 0)
         __atomic_store_n(writer->pLastQueued, entry->progressValue, __ATOMIC_RELEASE);
@@ -385,7 +389,7 @@ static inline VkResult bfAppendToRing(const BfRingWriter *writer, const BfRingEn
 
 /* All five. Errors: VK_NOT_READY (the ring is full: nothing was written), and those of
  * bfRingDoorbell: then the entry has been written. */
-static inline VkResult bfSubmitToRing(const BfRingWriter *writer, const BfRingEntry *entry)
+static inline VkResult bfSubmitToRing(BfRingWriter *writer, const BfRingEntry *entry)
 {
     const VkResult result = bfAppendToRing(writer, entry);
     return result == VK_SUCCESS ? bfRingDoorbell(writer) : result;
