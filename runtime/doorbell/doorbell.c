@@ -78,6 +78,14 @@ void bf_doorbells_stop(struct bf_scheduler *scheduler)
         atomic_compare_exchange_strong(&d->reason, &none, BF_ABORT_REASON_DEVICE_LOST);
     }
     bf_doorbell_pages_disconnect(&doorbells->pages, BF_DOORBELL_DISCONNECTED_ABORT);
+    bool stopped = true;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        stopped &= bf_doorbell_thread_stop(doorbells, i);
+    if (!stopped) { /* it comes back to a lost device, of which it asks the driver nothing */
+        bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_HUNG, "reading a ring");
+        bf_scheduler_settle(scheduler);
+        return;
+    }
     struct bf_pending *pending = &scheduler->pending;
     for (struct bf_command_queue *queue = pending->queues; queue; queue = queue->next) {
         if (queue->hw)
@@ -89,7 +97,7 @@ void bf_doorbells_stop(struct bf_scheduler *scheduler)
         doorbells->doorbells = next;
     }
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        bf_doorbell_thread_end(doorbells, i);
+        bf_doorbell_thread_free(doorbells, i);
     bf_rings_release(doorbells);
     bf_doorbell_pages_finish(&doorbells->pages);
     atomic_store(&scheduler->doorbells, NULL);

@@ -20,11 +20,11 @@
 #ifndef BELFRY_DOORBELL_DOORBELL_H
 #define BELFRY_DOORBELL_DOORBELL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "doorbell/hw_queue.h"
 #include "doorbell/page.h"
 #include "doorbell/park.h"
@@ -49,7 +49,7 @@ struct bf_doorbell_thread {
     struct bf_doorbell_group group; /* first */
     struct bf_park park;
     struct bf_scheduler *scheduler;
-    pthread_t thread;
+    struct bf_thread thread;
     _Atomic bool low_power; /* F1 */
     struct bf_lock lock;    /* the list of queues, and over looking at their doorbells */
     struct bf_hw_queue *queues;
@@ -81,8 +81,10 @@ VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **d
  * nobody reads its ring any more. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_doorbell_thread_add(struct bf_doorbells *doorbells, struct bf_hw_queue *hw);
 void bf_doorbell_thread_remove(struct bf_hw_queue *hw);
-/* None of its queues is left. */
-void bf_doorbell_thread_end(struct bf_doorbells *doorbells, uint32_t engine);
+/* Stops the engine's thread, if it has one. False: the driver doesn't let it go, and what it uses
+ * stays (L-7). Once none of its queues is left, it is freed. */
+bool bf_doorbell_thread_stop(struct bf_doorbells *doorbells, uint32_t engine);
+void bf_doorbell_thread_free(struct bf_doorbells *doorbells, uint32_t engine);
 
 /* Calls the function for every queue for user-mode submission, without a lock; none is freed
  * meanwhile. */
@@ -91,9 +93,6 @@ void bf_doorbells_each(struct bf_scheduler *scheduler,
 /* The same for those of one engine. */
 void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
                           void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
-
-/* The queue's ring is to be read. Takes the thread's lock; never waits for the driver. */
-void bf_doorbell_thread_look(struct bf_hw_queue *hw);
 
 /* bfSuspendQueue and bfResumeQueue. False: it isn't suspended. */
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);

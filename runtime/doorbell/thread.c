@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The doorbell thread of an engine: which of its queues' doorbells have been rung, and whose ring it
  * reads next. */
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -11,8 +10,9 @@
 
 /* Marks the queues whose doorbells have been rung; with 'thoroughly' also those whose write pointers
  * have moved. Returns whether a ring is to be read. */
-static bool thread_look(struct bf_doorbell_thread *thread, bool thoroughly)
+static bool thread_has_work(void *owner, bool thoroughly)
 {
+    struct bf_doorbell_thread *thread = owner;
     bool found = false;
     bf_lock_acquire(&thread->lock);
     bool rung = bf_doorbell_group_poll(&thread->scheduler->doorbells->pages, &thread->group);
@@ -27,11 +27,6 @@ static bool thread_look(struct bf_doorbell_thread *thread, bool thoroughly)
     }
     bf_lock_release(&thread->lock);
     return found && !atomic_load(&thread->scheduler->doorbells->asleep);
-}
-
-static bool thread_has_work(void *owner, bool thoroughly)
-{
-    return thread_look(owner, thoroughly);
 }
 
 static void thread_set_notify(void *owner, bool notify)
@@ -82,12 +77,12 @@ static void thread_read(struct bf_doorbell_thread *thread)
     bf_lock_release(&thread->lock);
 }
 
-static void *thread_run(void *argument)
+static void thread_run(void *argument)
 {
     struct bf_doorbell_thread *thread = argument;
+    pthread_setname_np(pthread_self(), "belfry doorbell");
     while (bf_park_wait(&thread->park))
         thread_read(thread);
-    return NULL;
 }
 
 static void group_wake(struct bf_doorbell_group *group)
@@ -109,29 +104,29 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
     bf_doorbell_group_add(&doorbells->pages, &thread->group);
     bf_doorbell_group_notify(&doorbells->pages, &thread->group, true);
-    /* The thread blocks all signals: their handlers are the program's. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread->thread, NULL, thread_run, thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
+    if (!bf_thread_start(&thread->thread, thread_run, thread)) {
         bf_doorbell_group_remove(&doorbells->pages, &thread->group);
         free(thread);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    pthread_setname_np(thread->thread, "belfry doorbell");
     atomic_store(&doorbells->threads[engine], thread);
     return VK_SUCCESS;
 }
 
-void bf_doorbell_thread_end(struct bf_doorbells *doorbells, uint32_t engine)
+bool bf_doorbell_thread_stop(struct bf_doorbells *doorbells, uint32_t engine)
+{
+    struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[engine]);
+    if (!thread)
+        return true;
+    bf_park_stop(&thread->park);
+    return bf_scheduler_join(doorbells->scheduler, &thread->thread);
+}
+
+void bf_doorbell_thread_free(struct bf_doorbells *doorbells, uint32_t engine)
 {
     struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[engine]);
     if (!thread)
         return;
-    bf_park_stop(&thread->park);
-    pthread_join(thread->thread, NULL);
     bf_doorbell_group_remove(&doorbells->pages, &thread->group);
     atomic_store(&doorbells->threads[engine], NULL);
     free(thread);
@@ -178,15 +173,6 @@ void bf_doorbell_thread_remove(struct bf_hw_queue *hw)
     if (hw->next)
         hw->next->previous = hw->previous;
     bf_lock_release(&thread->lock);
-}
-
-void bf_doorbell_thread_look(struct bf_hw_queue *hw)
-{
-    struct bf_doorbell_thread *thread = hw->thread;
-    bf_lock_acquire(&thread->lock);
-    hw->look = true;
-    bf_lock_release(&thread->lock);
-    bf_park_notify(&thread->park);
 }
 
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend)

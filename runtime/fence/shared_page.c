@@ -4,13 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/message.h"
 #include "base/sealed_memory.h"
 
@@ -179,7 +178,7 @@ static void slot_turn_wake(_Atomic uint32_t *turn)
 {
     atomic_fetch_add(turn, 1);
     /* Wakes all sleepers: another thread than the opener's may be sleeping on it, too. */
-    syscall(SYS_futex, turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    bf_futex_wake_shared(turn, INT32_MAX);
 }
 
 void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
