@@ -77,6 +77,7 @@ if(NOT BELFRY_SANITIZE)
       present_beside label_beside
       left jumped peers_untold fired_twice removed_reason cancelled_twice last_entries
       ring_again ring_order ring_unreleased ring_forgotten ring_trusted ring_lost kmt_generation
+      ring_awaited ring_revived ring_dropped
       standstill_beside standstill_legal standstill_lock standstill_once standstill_outside standstill_rest standstill_second standstill_shown standstill_spoilt standstill_stopped standstill_untold standstill_witness)
     belfry_copy(${name} ${name})
   endforeach()

@@ -218,11 +218,22 @@ static VkResult doorbell_create(struct bf_hw_queue *hw, struct bf_ring *ring,
     return VK_SUCCESS;
 }
 
-/* Gives the queue its doorbell, in place of the one it has. */
-static void queue_set_doorbell(struct bf_hw_queue *hw, struct bf_doorbell *doorbell)
+/* Gives the queue its doorbell, in place of the one it has. Errors: VK_ERROR_UNKNOWN,
+ * VK_NOT_READY. */
+static VkResult queue_set_doorbell(struct bf_hw_queue *hw, struct bf_doorbell *doorbell)
 {
     bf_lock_acquire(&hw->lock);
     struct bf_doorbell *before = atomic_load(&hw->doorbell);
+    VkResult result = VK_SUCCESS;
+    if (hw->ended)
+        result = VK_ERROR_UNKNOWN;
+    else if (before && atomic_load(&hw->suspended) &&
+             bf_ring_written(before->ring) != atomic_load(&before->read))
+        result = VK_NOT_READY; /* it comes first, and can't come now */
+    if (result != VK_SUCCESS) {
+        bf_lock_release(&hw->lock);
+        return result;
+    }
     if (before)
         bf_doorbell_retire(before, BF_ABORT_REASON_RETIRED);
     bf_lock_acquire(&hw->thread->lock);
@@ -230,6 +241,18 @@ static void queue_set_doorbell(struct bf_hw_queue *hw, struct bf_doorbell *doorb
     atomic_store(&hw->doorbell, doorbell);
     bf_lock_release(&hw->thread->lock);
     bf_lock_release(&hw->lock);
+    return VK_SUCCESS;
+}
+
+static void doorbell_unlist(struct bf_doorbell *doorbell)
+{
+    struct bf_doorbells *doorbells = doorbell->thread->scheduler->doorbells;
+    bf_lock_acquire(&doorbells->lock);
+    struct bf_doorbell **link = &doorbells->doorbells;
+    while (*link != doorbell)
+        link = &(*link)->next;
+    *link = doorbell->next;
+    bf_lock_release(&doorbells->lock);
 }
 
 VkResult bfCreateDoorbell(BfCreateDoorbell *info)
@@ -258,7 +281,13 @@ VkResult bfCreateDoorbell(BfCreateDoorbell *info)
         atomic_store(&ring->taken, false);
         return result;
     }
-    queue_set_doorbell(hw, doorbell);
+    result = queue_set_doorbell(hw, doorbell);
+    if (result != VK_SUCCESS) {
+        doorbell_unlist(doorbell);
+        doorbell_free(doorbell);
+        atomic_store(&ring->taken, false);
+        return result;
+    }
     info->doorbellCPUVirtualAddress = doorbell->page.doorbell;
     info->doorbellSecondaryCPUVirtualAddress = NULL;
     info->doorbellStatusCPUVirtualAddress = doorbell->page.status;
@@ -312,19 +341,13 @@ VkResult bfDestroyDoorbell(const BfDestroyDoorbell *info)
     struct bf_doorbell *doorbell = info ? doorbell_of(info->hDoorbell, 0, __func__) : NULL;
     if (!doorbell)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    struct bf_doorbells *doorbells = doorbell->thread->scheduler->doorbells;
     struct bf_hw_queue *hw = doorbell->hw;
     if (hw) {
         bf_lock_acquire(&hw->lock);
         bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
         bf_lock_release(&hw->lock);
     }
-    bf_lock_acquire(&doorbells->lock);
-    struct bf_doorbell **link = &doorbells->doorbells;
-    while (*link != doorbell)
-        link = &(*link)->next;
-    *link = doorbell->next;
-    bf_lock_release(&doorbells->lock);
+    doorbell_unlist(doorbell);
     doorbell_free(doorbell);
     return VK_SUCCESS;
 }

@@ -8,7 +8,7 @@
  *        further call (DB-2, DB-3, DP-1).
  *  DT-2  One engine's thread waits for no other engine: a call of the driver's that is stuck keeps
  *        back the rings of its engine alone. To connect a doorbell, to take one away, to notify, to
- *        suspend and to resume wait for no thread that is in the driver.
+ *        suspend, to resume and to change power states wait for no thread that is in the driver.
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs (DP-3).
  *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
  *  DT-5  What was in a ring when its program last loaded CONNECTED is read before the device sleeps

@@ -92,6 +92,7 @@ void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t en
                                 BF_DOORBELL_DISCONNECTED_ABORT);
     if (reason == BF_ABORT_REASON_DEVICE_LOST)
         return;
+    hw->ended = true;
     char name[BF_QUEUE_NAME];
     bf_command_queue_name(hw->queue, name);
     bf_message(BF_MESSAGE_WARNING, "%s%s: entry %llu of its ring: %s: the queue is ended", name,
@@ -246,7 +247,8 @@ bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some)
 
 bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
 {
-    bf_lock_acquire(&hw->lock);
+    if (!bf_lock_try(&hw->lock))
+        return false; /* its ring is being read, perhaps for as long as the driver likes */
     const struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
     bool idle = !doorbell || atomic_load(&doorbell->reason) ||
                 bf_ring_written(doorbell->ring) == atomic_load(&doorbell->read);

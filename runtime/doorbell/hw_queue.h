@@ -63,6 +63,7 @@ struct bf_hw_queue {
     struct bf_fence *done;     /* Belfry's own: the number of the last batch that is complete */
     uint64_t batches;          /* executions so far */
     uint64_t progressed;       /* the greatest progress value of an entry so far */
+    bool ended;                /* an entry has ended it (HQ-3) */
 };
 
 /* queue_begins and queue_ends of struct bf_doorbell_extension. */
@@ -83,8 +84,8 @@ bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some);
 /* The same until nothing is left; the lock is held. */
 void bf_hw_queue_drain(struct bf_hw_queue *hw);
 
-/* Is what it has read so far complete, and has everything been read? The driver is asked. The lock is
- * not held. */
+/* Is what it has read so far complete, and has everything been read? The driver is asked, but nobody
+ * is waited for (DT-2): while the lock is held by another, it isn't. */
 bool bf_hw_queue_is_idle(struct bf_hw_queue *hw);
 
 /* Ends the queue (HQ-3), the first time; the lock is held. 'entry': the number of the entry that did

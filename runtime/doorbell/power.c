@@ -60,12 +60,17 @@ static void device_wake(struct bf_scheduler *scheduler)
         threads_wake(scheduler);
 }
 
+static void engine_wake(struct bf_doorbell_thread *thread)
+{
+    if (!atomic_exchange(&thread->low_power, false))
+        return;
+    bf_park_worked(&thread->park); /* it may go to sleep again, whether work comes or not */
+    bf_park_notify(&thread->park);
+}
+
 void bf_doorbell_power_wake(struct bf_doorbell_thread *thread)
 {
-    if (atomic_exchange(&thread->low_power, false)) {
-        bf_park_worked(&thread->park); /* it may go to sleep again, whether work comes or not */
-        bf_park_notify(&thread->park);
-    }
+    engine_wake(thread);
     device_wake(thread->scheduler);
 }
 
@@ -102,7 +107,7 @@ VkResult bfSetEngineState(BfQueue queue, BfEngineState state)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     switch (state) {
     case BF_ENGINE_STATE_ACTIVE:
-        atomic_store(&thread->low_power, false);
+        engine_wake(thread);
         return VK_SUCCESS;
     case BF_ENGINE_STATE_TRANSITION_TO_F1:
         engine_power_down(thread);

@@ -80,7 +80,6 @@ static void thread_read(struct bf_doorbell_thread *thread)
 static void thread_run(void *argument)
 {
     struct bf_doorbell_thread *thread = argument;
-    pthread_setname_np(pthread_self(), "belfry doorbell");
     while (bf_park_wait(&thread->park))
         thread_read(thread);
 }
@@ -109,6 +108,7 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
         free(thread);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    pthread_setname_np(thread->thread.id, "belfry doorbell");
     atomic_store(&doorbells->threads[engine], thread);
     return VK_SUCCESS;
 }

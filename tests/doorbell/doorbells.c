@@ -227,6 +227,31 @@ FIXTURE_TEST(a_new_ring_takes_over_behind_the_old_one)
     user_mode_close(&u);
 }
 
+/* What is in the ring of a suspended queue isn't lost with it. */
+FIXTURE_TEST(a_suspended_queue_gets_no_other_ring_before_its_own_is_read)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    assert_success(bfSuspendQueue(u.queue));
+    user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
+    BfRing ring = {BF_TYPE(RING)};
+    const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
+    assert_success(bfCreateRing(f->bf, &info, &ring));
+    BfCreateDoorbell other = {.hHwQueue = bfGetQueueKmtHandle(u.queue),
+                              .hRingBuffer = ring.hRingBuffer,
+                              .flags = BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT};
+    assert_int_equal(bfCreateDoorbell(&other), VK_NOT_READY);
+    assert_success(bfResumeQueue(u.queue));
+    user_mode_await(&u);
+    assert_int_equal(read_word(f, 0), 7);
+    assert_success(bfSuspendQueue(u.queue)); /* with nothing in it */
+    assert_success(bfCreateDoorbell(&other));
+    const BfDestroyDoorbell destroy = {other.hDoorbell};
+    assert_success(bfDestroyDoorbell(&destroy));
+    assert_success(bfDestroyRing(ring.hRingBuffer));
+    user_mode_close(&u);
+}
+
 /* What has been written runs, whichever of the objects goes first. RB-2 */
 FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
 {

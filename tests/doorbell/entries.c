@@ -239,7 +239,7 @@ FIXTURE_TEST(write_pointers_that_cannot_be_end_the_queue)
         __atomic_store_n(&u.ring.pControl->write, pointers[i], __ATOMIC_RELEASE);
         bfRingDoorbell(&u.writer);
         assert_aborted(&u, BF_ABORT_REASON_WRITE_POINTER, 1);
-        user_mode_close(&u);
+        assert_ended(f, &u);
     }
 }
 

@@ -93,6 +93,21 @@ void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t en
     assert_int_equal(bfConnectDoorbell(&connect), VK_ERROR_UNKNOWN);
 }
 
+void assert_ended(struct fixture *f, struct user_mode *u)
+{
+    BfRing ring = {BF_TYPE(RING)};
+    const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = 64};
+    assert_success(bfCreateRing(f->bf, &info, &ring));
+    BfCreateDoorbell another = {.hHwQueue = bfGetQueueKmtHandle(u->queue),
+                                .hRingBuffer = ring.hRingBuffer,
+                                .flags = BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT};
+    assert_int_equal(bfCreateDoorbell(&another), VK_ERROR_UNKNOWN);
+    user_mode_close(u);
+    another.flags = 0;
+    assert_int_equal(bfCreateDoorbell(&another), VK_ERROR_UNKNOWN);
+    assert_success(bfDestroyRing(ring.hRingBuffer));
+}
+
 uint32_t register_write(struct fixture *f, struct user_mode *u, uint32_t index, uint32_t word,
                         BfRegisterCommandBufferFlags flags)
 {

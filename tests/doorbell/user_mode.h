@@ -36,6 +36,8 @@ void user_mode_await(const struct user_mode *u);
 uint64_t user_mode_status(const struct user_mode *u);
 /* The queue is ended, for that reason, by that entry. */
 void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t entry);
+/* Such a queue gets no other doorbell; closes it. */
+void assert_ended(struct fixture *f, struct user_mode *u);
 
 /* The number of a command buffer that writes a word, once or often. */
 uint32_t register_write(struct fixture *f, struct user_mode *u, uint32_t index, uint32_t word,

@@ -226,8 +226,10 @@ typedef struct BfNotifyWorkSubmission {
  *   STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE   VK_ERROR_UNKNOWN: an entry has ended the queue
  */
 
-/* A doorbell that isn't connected yet: its status is RETRY. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
- * VK_ERROR_TOO_MANY_OBJECTS (no more mappings), VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_DEVICE_LOST,
+/* A doorbell that isn't connected yet: its status is RETRY. Returns VK_SUCCESS, or VK_NOT_READY: the
+ * queue is suspended, and there is something in the ring that this one would take the place of.
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS (no more mappings),
+ * VK_ERROR_DEVICE_LOST, VK_ERROR_UNKNOWN (an entry has ended the queue),
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; the queue externally synchronised. */
 BF_API VkResult bfCreateDoorbell(BfCreateDoorbell *pInfo);
 
@@ -237,7 +239,8 @@ BF_API VkResult bfCreateDoorbell(BfCreateDoorbell *pInfo);
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
 BF_API VkResult bfConnectDoorbell(const BfConnectDoorbell *pInfo);
 
-/* What has been written to the ring goes on and ends. The addresses are gone. Errors:
+/* What has been written to the ring goes on and ends; of a suspended queue, what hasn't been read is
+ * dropped, and its progress values aren't reached. The addresses are gone. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: the doorbell externally synchronised. */
 BF_API VkResult bfDestroyDoorbell(const BfDestroyDoorbell *pInfo);
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* A doorbell thread that the driver keeps in a submission. */
+#include "doorbell/user_mode.h"
+
+#define RING  64
+#define LEAVE "VK_BELFRY_MULTI_ENGINE_TDR_DDI_DELAY=100"
+
+static _Atomic uint32_t said;
+
+static void hear(BfMessageSeverity severity, const char *text, void *context)
+{
+    said += strstr(text, "has not returned for") && strstr(text, "leaked");
+}
+
+/* Its thread is in vkQueueSubmit2 when it returns. */
+static void stick(struct fixture *f, struct user_mode *u)
+{
+    user_mode_open(f, u, BF_QUEUE_TYPE_DIRECT, RING);
+    uint32_t buffer = register_write(f, u, 0, 7, 0);
+    f->icd.set_block(&(struct belfry_icd_block){
+        .command = "vkQueueSubmit2", .first = 1, .every = 1, .late = true});
+    user_mode_execute(u, buffer);
+    f->icd.await_blocked(1);
+}
+
+/* DT-2 */
+FIXTURE_TEST(nobody_waits_for_a_thread_in_the_driver)
+{
+    struct user_mode u, same;
+    user_mode_open(f, &same, BF_QUEUE_TYPE_DIRECT, RING);
+    stick(f, &u);
+    const BfConnectDoorbell connects[] = {{u.doorbell.hDoorbell, 0}, {same.doorbell.hDoorbell, 0}};
+    const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, 0};
+    BfEngineState state;
+    for (int i = 0; i < 3; i++) {
+        assert_success(bfSuspendQueue(u.queue));
+        assert_success(bfResumeQueue(u.queue));
+        assert_success(bfNotifyWorkSubmission(&notify));
+        assert_success(bfSetEngineState(u.queue, BF_ENGINE_STATE_TRANSITION_TO_F1));
+        assert_int_equal(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3), VK_NOT_READY);
+        assert_success(bfConnectDoorbell(&connects[0]));
+        assert_success(bfConnectDoorbell(&connects[1]));
+        assert_success(bfGetEngineState(u.queue, &state));
+        assert_int_equal(state, BF_ENGINE_STATE_ACTIVE);
+        user_mode_submit(&same, user_mode_entry(&same)); /* a store, as ever */
+    }
+    assert_int_equal(f->icd.blocked(), 1);
+    f->icd.set_block(NULL);
+    f->icd.release(UINT64_MAX);
+    user_mode_await(&u);
+    user_mode_await(&same);
+    assert_int_equal(read_word(f, 0), 7);
+    user_mode_close(&u);
+    user_mode_close(&same);
+}
+
+/* L-7: the device goes, and leaves the thread where it is. What the call was given stays, with the
+ * driver's device: nobody can tell when the thread has left it. */
+TEST(a_submission_that_never_returns_is_left)
+{
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it would report that as leaked */
+#endif
+    struct fixture f;
+    struct environment saved;
+    struct user_mode u;
+    said = 0;
+    assert_success(bfSetMessageCallback(hear, NULL));
+    environment_set(&saved, LEAVE);
+    fixture_open(&f, NULL);
+    environment_restore(&saved);
+    stick(&f, &u);
+    if (f.layered) /* the driver isn't asked to */
+        vkDestroyDevice(f.device, NULL);
+    else
+        bfDetachDevice(f.bf);
+    assert_int_equal(f.icd.blocked(), 1);
+    assert_true(said > 0);
+    f.icd.set_block(NULL);
+    f.icd.release(UINT64_MAX);
+    while (f.icd.blocked())
+        sched_yield();
+    f.icd.quiesce();
+    f.device = VK_NULL_HANDLE;
+    f.violations[BELFRY_ICD_LEAK] = vulkan_counters(&f.icd).violations[BELFRY_ICD_LEAK];
+    fixture_close(&f);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    return fixture_main(argc, argv);
+}
