@@ -4,6 +4,7 @@
 #include "icd.h"
 
 #include <linux/futex.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -263,6 +264,8 @@ static struct icd_packet *queue_pop(struct icd_queue *queue)
 static void *queue_main(void *argument)
 {
     struct icd_queue *queue = argument;
+    /* Dispatches take what they should, and not the timer's usual 50 us more. */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     icd_lock();
     while (!queue->stop) {
         struct icd_packet *packet = queue->head;
