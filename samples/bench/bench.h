@@ -107,6 +107,6 @@ bool bench_complete(const struct bench *bench, const struct bench_report *report
 /* --- the benchmarks --- */
 
 extern const struct bench bench_submit, bench_fence, bench_log, bench_background, bench_record,
-    bench_specialize, bench_doorbell;
+    bench_specialize, bench_doorbell, bench_preempt;
 
 #endif

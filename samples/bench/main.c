@@ -15,7 +15,7 @@
 
 static const struct bench *const benches[] = {&bench_submit,     &bench_fence,  &bench_log,
                                               &bench_background, &bench_record, &bench_specialize,
-                                              &bench_doorbell};
+                                              &bench_doorbell,   &bench_preempt};
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
 /* A device that hangs must not hang the benchmark's caller: SIGALRM ends the program. */

@@ -13,6 +13,7 @@
 #include "lane.h"
 #include "log_caller.h"
 #include "log_overlap.h"
+#include "preempt_part.h"
 #include "present.h"
 #include "record.h"
 #include "reference.h"
@@ -462,6 +463,11 @@ static const struct bench_part parts[] = {
     {"doorbell-connect", doorbell_connect},
     {"doorbell-victim", doorbell_victim},
     {"doorbell-idle", doorbell_idle},
+    {"preempt-start", preempt_start},
+    {"preempt-start-quiet", preempt_start_quiet},
+    {"preempt-share", preempt_share},
+    {"preempt-fair", preempt_fair},
+    {"preempt-alone", preempt_alone},
 };
 
 const struct bench_part *bench_part_find(const char *name)
