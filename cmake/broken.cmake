@@ -66,19 +66,15 @@ endfunction()
 # Nothing is broken: tests may step in where races are decided.
 belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 
-# Deliberately broken ones, for the tests that must catch them. Under sanitizers they would fail
-# of themselves.
+# Deliberately broken ones, for the tests that must catch them: one for each file of tests/breaks, but
+# for those whose first word says that a test compiles the one source itself, or that nothing is
+# broken. Under sanitizers they would fail of themselves.
 if(NOT BELFRY_SANITIZE)
-  foreach(name rule_m binary_wait recheck ticket elision causal_order half_timed retired unwatched
-      accepted released unflushed joined exported_once traced_copies
-      overnight reported untimed
-      present_first presenting idle_in_driver stuck unshared spare unawaited unasked
-      grounded passed inside behind_outside idle_outside unlooked watched
-      present_beside label_beside
-      left jumped peers_untold fired_twice removed_reason cancelled_twice last_entries
-      ring_again ring_order ring_unreleased ring_forgotten ring_trusted ring_lost kmt_generation
-      ring_awaited ring_revived ring_dropped
-      standstill_beside standstill_legal standstill_lock standstill_once standstill_outside standstill_rest standstill_second standstill_shown standstill_spoilt standstill_stopped standstill_untold standstill_witness)
+  file(GLOB breaks CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/breaks
+    ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
+  list(FILTER breaks EXCLUDE REGEX "^(doorbell|hook|park|top)_")
+  list(TRANSFORM breaks REPLACE "[.]break$" "")
+  foreach(name IN LISTS breaks)
     belfry_copy(${name} ${name})
   endforeach()
 endif()
