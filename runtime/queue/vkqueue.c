@@ -11,6 +11,7 @@
 #include "gpu/driver_bug.h"
 #include "queue/outcome.h"
 #include "scheduler/acceptance.h"
+#include "scheduler/deferral.h"
 #include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/engine.h"
@@ -396,6 +397,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     struct bf_scheduler *scheduler = queue->scheduler;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
+    bf_deferral_flush(scheduler);
     struct chain chain = {0};
     if (count == 0)
         return chain_submit_fence(queue, &chain, fence);
@@ -489,6 +491,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     struct bf_engine *engine = queue->engine;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
+    bf_deferral_flush(scheduler);
     for (uint32_t i = 0; i < raw->wait_count; i++) {
         struct bf_sync *s = &raw->waits[i];
         if (s->sem && !s->sem->timeline)
@@ -629,6 +632,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     bf_trace_flush(scheduler->gpu.trace);
+    bf_deferral_hand_over(scheduler);
     VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
@@ -650,6 +654,7 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
                        void *context)
 {
     struct bf_engine *engine = queue->engine;
+    bf_deferral_flush(queue->scheduler);
     bf_engine_enter(engine);
     bf_driver_await_presents(engine);
     VkResult result = call(engine->base.handle, context);

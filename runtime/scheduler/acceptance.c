@@ -39,8 +39,12 @@ static bool engine_is_at_work(struct bf_engine *engine)
 
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
 {
-    if (!atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed))
-        return;
+    if (atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed))
+        bf_scheduler_hand_over_released(scheduler);
+}
+
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
+{
     /* What had been set free when 'released' was read is on an engine that is at work then, or has
      * been handed over. Once that engine's lock has been had and released, it has been, and what it
      * has set free in turn has been counted. */

@@ -42,4 +42,7 @@ void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target);
 /* Blocks until AC-2 holds for what has been set free by now. */
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler);
 
+/* The same, whether somebody can tell or not. */
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler);
+
 #endif

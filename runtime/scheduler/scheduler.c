@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "gpu/registry.h"
 #include "scheduler/command_queue.h"
+#include "scheduler/deferral.h"
 #include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/observer.h"
@@ -314,6 +315,7 @@ bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler)
 VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
 {
     bf_trace_flush(scheduler->gpu.trace);
+    bf_deferral_hand_over(scheduler);
     for (uint32_t i = 0; i < scheduler->queue_count; i++) {
         VkResult result = bf_queue_wait_handed_over(&scheduler->queues[i]);
         if (result != VK_SUCCESS)

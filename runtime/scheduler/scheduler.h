@@ -95,6 +95,8 @@ struct bf_scheduler {
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
+    _Atomic bool defers;      /* packets may have been deferred (scheduler/deferral.h) */
+    _Atomic uint32_t flushes; /* of what has been, under way */
     _Atomic bool lost;
     BfDeviceRemovedReason removed_reason; /* set before loss_announced */
     bool lost_below;                      /* the driver has said so; likewise */

@@ -7,6 +7,7 @@
 
 #include "gpu/driver_bug.h"
 #include "scheduler/acceptance.h"
+#include "scheduler/deferral.h"
 #include "scheduler/outside.h"
 #include "scheduler/retired.h"
 #include "scheduler/scheduler.h"
@@ -22,8 +23,6 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
     sem->timeline = timeline;
     sem->log_handle = atomic_fetch_add(&scheduler->gpu.log_handles, 1) + 1;
     sem->external = external;
-    if (external)
-        atomic_store(&scheduler->seen_outside, true);
     sem->references = 1;
     if (timeline)
         sem->reached[BF_FOR_WAIT] = initial_value;
@@ -31,6 +30,8 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
         free(sem);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    if (external)
+        bf_deferral_end(scheduler);
     return VK_SUCCESS;
 }
 
@@ -120,7 +121,7 @@ void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handl
         return;
     atomic_store(&sem->external, true);
     atomic_store(&sem->outside, true);
-    atomic_store(&scheduler->seen_outside, true);
+    bf_deferral_end(scheduler);
     bf_engines_pump(scheduler, bf_semaphore_look_again(sem)); /* who waits for it is to watch it */
 }
 
@@ -132,7 +133,7 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
         return;
     atomic_store(&sem->external, true);
     atomic_store(&sem->outside, true);
-    atomic_store(&scheduler->seen_outside, true);
+    bf_deferral_end(scheduler);
     if (sem->timeline && scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, handle,
                                                                       &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "scheduler/deferral.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/scheduler.h"
 
@@ -37,7 +38,7 @@ VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store(&fence->external, true);
     atomic_store(&scheduler->external_fences, true);
-    atomic_store(&scheduler->seen_outside, true);
+    bf_deferral_end(scheduler);
     return VK_SUCCESS;
 }
 

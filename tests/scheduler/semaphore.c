@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include "scheduler/acceptance.h"
+#include "scheduler/deferral.h"
 #include "scheduler/scheduler.h"
 #include "base/message.h"
 #include "scheduler/semaphore.h"
@@ -14,6 +15,11 @@ static uint64_t pumped;
 static uint32_t watchers_started, watchers_stopped, lists_watched;
 static uint64_t driver_value;
 static VkResult driver_result;
+
+void bf_deferral_end(struct bf_scheduler *scheduler)
+{
+    (void)scheduler;
+}
 
 void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
 {
