@@ -67,7 +67,7 @@ static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
         bool by_gpu = run->progress && hw->progress->native;
         result = bf_command_queue_execute_buffers(queue, run->count, run->buffers,
                                                   by_gpu ? hw->progress : NULL, run->progress,
-                                                  false, CALL);
+                                                  false, false, CALL);
         if (result == VK_SUCCESS) {
             if (by_gpu)
                 run->progress = 0;

@@ -86,6 +86,11 @@ static const struct bf_upper_layers *upper_layers_look_up(struct bf_gpu *gpu)
             handle, "vkGetImageSparseMemoryRequirements");
         upper_layers->submit2 =
             (PFN_vkQueueSubmit2)get(handle, bf_dispatch_name("vkQueueSubmit2", version));
+        upper_layers->begin_commands =
+            (PFN_vkBeginCommandBuffer)get(handle, "vkBeginCommandBuffer");
+        upper_layers->end_commands = (PFN_vkEndCommandBuffer)get(handle, "vkEndCommandBuffer");
+        upper_layers->dispatch_base =
+            (PFN_vkCmdDispatchBase)get(handle, bf_dispatch_name("vkCmdDispatchBase", version));
     }
     upper_layers->looked = true;
     bf_lock_release(&upper_layers->lock);
@@ -172,4 +177,16 @@ void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore
 PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu)
 {
     return upper_layers_look_up(gpu)->submit2;
+}
+
+bool bf_upper_layers_find_recording(struct bf_gpu *gpu, struct bf_upper_layers_recording *commands)
+{
+    const struct bf_upper_layers *upper = upper_layers_look_up(gpu);
+    *commands = gpu->attached
+                    ? (struct bf_upper_layers_recording){gpu->vk.vkBeginCommandBuffer,
+                                                         gpu->vk.vkEndCommandBuffer,
+                                                         gpu->vk.vkCmdDispatchBase}
+                    : (struct bf_upper_layers_recording){upper->begin_commands, upper->end_commands,
+                                                         upper->dispatch_base};
+    return commands->begin && commands->end && commands->dispatch_base;
 }

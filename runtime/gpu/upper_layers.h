@@ -23,6 +23,7 @@
  *        count these queries as reads by the CPU. The caller holds no lock.
  *  AB-4  A bfVkQueueSubmit goes down the whole chain of layers, as the program's vkQueueSubmit2
  *        would, and one call on a VkQueue at a time.
+ *        So does what Belfry records in a command buffer of the program's.
  *  AB-5  Before a value that a call of the program's gives to an imported or exported fence can be
  *        read, upper layers that track the fence's semaphore see a vkSignalSemaphore of that value,
  *        which ends in Belfry's layer. (Otherwise validation would find no origin for the value
@@ -52,6 +53,9 @@ struct bf_upper_layers {
     PFN_vkGetImageSparseMemoryRequirements image_requirements;
     PFN_vkSignalSemaphore signal_semaphore;
     PFN_vkQueueSubmit2 submit2;
+    PFN_vkBeginCommandBuffer begin_commands;
+    PFN_vkEndCommandBuffer end_commands;
+    PFN_vkCmdDispatchBase dispatch_base;
 };
 
 /*
@@ -74,6 +78,16 @@ void bf_upper_layers_announce(struct bf_gpu *gpu, VkSemaphore named, VkSemaphore
 
 /* The vkQueueSubmit2 that the program would call; NULL: it has none. */
 PFN_vkQueueSubmit2 bf_upper_layers_submit2(struct bf_gpu *gpu);
+
+/* The commands of the device that the program would record a dispatch with. */
+struct bf_upper_layers_recording {
+    PFN_vkBeginCommandBuffer begin;
+    PFN_vkEndCommandBuffer end;
+    PFN_vkCmdDispatchBase dispatch_base;
+};
+
+/* False: the program has no vkCmdDispatchBase, or nobody can be asked for it. */
+bool bf_upper_layers_find_recording(struct bf_gpu *gpu, struct bf_upper_layers_recording *commands);
 
 /*
  * Called first by the layer's hooks of the query commands, with the handle and the pointer for the

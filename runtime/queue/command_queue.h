@@ -72,13 +72,14 @@ void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write 
 /*
  * bfQueueExecute, bfQueueSignal and bfQueueWait once their arguments have been checked: also for
  * queues that take their work from a ring. 'signalled', a native fence or NULL, is set by the GPU
- * behind the command buffers, to 'value'; or 'counted', to the number of executions. A fence needs
- * not be alive any more, if the caller has a reference. Errors: those of the calls.
+ * behind the command buffers, to 'value'; or 'counted', to the number of executions. 'apart': each
+ * command buffer is a submission of its own, all of them or none are submitted. A fence needs not be
+ * alive any more, if the caller has a reference. Errors: those of the calls.
  */
 VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32_t count,
                                           const VkCommandBuffer *buffers,
                                           struct bf_fence *signalled, uint64_t value, bool counted,
-                                          const char *call);
+                                          bool apart, const char *call);
 VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence *fence,
                                  uint64_t value, const char *call);
 VkResult bf_command_queue_wait(struct bf_command_queue *queue, struct bf_fence *fence,

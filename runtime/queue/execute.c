@@ -228,10 +228,46 @@ VkResult bf_command_queue_log(struct bf_command_queue *queue)
     return bf_command_queue_submit_packet(queue, &(struct bf_execution){0}, "bfReadFenceLog");
 }
 
+/* Each command buffer by a packet of its own, the last of which signals; all or none. */
+static VkResult execution_submit_apart(struct bf_command_queue *queue,
+                                       const struct bf_execution *what, const char *call)
+{
+    struct bf_packet *first = NULL, *last = NULL, **link = &first;
+    for (uint32_t i = 0; i < what->count; i++) {
+        struct bf_execution one = {.count = 1, .buffers = &what->buffers[i], .apart = true};
+        if (i + 1 == what->count) {
+            one.write = what->write;
+            one.update = what->update;
+            one.counted = what->counted;
+        }
+        struct bf_packet *packet = bf_packet_from_execution(&queue->base, &one);
+        if (!packet) {
+            bf_command_queue_drop_signal(queue->base.engine, what->write, what->update);
+            while (first) {
+                struct bf_packet *next = first->next;
+                bf_packet_free(first);
+                first = next;
+            }
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        packet->next = NULL;
+        last = *link = packet;
+        link = &packet->next;
+    }
+    struct bf_execution part = {.count = 1, .buffers = what->buffers, .apart = true};
+    for (struct bf_packet *packet = first; packet; packet = packet->next, part.buffers++) {
+        part.update = packet->update;
+        part.counted = packet->counted;
+        execution_trace(queue, packet, &part);
+    }
+    bf_queue_append_chain(&queue->base, first, last, what->count);
+    return bf_command_queue_retire_if_crowded(queue->base.scheduler, call);
+}
+
 VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32_t count,
                                           const VkCommandBuffer *buffers,
                                           struct bf_fence *signalled, uint64_t value, bool counted,
-                                          const char *call)
+                                          bool apart, const char *call)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (bf_scheduler_is_lost(scheduler))
@@ -245,7 +281,8 @@ VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32
     if (signalled)
         result = bf_command_queue_take_signal(queue, signalled, value, &what);
     if (result == VK_SUCCESS)
-        result = bf_command_queue_execute(queue, &what, call);
+        result = apart ? execution_submit_apart(queue, &what, call)
+                       : bf_command_queue_execute(queue, &what, call);
     if (observer && result != VK_SUCCESS)
         observer->failed(observer->context, observed);
     return bf_command_queue_observed_result(scheduler, result);
@@ -267,5 +304,5 @@ VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *b
     }
     struct bf_fence *progress = atomic_load(&queue->progress);
     return bf_command_queue_execute_buffers(queue, count, buffers, progress, 0, progress != NULL,
-                                            __func__);
+                                            false, __func__);
 }

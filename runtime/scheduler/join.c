@@ -21,7 +21,8 @@ static bool executions_join(const struct bf_engine *engine, uint32_t i)
     return queue == engine->batch_queues[i + 1] && queue->is_command_queue &&
            a->kind == BF_PACKET_EXECUTE && b->kind == BF_PACKET_EXECUTE && a->signal_count == 0 &&
            !a->update && !a->write && !a->waits_for_peer && !b->waits_for_peer &&
-           b->submit.waitSemaphoreInfoCount == 0 && !bf_log_is_enabled(queue->log);
+           !(a->apart || b->apart) && b->submit.waitSemaphoreInfoCount == 0 &&
+           !bf_log_is_enabled(queue->log);
 }
 
 uint32_t bf_join_find(struct bf_engine *engine, uint32_t first, uint32_t count)

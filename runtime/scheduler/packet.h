@@ -66,6 +66,7 @@ struct bf_packet {
     bool announced;                  /* E-5 */
     bool signals_peers;              /* the first signal is the update's, of a peer timeline */
     bool counted;                    /* the update is of the queue's progress fence */
+    bool apart;                      /* it shares a VkSubmitInfo2 with none (C-5) */
     struct bf_trace_sync fence_sync; /* the fence and value, for the trace */
     struct bf_label *labels;         /* open around it (scheduler/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */
@@ -109,6 +110,7 @@ struct bf_execution {
     struct bf_gpu_write *write; /* NULL: none */
     struct bf_update *update;   /* of the fence that is written */
     bool counted;               /* it is the progress fence, whose value is set later */
+    bool apart;                 /* it shares a VkSubmitInfo2 with no other execution */
     struct bf_semaphore *wait, *signal;
     bool signals_peers;     /* 'signal' is a peer timeline, whose value is set later */
     uint64_t value;         /* of 'wait' or 'signal' */

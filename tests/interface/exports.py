@@ -79,7 +79,8 @@ class Exports(unittest.TestCase):
 EXACT = {'BfFenceLogPosition', 'BfFenceLogHeader', 'BfFenceLogEntry', 'BfFenceLogBuffer',
          'BfUserModeSubmissionCaps', 'BfCreateDoorbell', 'BfConnectDoorbell', 'BfDestroyDoorbell',
          'BfNotifyWorkSubmission'}
-ELEMENTS = {'BfAttachQueue', 'BfSetting', 'BfResourceUse', 'BfFenceLogRecord', 'BfRingEntry'}
+ELEMENTS = {'BfAttachQueue', 'BfSetting', 'BfResourceUse', 'BfFenceLogRecord', 'BfRingEntry',
+            'BfDispatchSlice'}
 # A ring's own memory, and what only inline functions read.
 EXACT |= {'BfRingControl', 'BfRingWriter'}
 

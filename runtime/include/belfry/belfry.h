@@ -88,7 +88,7 @@ typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
  * ring's own of belfry/user_mode_submission.h, are WDDM's to the bit, or lie in memory that others
  * read and write. And elements of arrays lie at fixed distances: BfAttachQueue, BfSetting,
  * BfResourceUse, BfFenceLogRecord and BfRingEntry; the struct or the function that takes the array
- * is what grows.
+ * is what grows. (And BfDispatchSlice, which Belfry fills in and hands over, grows at its end.)
  */
 typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_ATTACH_INFO = 1, /* not 0: a struct that was only zeroed is refused */
@@ -106,6 +106,7 @@ typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_BACKGROUND_DRIVER = 13,
     BF_STRUCTURE_TYPE_RING_CREATE_INFO = 14,
     BF_STRUCTURE_TYPE_RING = 15,
+    BF_STRUCTURE_TYPE_SLICED_DISPATCH_INFO = 16,
     BF_STRUCTURE_TYPE_MAX_ENUM = 0x7fffffff /* makes the type 32 bits wide */
 } BfStructureType;
 
@@ -426,6 +427,63 @@ BF_API VkResult bfSetQueuePriority(BfQueue queue, BfQueuePriority priority);
  */
 BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
                                const VkCommandBuffer *pCommandBuffers);
+
+/* One slice of a dispatch: what one vkCmdDispatchBase runs. */
+typedef struct BfDispatchSlice {
+    uint32_t index; /* of sliceCount */
+    uint32_t sliceCount;
+    uint32_t baseGroup[3];
+    uint32_t groupCount[3]; /* gl_NumWorkGroups in this slice */
+} BfDispatchSlice;
+
+/*
+ * Records what the slice's dispatch needs: binds the pipeline and its descriptor sets, pushes
+ * constants. Called once for each slice, in order, by the thread and during the call of
+ * bfQueueDispatchSliced, with no lock of Belfry's held. The command buffer is being recorded; it is
+ * begun, dispatched in, and ended by Belfry.
+ */
+typedef void(VKAPI_PTR *PFN_bfBindSlice)(VkCommandBuffer commandBuffer,
+                                         const BfDispatchSlice *pSlice, void *pUserData);
+
+typedef struct BfSlicedDispatchInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_SLICED_DISPATCH_INFO */
+    const void *pNext;
+    /* The whole: what vkCmdDispatchBase would be given. No count is 0. */
+    uint32_t baseGroup[3];
+    uint32_t groupCount[3];
+    /* It is cut along this axis (0 to 2) every so many groups; the last slice may be smaller. */
+    uint32_t axis;
+    uint32_t groupsPerSlice;
+    /* One for each slice (groupCount[axis] / groupsPerSlice, rounded up), or more. Primary ones of
+     * the queue's family, all different, which may be begun: initial, or of a pool with
+     * VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT and not pending. They stay the program's. */
+    uint32_t commandBufferCount;
+    const VkCommandBuffer *pCommandBuffers;
+    PFN_bfBindSlice pfnBind;
+    void *pUserData;
+} BfSlicedDispatchInfo;
+
+/*
+ * A large dispatch in slices: one submission for each, in order, so that work of a higher priority
+ * can go between two of them, as it can't get into a dispatch. Each slice is complete, and its
+ * writes are visible, before the next begins. It counts as one execution; bfQueueSignal behind it
+ * signals once the last slice is complete.
+ *
+ * Only for shaders that can tell no difference:
+ *  - The pipeline is created with VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, because slices begin at
+ *    groups other than 0. gl_WorkGroupID and gl_GlobalInvocationID are those of the whole.
+ *  - gl_NumWorkGroups is the slice's: a shader that needs the whole's gets it by other means.
+ *  - No group waits for what a group of another slice does: slices don't run side by side.
+ *
+ * The device is of Vulkan 1.1 or newer, or has VK_KHR_device_group enabled, for vkCmdDispatchBase.
+ * All slices are submitted, or none: an error leaves nothing behind but command buffers that were
+ * begun, to be reset before their next use.
+ *
+ * Errors: those of bfQueueExecute and vkBeginCommandBuffer; VK_ERROR_FEATURE_NOT_PRESENT (no
+ * vkCmdDispatchBase), VK_ERROR_VALIDATION_FAILED_EXT (also for a copy queue). Thread-safety: safe;
+ * the command buffers and their pools externally synchronised.
+ */
+BF_API VkResult bfQueueDispatchSliced(BfQueue queue, const BfSlicedDispatchInfo *pInfo);
 
 /*
  * Sets the fence to the value once everything before it in the queue is complete. [ME 1, 2] On an
