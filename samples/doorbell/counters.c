@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws counters with the letters of the sample training. */
+/* Draws counters as text. */
 #include "counters.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "../training/font.h"
+#include "font.h"
 
 #define LINE_HEIGHT (COUNTERS_DOWN / COUNTERS_LINES)
 

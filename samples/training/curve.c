@@ -8,17 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canvas.h"
 #include "font.h"
-
-/* Components from 0 to 1, not premultiplied. */
-struct colour {
-    float red, green, blue, alpha;
-};
-
-struct canvas {
-    uint32_t *pixels;
-    uint32_t width, height;
-};
 
 static const struct colour ground = {0.015f, 0.02f, 0.05f, 0.62f};
 static const struct colour shades[CURVE_PHASES] = {
@@ -99,52 +90,6 @@ static float scale_of(const struct curve *curve)
 
 /* ----------------------------------------------------------------------------------- Drawing -- */
 
-static uint32_t channel(uint32_t pixel, uint32_t shift, float value, float alpha)
-{
-    float old = (float)(pixel >> shift & 0xff);
-    return (uint32_t)(fminf(old * (1.0f - alpha) + value * alpha * 255.0f, 255.0f) + 0.5f) << shift;
-}
-
-static void blend(const struct canvas *canvas, int32_t x, int32_t y, const struct colour *colour,
-                  float cover)
-{
-    if (x < 0 || y < 0 || x >= (int32_t)canvas->width || y >= (int32_t)canvas->height ||
-        cover <= 0.0f)
-        return;
-    uint32_t *pixel = &canvas->pixels[(uint32_t)y * canvas->width + (uint32_t)x];
-    float alpha = colour->alpha * fminf(cover, 1.0f);
-    *pixel = channel(*pixel, 0, colour->red, alpha) | channel(*pixel, 8, colour->green, alpha) |
-             channel(*pixel, 16, colour->blue, alpha) | channel(*pixel, 24, 1.0f, alpha);
-}
-
-static void fill(const struct canvas *canvas, int32_t x, int32_t y, int32_t width, int32_t height,
-                 const struct colour *colour)
-{
-    for (int32_t v = y; v < y + height; ++v) {
-        for (int32_t u = x; u < x + width; ++u)
-            blend(canvas, u, v, colour, 1.0f);
-    }
-}
-
-static int32_t text_width(const char *text, int32_t scale)
-{
-    return (int32_t)strlen(text) * FONT_ADVANCE * scale;
-}
-
-static void text_draw(const struct canvas *canvas, int32_t x, int32_t y, int32_t scale,
-                      const struct colour *colour, const char *text)
-{
-    for (; *text; ++text, x += FONT_ADVANCE * scale) {
-        for (uint32_t v = 0; v < FONT_HEIGHT; ++v) {
-            for (uint32_t u = 0; u < FONT_WIDTH; ++u) {
-                if (font_dot(*text, u, v))
-                    fill(canvas, x + (int32_t)u * scale, y + (int32_t)v * scale, scale, scale,
-                         colour);
-            }
-        }
-    }
-}
-
 /* The part of the panel that shows the curves. */
 struct plot {
     const struct curve *curve;
@@ -196,9 +141,9 @@ static void line_draw(const struct plot *plot, const struct canvas *canvas, bool
         for (int32_t y = plot->top; y < plot->top + plot->height; ++y) {
             float middle = (float)y + 0.5f;
             if (below && middle > value)
-                blend(canvas, x, y, below, middle - value);
+                canvas_blend(canvas, x, y, below, middle - value);
             float off = middle < low ? low - middle : middle > high ? middle - high : 0.0f;
-            blend(canvas, x, y, line, thick + 0.5f - off);
+            canvas_blend(canvas, x, y, line, thick + 0.5f - off);
         }
         before = value;
         there = true;
@@ -216,14 +161,14 @@ static void phase_draw(const struct plot *plot, const struct canvas *canvas, uin
     int32_t pad = 3 * plot->scale, y = plot->top - (FONT_HEIGHT + 3) * plot->scale;
     char text[48];
 
-    fill(canvas, left, plot->top, width, plot->height, &shades[phase]);
-    fill(canvas, left, plot->top, plot->scale, plot->height, &inks[phase]);
+    canvas_fill(canvas, left, plot->top, width, plot->height, &shades[phase]);
+    canvas_fill(canvas, left, plot->top, plot->scale, plot->height, &inks[phase]);
     snprintf(text, sizeof text, "%s %.1f ms", names[phase],
              (double)(summary.post >= 0.0f ? summary.post : summary.whole));
-    if (text_width(text, plot->scale) > width)
+    if (canvas_text_width(text, plot->scale) > width)
         snprintf(text, sizeof text, "%s", names[phase]);
-    if (text_width(text, plot->scale) <= width)
-        text_draw(canvas, left + pad, y, plot->scale, &inks[phase], text);
+    if (canvas_text_width(text, plot->scale) <= width)
+        canvas_text(canvas, left + pad, y, plot->scale, &inks[phase], text);
 }
 
 static void legend_draw(const struct plot *plot, const struct canvas *canvas, int32_t y)
@@ -236,12 +181,12 @@ static void legend_draw(const struct plot *plot, const struct canvas *canvas, in
     char text[32];
 
     for (uint32_t i = 0; i < 2; ++i) {
-        fill(canvas, x, y + 3 * s, 8 * s, s, entries[i].colour);
-        text_draw(canvas, x + 11 * s, y, s, &words, entries[i].text);
-        x += text_width(entries[i].text, s) + 20 * s;
+        canvas_fill(canvas, x, y + 3 * s, 8 * s, s, entries[i].colour);
+        canvas_text(canvas, x + 11 * s, y, s, &words, entries[i].text);
+        x += canvas_text_width(entries[i].text, s) + 20 * s;
     }
     snprintf(text, sizeof text, "scale %g ms", (double)plot->most);
-    text_draw(canvas, plot->left + plot->width - text_width(text, s), y, s, &words, text);
+    canvas_text(canvas, plot->left + plot->width - canvas_text_width(text, s), y, s, &words, text);
 }
 
 void curve_draw(const struct curve *curve, uint32_t *pixels, uint32_t width, uint32_t height)
@@ -261,7 +206,7 @@ void curve_draw(const struct curve *curve, uint32_t *pixels, uint32_t width, uin
     };
 
     memset(pixels, 0, (size_t)width * height * sizeof *pixels);
-    fill(&canvas, 0, 0, (int32_t)width, (int32_t)height, &ground);
+    canvas_fill(&canvas, 0, 0, (int32_t)width, (int32_t)height, &ground);
     if (!curve->count || plot.height < 8 || plot.width < 32)
         return;
     for (uint32_t from = 0, to; from < curve->count; from = to) {
@@ -272,7 +217,7 @@ void curve_draw(const struct curve *curve, uint32_t *pixels, uint32_t width, uin
         phase_draw(&plot, &canvas, from, to);
     }
     for (int32_t i = 1; i <= 3; ++i)
-        fill(&canvas, plot.left, plot.top + plot.height * i / 4, plot.width, 1, &grid);
+        canvas_fill(&canvas, plot.left, plot.top + plot.height * i / 4, plot.width, 1, &grid);
     line_draw(&plot, &canvas, false, &whole_line, NULL);
     line_draw(&plot, &canvas, true, &post_line, &post_fill);
     legend_draw(&plot, &canvas, plot.top + plot.height + 4 * scale);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Capital letters, digits and a few signs, of five by seven dots. */
-#ifndef TRAINING_FONT_H
-#define TRAINING_FONT_H
+#ifndef SAMPLE_FONT_H
+#define SAMPLE_FONT_H
 
 #include <stdbool.h>
 #include <stdint.h>

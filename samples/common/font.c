@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters in the curve's picture. */
+/* The letters of curves and counters in pictures. */
 #include "font.h"
 
 #include <string.h>
