@@ -40,14 +40,14 @@ int32_t canvas_text_width(const char *text, int32_t scale)
 }
 
 void canvas_text(const struct canvas *canvas, int32_t x, int32_t y, int32_t scale,
-                      const struct colour *colour, const char *text)
+                 const struct colour *colour, const char *text)
 {
     for (; *text; ++text, x += FONT_ADVANCE * scale) {
         for (uint32_t v = 0; v < FONT_HEIGHT; ++v) {
             for (uint32_t u = 0; u < FONT_WIDTH; ++u) {
                 if (font_dot(*text, u, v))
-                    canvas_fill(canvas, x + (int32_t)u * scale, y + (int32_t)v * scale, scale, scale,
-                         colour);
+                    canvas_fill(canvas, x + (int32_t)u * scale, y + (int32_t)v * scale, scale,
+                                scale, colour);
             }
         }
     }

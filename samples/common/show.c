@@ -99,11 +99,14 @@ static VkResult belfry_open(struct sample_show *show)
     return VK_SUCCESS;
 }
 
-static VkResult queue_create(struct sample_show *show, BfQueueType type, BfQueue *queue)
+static VkResult queue_create(struct sample_show *show, BfQueueType type, BfQueuePriority priority,
+                             BfQueue *queue)
 {
-    TRY(bfCreateQueue(
-        show->belfry,
-        &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type}, queue));
+    TRY(bfCreateQueue(show->belfry,
+                      &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+                                           .type = type,
+                                           .priority = priority},
+                      queue));
     sample_device_family_add(&show->device, bfGetQueueFamilyIndex(*queue));
     return VK_SUCCESS;
 }
@@ -184,9 +187,9 @@ static VkResult window_create(struct sample_show *show)
 static VkResult objects_create(struct sample_show *show)
 {
     PASS(belfry_open(show));
-    PASS(queue_create(show, BF_QUEUE_TYPE_DIRECT, &show->direct));
-    PASS(queue_create(show, BF_QUEUE_TYPE_COMPUTE, &show->compute));
-    PASS(queue_create(show, BF_QUEUE_TYPE_COPY, &show->copy));
+    PASS(queue_create(show, BF_QUEUE_TYPE_DIRECT, show->priority, &show->direct));
+    PASS(queue_create(show, BF_QUEUE_TYPE_COMPUTE, BF_QUEUE_PRIORITY_NORMAL, &show->compute));
+    PASS(queue_create(show, BF_QUEUE_TYPE_COPY, BF_QUEUE_PRIORITY_NORMAL, &show->copy));
     return show->windowed ? window_create(show) : canvas_create(show);
 }
 

@@ -49,6 +49,8 @@ struct sample_show {
     bool headless;
     const char *gpu;
 
+    BfQueuePriority priority; /* of the direct queue; the caller sets it, before it is opened */
+
     struct sample_device device;
     BfDevice belfry;
     bool attached; /* by the sample; false: by the layer */

@@ -15,7 +15,7 @@ refuses() {
     grep -qF -- "$word" refused.err || fail_with "$sample '$*': $word isn't named" refused.err
 }
 
-for sample in async engines streaming training doorbell; do
+for sample in async engines streaming training doorbell priority; do
     numbers=(--frames --seed)
     [[ $sample != streaming ]] || numbers+=(--ring --chunk)
     for number in "${numbers[@]}"; do

@@ -17,9 +17,10 @@ picture() {
 }
 differ() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same"; }
 
-# The curve of training is of times, and the counters of doorbell are of what the threads found: both
-# differ from run to run.
-for sample in async engines streaming 'training --no-curve' 'doorbell --no-counters'; do
+# The curves of training and priority are of times, and the counters of doorbell are of what the threads
+# found: they differ from run to run, and so does how far priority's background is.
+for sample in async engines streaming 'training --no-curve' 'doorbell --no-counters' \
+    'priority --in-step'; do
     read -r sample plain <<<"$sample"
     picture $sample $sample --frames 5 --seed 7 $plain
     picture $sample.again $sample --frames 5 --seed 7 $plain

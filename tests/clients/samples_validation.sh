@@ -7,7 +7,7 @@
 needs_validation
 small=(--size 160x90)
 
-for sample in async engines streaming training 'doorbell --no-counters'; do
+for sample in async engines streaming training 'doorbell --no-counters' 'priority --in-step'; do
     read -r sample plain <<<"$sample"
     run plain bare "$bin/$sample" "${small[@]}" --frames 5 --out bare.png $plain
     [[ $code != 77 ]] || skip "$(<bare.err)"
@@ -25,6 +25,10 @@ silent ring
 run validated curve "$bin/training" --size 320x180 --frames 12 --flow pix --headless
 exits 0 curve
 silent curve
+
+run validated flood "$bin/priority" "${small[@]}" --frames 8 --headless
+exits 0 flood
+silent flood
 
 # Without a display there would be no window, and no message.
 x_start
