@@ -181,6 +181,7 @@ static struct bf_command_queue *command_queue_allocate(struct bf_scheduler *sche
     queue->type = info->type;
     queue->flags = info->flags;
     queue->priority = (uint32_t)info->priority;
+    queue->base.level = bf_level_of_priority((uint32_t)info->priority);
     return queue;
 }
 
@@ -380,6 +381,7 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
         atomic_fetch_add(&engine->preferred, 1);
     else if (was && !is)
         atomic_fetch_sub(&engine->preferred, 1);
+    bf_window_change(engine, &queue->base, bf_level_of_priority((uint32_t)priority));
     bf_engine_leave(engine, 0);
     return VK_SUCCESS;
 }

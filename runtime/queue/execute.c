@@ -86,7 +86,9 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     struct bf_effects effects = {0};
     uint64_t engines = 0;
     uint32_t count = what->count;
-    if (scheduler->gpu.trace || count > DIRECT_BUFFERS || !bf_lock_try_briefly(&engine->lock))
+    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    if (scheduler->gpu.trace || count > DIRECT_BUFFERS || atomic_load(&queue->base.level) < top ||
+        !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
     /* The loss is checked last: packets that a lost device drops count as accepted. */
     bool done = !bf_queue_has_backlog(&queue->base) && !atomic_load(&engine->unfed) &&
@@ -145,6 +147,8 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             if (log)
                 bf_log_accepted(log, batch.slots, batch.notes, true, packet.epoch);
             engines = bf_command_queue_finished(queue, &packet, true);
+            if (top)
+                bf_window_note(engine, atomic_load(&queue->base.level));
             atomic_fetch_add_explicit(&scheduler->gpu.counters.driver_calls, 1,
                                       memory_order_relaxed);
         } else {

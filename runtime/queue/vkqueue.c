@@ -109,6 +109,16 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
+/* The engine has priority windows. */
+static void direct_note(struct bf_queue *queue, struct direct *direct)
+{
+    for (uint32_t i = 0; i < direct->count; i++) {
+        if (!direct->ops[i].wait)
+            atomic_fetch_or(&direct->ops[i].sem->signalled_on, bf_engine_bit(queue->engine));
+    }
+    bf_window_note(queue->engine, atomic_load(&queue->level));
+}
+
 /* The timeline value that is the batch's completion signal, or NULL. */
 static const VkSemaphoreSubmitInfo *batch_find_completion_signal(struct bf_scheduler *scheduler,
                                                                  const VkSubmitInfo2 *info)
@@ -265,7 +275,9 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
                                   const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
-    if (queue->scheduler->gpu.trace || !bf_lock_try_briefly(&engine->lock))
+    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < top ||
+        !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
     struct direct direct;
     direct.count = 0;
@@ -276,6 +288,8 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
                 !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
     uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
+    if (top && done)
+        direct_note(queue, &direct);
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (engines)
@@ -410,6 +424,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
         packet_trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
         chain_add(&chain, packet);
     }
+    bf_engines_pump(scheduler, bf_windows_flush_queue(queue));
     return chain_submit(queue, &chain, fence);
 }
 
@@ -472,7 +487,7 @@ static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
         if (result != VK_SUCCESS)
             return result;
     }
-    bf_engines_pump(scheduler, bf_engine_bit(queue->engine));
+    bf_engines_pump(scheduler, bf_engine_bit(queue->engine) | bf_windows_flush_queue(queue));
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&

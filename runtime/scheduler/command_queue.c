@@ -131,11 +131,11 @@ void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *pa
         return;
     bf_lock_acquire(&pending->lock);
     bool destroyed = packet->imported->destroyed;
+    if (destroyed) /* under the lock, as scheduler/inherit.c looks at waits */
+        packet->wait_count = packet->submit.waitSemaphoreInfoCount = 0;
     bf_lock_release(&pending->lock);
-    if (!destroyed)
-        return;
-    bf_semaphore_release(packet->waits[0].sem);
-    packet->wait_count = packet->submit.waitSemaphoreInfoCount = 0;
+    if (destroyed)
+        bf_semaphore_release(packet->waits[0].sem);
 }
 
 static void packet_add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)

@@ -209,6 +209,7 @@ VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
     queues[engine->queue_count++] = queue;
     bf_lock_release(&engine->batch_lock);
     bf_engine_share(engine);
+    bf_window_join(engine, atomic_load(&queue->level));
     atomic_fetch_add(&engine->command_queues, 1);
     atomic_fetch_add(&engine->preferred, bf_command_queue_is_preferred(queue));
     return VK_SUCCESS;
@@ -225,6 +226,7 @@ void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
         }
     }
     bf_lock_release(&engine->batch_lock);
+    bf_window_leave(engine, queue);
     bf_log_leave(queue->log);
     atomic_fetch_sub(&engine->command_queues, 1);
     atomic_fetch_sub(&engine->preferred, bf_command_queue_is_preferred(queue));

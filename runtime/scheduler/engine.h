@@ -57,6 +57,7 @@
 #include "log/log.h"
 #include "scheduler/outside.h"
 #include "scheduler/queue.h"
+#include "scheduler/window.h"
 
 /* The largest number of batches in one vkQueueSubmit2. */
 #define BF_ENGINE_BATCH 32
@@ -101,6 +102,8 @@ struct bf_engine {
     struct bf_lock present_lock;
     _Atomic bool presenting;
     _Atomic uint32_t presents_beside; /* presents in the driver without the lock */
+
+    struct bf_window window; /* of lower queues; under the lock */
 
     struct bf_label *labels; /* open on the VkQueue (scheduler/label.h); under the lock */
 

@@ -4,6 +4,7 @@
 #include "scheduler/outside.h"
 
 #include "scheduler/engine.h"
+#include "scheduler/inherit.h"
 #include "scheduler/scheduler.h"
 
 /* The length from which a list is watched though nobody is blocked. */
@@ -293,6 +294,8 @@ static void scheduler_pass(struct bf_scheduler *scheduler)
             i++;
             continue;
         }
+        if (atomic_load(&scheduler->windows)) /* a command queue may signal it, too */
+            bf_inherit_flush_signal(scheduler, wait.sem, wait.target);
         if (scheduler_mark_signal(scheduler, wait.sem, wait.target))
             queue_mark_inside(&scheduler->queues[i], &wait);
         bf_semaphore_release(wait.sem);

@@ -576,6 +576,14 @@ struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_pac
     return NULL;
 }
 
+void bf_packet_signalled_on(struct bf_packet *packet, uint64_t engine)
+{
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        if (packet->signals[i].sem)
+            atomic_fetch_or(&packet->signals[i].sem->signalled_on, engine);
+    }
+}
+
 uint64_t bf_packet_accepted(struct bf_packet *packet)
 {
     uint64_t engines = 0;

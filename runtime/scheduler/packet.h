@@ -48,7 +48,10 @@ struct bf_packet {
     struct bf_vkfence *fence; /* NULL: none */
     uint64_t epoch;           /* its epoch; 0: none */
     bool in_hand;             /* it is in the engine's batch */
-    bool ungrounded;          /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
+    bool windowed;            /* it goes as a lower queue's (scheduler/window.h), taken to cost: */
+    uint64_t cost_ns;
+    _Atomic uint8_t level; /* enum bf_level that it has inherited, if above its queue's */
+    bool ungrounded;       /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
     _Atomic bool passes_outside; /* OW-5 */
     bool marked;                 /* it is about to; under the queue's lock, as is: */
     uint32_t waits_followed;
@@ -146,8 +149,9 @@ const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *p
 struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
                                    enum bf_wait_rule rule, enum bf_side *side);
 
-/* The driver has accepted it: counts its waits. Its signals are grounded: counts these. (Both if it
+/* While there are windows: it has been given to that engine, as a mask. The driver has accepted it: counts its waits. Its signals are grounded: counts these. (Both if it
  * was dropped with a lost device.) Return the engines to pump. */
+void bf_packet_signalled_on(struct bf_packet *packet, uint64_t engine);
 uint64_t bf_packet_accepted(struct bf_packet *packet);
 uint64_t bf_packet_grounded(struct bf_packet *packet);
 

@@ -8,6 +8,7 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/driver.h"
 #include "scheduler/engine.h"
+#include "scheduler/inherit.h"
 #include "scheduler/join.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
@@ -68,6 +69,30 @@ static void batch_add_packet(struct bf_engine *engine, struct bf_queue *queue,
     engine->batch_count++;
 }
 
+/* The queue has just been blocked: its callers may return, and what it waits for is urgent. */
+static void queue_announce_blocked(struct bf_queue *queue, uint64_t *engines)
+{
+    if (atomic_load(&queue->scheduler->windows))
+        bf_inherit_from(queue->scheduler, queue, engines);
+    bf_signpost_announce(&queue->engine->progress);
+}
+
+/* The first operation because of which the packet must be held, or NULL; and by which rule. */
+static struct bf_sync *packet_find_obstacle(struct bf_queue *queue, struct bf_packet *packet,
+                                            enum bf_wait_rule *rule, enum bf_side *side)
+{
+    *rule = bf_outside_rule(queue, packet);
+    struct bf_sync *obstacle = bf_packet_obstacle(queue->scheduler, packet, *rule, side);
+    if (obstacle)
+        return obstacle;
+    obstacle = bf_window_obstacle(queue->engine, queue, packet);
+    if (obstacle) {
+        *side = BF_FOR_WAIT;
+        *rule = BF_WAIT_COMPLETE;
+    }
+    return obstacle;
+}
+
 /* Adds the queue's first packets to the batch, up to one that may not go. A packet's signals count
  * as accepted only when the driver's call has returned, so a packet that depends on one before it
  * in the batch has to start the next batch. */
@@ -84,6 +109,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
     }
     if (commands)
         commands->position = 0;
+    engine->window.run_ns = 0;
     struct bf_packet *packet = queue_first_packet(queue);
     /* Only a pump removes packets from the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
@@ -98,7 +124,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
                 batch_add_packet(engine, queue, packet);
             else {
                 if (passage == BF_PASSAGE_BLOCKED)
-                    bf_signpost_announce(&engine->progress);
+                    queue_announce_blocked(queue, engines);
                 return;
             }
             /* Appended meanwhile? */
@@ -122,8 +148,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
         if (commands)
             bf_command_queue_waive(commands, packet);
         enum bf_wait_rule rule;
-        while (rule = bf_outside_rule(queue, packet),
-               (obstacle = bf_packet_obstacle(scheduler, packet, rule, &side)) != NULL) {
+        while ((obstacle = packet_find_obstacle(queue, packet, &rule, &side)) != NULL) {
             packet->was_held = true;
             /* The obstacle may be a packet in this very batch: then the queue must not block on it;
              * the next round checks again. */
@@ -134,9 +159,15 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
                 (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
             if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, rule, queue,
                                    engines)) {
-                bf_signpost_announce(&engine->progress);
+                queue_announce_blocked(queue, engines);
                 return;
             }
+        }
+        if (!bf_window_admits(engine, queue, packet)) {
+            packet->was_held = true;
+            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, (struct bf_trace_sync){0});
+            bf_signpost_announce(&engine->progress);
+            return;
         }
         if (commands)
             bf_command_queue_prepare(commands, packet);
@@ -145,7 +176,8 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
         engine->outside.in_batch = engine->outside.in_batch || packet->ungrounded;
         batch_add_packet(engine, queue, packet);
         batched = true;
-        if (packet->fence || packet->kind != BF_PACKET_EXECUTE)
+        if (packet->fence || packet->kind != BF_PACKET_EXECUTE ||
+            bf_window_run_is_over(engine, packet))
             return;
         packet = queue_packet_after(queue, packet);
     }
@@ -160,7 +192,7 @@ static bool batch_is_closed(const struct bf_engine *engine)
            last->kind == BF_PACKET_BIND_SPARSE || last->kind == BF_PACKET_FENCE;
 }
 
-/* Gathers a batch: queues of high priority first, and queues of equal priority in turn. */
+/* Gathers a batch: queues of higher levels first, and queues of one level in turn. */
 static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
@@ -169,16 +201,19 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     if (engine->queue_count == 0)
         return;
     bf_lock_acquire(&engine->batch_lock);
-    bool preferring = atomic_load_explicit(&engine->preferred, memory_order_relaxed) > 0;
-    for (int pass = preferring ? 0 : 1; pass < 2; pass++) {
+    bf_window_look(engine);
+    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    for (uint8_t level = top; level <= top; level--) {
+        uint32_t first = level < top ? engine->window.turn : engine->first;
         for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
-            struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
-            if (bf_queue_has_backlog(queue) &&
-                (!preferring || bf_command_queue_is_preferred(queue) == (pass == 0)))
+            struct bf_queue *queue = engine->queues[(first + i) % engine->queue_count];
+            if (bf_queue_has_backlog(queue) && bf_window_is_level(engine, queue, level))
                 engine_gather_from(engine, queue, engines);
         }
     }
     engine->first = (engine->first + 1) % engine->queue_count;
+    if (engine->batch_count == 0)
+        bf_window_arm(engine);
     bf_lock_release(&engine->batch_lock);
 }
 
@@ -238,6 +273,10 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         bf_trace_packet_dropped(scheduler->gpu.trace, &packet->trace);
         if (packet->stamp != UINT32_MAX)
             bf_stamps_refused(engine->base.stamps, packet->stamp);
+    }
+    if (accepted && atomic_load_explicit(&scheduler->windows, memory_order_relaxed)) {
+        bf_packet_signalled_on(packet, bf_engine_bit(engine));
+        bf_window_accepted(engine, queue, packet);
     }
     uint64_t engines = bf_packet_accepted(packet);
     bool listed = accepted && bf_outside_list(engine, packet, &engines);
@@ -353,7 +392,7 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
             continue;
         if (joined & UINT32_C(1) << i)
             packet->epoch = epoch + 1;
-        else if (engine->batch_queues[i]->is_command_queue ||
+        else if (engine->batch_queues[i]->is_command_queue || packet->windowed ||
                  (witnessed && packet->kind != BF_PACKET_FENCE))
             packet_add_epoch(engine, packet, ++epoch);
         else

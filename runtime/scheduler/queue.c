@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "scheduler/acceptance.h"
 #include "scheduler/engine.h"
+#include "scheduler/inherit.h"
 #include "scheduler/label.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
@@ -47,7 +48,10 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
 
     atomic_store(&engine->dirty, 1); /* */
     bf_watch_notice(queue->scheduler->watch);
-    bf_engines_pump(queue->scheduler, bf_engine_bit(engine));
+    uint64_t engines = bf_engine_bit(engine);
+    if (atomic_load(&queue->scheduler->windows))
+        engines |= bf_inherit_appended(queue);
+    bf_engines_pump(queue->scheduler, engines);
     if (!held)
         bf_queue_wait_accepted(queue, target);
     bf_scheduler_wait_released(queue->scheduler);

@@ -13,6 +13,7 @@
 #include <vulkan/vulkan.h>
 
 #include "base/lock.h"
+#include "scheduler/cost.h"
 #include "scheduler/packet.h"
 #include "scheduler/last_submission.h"
 
@@ -53,6 +54,12 @@ struct bf_queue {
      * finished when it last saw one more finished, and when that was by its own clock. */
     _Atomic uint64_t numbered;
     uint64_t watched_finished, watched_since_ns;
+
+    _Atomic uint8_t level; /* enum bf_level (scheduler/window.h) */
+    _Atomic bool windowed; /* the first packet is held by a priority window */
+    uint64_t held_ns;      /* since then, or 0; under the engine's lock, as is: */
+    struct bf_cost cost;   /* of its packets */
+    uint64_t gathered;     /* bf_window.gathers when it was looked at last */
 
     _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;

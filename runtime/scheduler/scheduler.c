@@ -18,6 +18,7 @@
 #include "scheduler/vkfence.h"
 #include "scheduler/watch.h"
 #include "scheduler/watcher.h"
+#include "scheduler/waker.h"
 #include "trace/stamps.h"
 
 /* The interval at which a query is asked for while held work may still produce its result. */
@@ -105,8 +106,10 @@ static void scheduler_init_queue(struct bf_scheduler *scheduler,
     queue->index = from->index;
     queue->flags = from->flags;
     queue->family_flags = from->family_flags;
+    queue->level = from->level ? from->level : bf_level_of_global(engine->base.global_priority);
     engine->queues[engine->queue_count++] = queue;
     engine->vkqueues++;
+    bf_window_join(engine, queue->level);
     char name[64];
     snprintf(name, sizeof(name), "%s queue %u:%u", queue_type_name(from->family_flags),
              queue->family, queue->index);
@@ -195,6 +198,7 @@ static void vkfences_release_one(void *value, void *context)
 
 void bf_scheduler_stop(struct bf_scheduler *scheduler)
 {
+    bf_wakers_finish(scheduler); /* which may start watchers */
     bf_watchers_finish(scheduler);
     /* Applies signals that are complete, for which other processes may wait. Here nothing is
      * started any more. */
@@ -316,6 +320,7 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
 {
     bf_trace_flush(scheduler->gpu.trace);
     bf_deferral_hand_over(scheduler);
+    bf_windows_flush(scheduler);
     for (uint32_t i = 0; i < scheduler->queue_count; i++) {
         VkResult result = bf_queue_wait_handed_over(&scheduler->queues[i]);
         if (result != VK_SUCCESS)

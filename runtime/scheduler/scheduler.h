@@ -95,8 +95,10 @@ struct bf_scheduler {
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
-    _Atomic bool defers;      /* packets may have been deferred (scheduler/deferral.h) */
-    _Atomic uint32_t flushes; /* of what has been, under way */
+    _Atomic bool defers;       /* packets may have been deferred (scheduler/deferral.h) */
+    _Atomic uint32_t flushes;  /* of what has been, under way */
+    _Atomic uint32_t windows;  /* engines with windows (scheduler/window.h) */
+    _Atomic bool costs_frozen; /* nothing more is learnt of what packets cost */
     _Atomic bool lost;
     BfDeviceRemovedReason removed_reason; /* set before loss_announced */
     bool lost_below;                      /* the driver has said so; likewise */
@@ -151,6 +153,7 @@ struct bf_queue_info {
     VkQueueFlags family_flags;
     VkDeviceQueueCreateFlags flags;
     uint32_t engine;
+    uint8_t level; /* enum bf_level; BF_LEVEL_NONE: by the engine's global priority */
 };
 
 struct bf_scheduler_info {

@@ -138,6 +138,7 @@ void bf_semaphore_imported(struct bf_scheduler *scheduler, VkSemaphore handle)
                                                                       &value) == VK_SUCCESS)
         atomic_store(&sem->reached[BF_FOR_WAIT], value);
     atomic_store(&sem->ahead, 0);
+    atomic_store(&sem->seen, 0);
 }
 
 uint64_t bf_semaphore_accepted(struct bf_semaphore *sem)
@@ -151,9 +152,19 @@ bool bf_semaphore_is_outside(const struct bf_semaphore *sem)
     return atomic_load(&sem->outside) && atomic_load(&sem->fences) == 0;
 }
 
+static bool semaphore_is_seen(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                              uint64_t target)
+{
+    uint64_t value;
+    return atomic_load(&sem->seen) >= target || atomic_load(&sem->destroyed) ||
+           (bf_semaphore_counter(scheduler, sem, &value) && value >= target);
+}
+
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule)
 {
+    if (rule == BF_WAIT_COMPLETE && side == BF_FOR_WAIT && sem->timeline)
+        return semaphore_is_seen(scheduler, sem, target);
     if (atomic_load(&sem->reached[side]) >= target)
         return true;
     if (side == BF_FOR_WAIT && rule != BF_WAIT_GROUNDED && atomic_load(&sem->ahead) >= target)
@@ -180,6 +191,8 @@ bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *s
 
 static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *waiter)
 {
+    if (waiter->complete)
+        return atomic_load(&sem->seen) >= waiter->target;
     return atomic_load(&sem->reached[waiter->side]) >= waiter->target ||
            (waiter->accepted && atomic_load(&sem->ahead) >= waiter->target);
 }
@@ -231,6 +244,11 @@ uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value)
     return semaphore_raise(sem, &sem->ahead, value);
 }
 
+uint64_t bf_semaphore_see(struct bf_semaphore *sem, uint64_t value)
+{
+    return semaphore_raise(sem, &sem->seen, value);
+}
+
 uint64_t bf_semaphore_count(struct bf_semaphore *sem)
 {
     atomic_fetch_add(&sem->reached[BF_FOR_SIGNAL], 1);
@@ -260,7 +278,7 @@ static bool semaphore_add_waiter(struct bf_scheduler *scheduler, struct bf_waite
     sem->waiters = waiter;
     atomic_store(blocked, true);
     bf_lock_release(&sem->lock);
-    if (sem->timeline && atomic_load(&sem->external))
+    if (sem->timeline && (like->complete || atomic_load(&sem->external)))
         bf_watcher_start(scheduler, sem);
     else if (like->side == BF_FOR_WAIT && atomic_load(&sem->ahead) >= like->target)
         *engines |= bf_outside_watch(scheduler); /* OW-3 */
@@ -274,6 +292,7 @@ bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem
     const struct bf_waiter waiter = {
         .queue = queue,
         .accepted = side == BF_FOR_WAIT && rule != BF_WAIT_GROUNDED,
+        .complete = side == BF_FOR_WAIT && rule == BF_WAIT_COMPLETE,
         .sem = sem,
         .side = side,
         .target = target,

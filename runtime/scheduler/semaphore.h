@@ -50,6 +50,7 @@ enum bf_wait_rule {
     BF_WAIT_GROUNDED, /* grounded ones, and values that have been seen */
     BF_WAIT_ACCEPTED, /* accepted ones, too */
     BF_WAIT_NATIVE,   /* these, and a wait for outside goes as it came */
+    BF_WAIT_COMPLETE, /* of a timeline, only values that have been seen (PW-4) */
 };
 
 /* A blocked queue; embedded in it, since only its first packet can be blocked. Or an engine whose
@@ -59,6 +60,7 @@ struct bf_waiter {
     struct bf_queue *queue; /* or */
     struct bf_engine *engine;
     bool accepted; /* accepted signals end its wait, grounded or not */
+    bool complete; /* its wait ends when the value has been seen */
     struct bf_semaphore *sem;
     enum bf_side side;
     uint64_t target;
@@ -76,6 +78,8 @@ struct bf_semaphore {
     _Atomic bool watched;   /* its watcher thread is running (scheduler/watcher.h) */
     _Atomic uint64_t reached[2];
     _Atomic uint64_t ahead;
+    _Atomic uint64_t seen;         /* timeline: the largest value that was read for PW-4 */
+    _Atomic uint64_t signalled_on; /* engines that were given signals while there were windows */
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     uint32_t fence_count;        /* fences that have registered it; 0: the layer has */
@@ -150,6 +154,8 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem);
 uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_count(struct bf_semaphore *sem);
+/* A value of a timeline has been seen (BF_WAIT_COMPLETE). */
+uint64_t bf_semaphore_see(struct bf_semaphore *sem, uint64_t value);
 
 /* Adds the queue to the waiter list; false: the target has been reached meanwhile. Adds engines to
  * *engines that are to be pumped once no lock is held. */

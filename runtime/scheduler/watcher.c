@@ -49,7 +49,8 @@ static void watcher_run(void *argument)
         if (atomic_load(&watcher->stop)) /* L-7: only the watcher itself may be left */
             return;
         if (result == VK_SUCCESS)
-            bf_engines_pump(scheduler, bf_semaphore_reach(sem, value));
+            bf_engines_pump(scheduler,
+                            bf_semaphore_reach(sem, value) | bf_semaphore_see(sem, value));
         else if (result != VK_TIMEOUT) {
             /* Without waiting until the loss is settled: whoever settles it may join this
              * thread. */

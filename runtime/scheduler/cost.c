@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What packets of a queue are taken to cost: samples, and what they come to. */
+#include "scheduler/cost.h"
+
+void bf_cost_add(struct bf_cost *cost, uint64_t ns)
+{
+    cost->samples[cost->next] = ns;
+    cost->next = (cost->next + 1) % BF_COST_SAMPLES;
+    if (cost->count < BF_COST_SAMPLES)
+        cost->count++;
+}
+
+uint64_t bf_cost_estimate(const struct bf_cost *cost)
+{
+    uint64_t least = BF_COST_UNKNOWN, second = BF_COST_UNKNOWN;
+    for (uint32_t i = 0; i < cost->count; i++) {
+        uint64_t ns = cost->samples[i];
+        if (ns < least) {
+            second = least;
+            least = ns;
+        } else if (ns < second) {
+            second = ns;
+        }
+    }
+    return second == BF_COST_UNKNOWN ? least : second;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Priority inheritance: from a queue that is blocked to the held packets that will set it free, and
+ * on to what these wait for. */
+#include "scheduler/inherit.h"
+
+#include "scheduler/command_queue.h"
+#include "scheduler/engine.h"
+#include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
+
+/* Waits that are followed at once. Those that don't fit aren't followed: what they are for is
+ * served as before. */
+#define ROOM 64
+
+struct sought {
+    const struct bf_semaphore *sem; /* or */
+    const struct bf_fence *fence;
+    uint64_t value;
+};
+
+struct inheritance {
+    struct bf_scheduler *scheduler;
+    uint8_t level;
+    uint64_t engines;
+    uint32_t count;
+    struct sought sought[ROOM];
+};
+
+static void inheritance_seek(struct inheritance *in, const struct bf_packet *packet)
+{
+    if (packet->kind == BF_PACKET_WAIT && in->count < ROOM)
+        in->sought[in->count++] =
+            (struct sought){.fence = packet->wait.fence, .value = packet->wait.node.key};
+    for (uint32_t i = 0; i < packet->wait_count && in->count < ROOM; i++) {
+        const struct bf_sync *wait = &packet->waits[i];
+        if (wait->sem && atomic_load(&wait->sem->reached[BF_FOR_WAIT]) < wait->target)
+            in->sought[in->count++] = (struct sought){.sem = wait->sem, .value = wait->target};
+    }
+}
+
+static bool packet_signals(const struct bf_packet *packet, const struct sought *sought)
+{
+    if (sought->fence)
+        return packet->update && packet->update->fence == sought->fence &&
+               packet->update->value >= sought->value;
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        const struct bf_sync *s = &packet->signals[i];
+        if (s->sem == sought->sem && bf_sync_signalled(s) >= sought->value)
+            return true;
+    }
+    return false;
+}
+
+/* The queue's packets up to 'last' have the level; its lock is held. */
+static void inheritance_raise(struct inheritance *in, struct bf_queue *queue,
+                              const struct bf_packet *last)
+{
+    bool raised = false;
+    for (struct bf_packet *p = queue->head; p; p = p->next) {
+        if (atomic_load(&p->level) < in->level) {
+            atomic_store(&p->level, in->level);
+            inheritance_seek(in, p);
+            raised = true;
+        }
+        if (p == last)
+            break;
+    }
+    if (!raised)
+        return;
+    atomic_store(&queue->engine->dirty, 1);
+    in->engines |= bf_engine_bit(queue->engine);
+}
+
+/* Raises up to the first packet of the queue that signals what is sought. */
+static void inheritance_look_in(struct inheritance *in, struct bf_queue *queue,
+                                const struct sought *sought)
+{
+    bf_lock_acquire(&queue->lock);
+    const struct bf_packet *last = queue->head;
+    while (last && !packet_signals(last, sought))
+        last = last->next;
+    if (last)
+        inheritance_raise(in, queue, last);
+    bf_lock_release(&queue->lock);
+}
+
+/* Calls 'visit' for all queues. The list of command queues is the pending lock's, and what a signal
+ * will update. */
+static void queues_visit(struct bf_scheduler *scheduler,
+                         void (*visit)(void *context, struct bf_queue *queue), void *context)
+{
+    for (uint32_t i = 0; i < scheduler->queue_count; i++)
+        visit(context, &scheduler->queues[i]);
+    for (struct bf_command_queue *q = scheduler->pending.queues; q; q = q->next)
+        visit(context, &q->base);
+}
+
+struct look {
+    struct inheritance *in;
+    struct sought sought;
+};
+
+static void look_in(void *context, struct bf_queue *queue)
+{
+    struct look *look = context;
+    if (atomic_load(&queue->level) < look->in->level)
+        inheritance_look_in(look->in, queue, &look->sought);
+}
+
+/* The pending lock is held. */
+static void inheritance_spread(struct inheritance *in)
+{
+    while (in->count) {
+        struct look look = {in, in->sought[--in->count]};
+        queues_visit(in->scheduler, look_in, &look);
+    }
+}
+
+/* The pending lock is held. */
+static void inheritance_begin_with(struct inheritance *in, struct bf_queue *queue)
+{
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *first = queue->head;
+    if (first) {
+        uint8_t level = atomic_load(&first->level), own = atomic_load(&queue->level);
+        in->level = level > own ? level : own;
+        inheritance_seek(in, first);
+    }
+    bf_lock_release(&queue->lock);
+}
+
+void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uint64_t *engines)
+{
+    struct inheritance in = {.scheduler = scheduler};
+    bf_lock_acquire(&scheduler->pending.lock);
+    inheritance_begin_with(&in, queue);
+    inheritance_spread(&in);
+    bf_lock_release(&scheduler->pending.lock);
+    *engines |= in.engines;
+}
+
+struct appended {
+    struct bf_queue *queue;
+    uint64_t engines;
+};
+
+static void appended_look_from(void *context, struct bf_queue *queue)
+{
+    struct appended *appended = context;
+    struct inheritance in = {.scheduler = queue->scheduler};
+    if (queue == appended->queue || !atomic_load(&queue->blocked))
+        return;
+    inheritance_begin_with(&in, queue);
+    if (in.level <= atomic_load(&appended->queue->level))
+        return;
+    inheritance_spread(&in);
+    appended->engines |= in.engines;
+}
+
+uint64_t bf_inherit_appended(struct bf_queue *queue)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    struct appended appended = {queue, 0};
+    bf_lock_acquire(&scheduler->pending.lock);
+    queues_visit(scheduler, appended_look_from, &appended);
+    bf_lock_release(&scheduler->pending.lock);
+    return appended.engines;
+}
+
+static void flush_one(void *context, struct bf_queue *queue)
+{
+    struct inheritance *in = context;
+    bf_lock_acquire(&queue->lock);
+    inheritance_raise(in, queue, NULL);
+    bf_lock_release(&queue->lock);
+}
+
+uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
+{
+    struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
+    bf_lock_acquire(&scheduler->pending.lock);
+    if (queue)
+        flush_one(&in, queue);
+    else
+        queues_visit(scheduler, flush_one, &in);
+    inheritance_spread(&in);
+    bf_lock_release(&scheduler->pending.lock);
+    return in.engines;
+}
+
+uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                 uint64_t target)
+{
+    struct inheritance in = {.scheduler = scheduler,
+                             .level = BF_LEVEL_PASSES,
+                             .count = 1,
+                             .sought = {{.sem = sem, .value = target}}};
+    bf_lock_acquire(&scheduler->pending.lock);
+    inheritance_spread(&in);
+    bf_lock_release(&scheduler->pending.lock);
+    return in.engines;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Priority inheritance: what a higher queue waits for is as urgent as the higher queue.
+ *
+ *  IN-1  While a queue's first packet waits for a value that a held packet of a lower queue will
+ *        signal, that packet and those before it in its queue have the first queue's level; and so
+ *        has, in turn, what they wait for. No window holds them then (PW-7).
+ *  IN-2  It is found on whichever side comes last: when a queue is blocked, for what is held
+ *        already; when a lower queue's packet is appended, for the queues that are blocked.
+ *  IN-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
+ *        and so many packets aren't held that might be.
+ *
+ * Semaphores and fences are compared, not looked into: of what has gone meanwhile an address may be
+ * another's, which then is urgent too early.
+ *
+ * Proven by tests/scheduler (window.c).
+ */
+#ifndef BELFRY_SCHEDULER_INHERIT_H
+#define BELFRY_SCHEDULER_INHERIT_H
+
+#include <stdint.h>
+
+struct bf_packet;
+struct bf_queue;
+struct bf_scheduler;
+struct bf_semaphore;
+
+/* The queue has just been blocked, or what it waits for may be held now. Adds engines to *engines
+ * that are to be pumped. Engines' locks may be held. */
+void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uint64_t *engines);
+
+/* Packets have been appended to the queue: are they what a blocked higher queue waits for? Returns
+ * the engines to pump. */
+uint64_t bf_inherit_appended(struct bf_queue *queue);
+
+/* No window holds what the queue (NULL: any queue) has by now, nor what that depends on. Returns
+ * the engines to pump. No lock is held. */
+uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue);
+
+/* The same of what will signal the semaphore: the engines are dirty. */
+uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                 uint64_t target);
+
+#endif

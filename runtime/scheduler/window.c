@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* Priority windows: what lower queues have in flight, whether one more packet may go, and in whose
+ * turn. (The threads that open them again: waker.c.) */
+#include "scheduler/window.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/deferral.h"
+#include "scheduler/engine.h"
+#include "scheduler/inherit.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/waker.h"
+
+/* What a lower queue takes of one batch before the next one has its turn: so many packets of a
+ * few microseconds go in one driver call, and are joined (C-5). */
+#define RUN_NS UINT64_C(100000)
+
+uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
+{
+    switch (priority) {
+    case VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR:
+        return BF_LEVEL_LOW;
+    case VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR:
+        return BF_LEVEL_HIGH;
+    case VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR:
+        return BF_LEVEL_REALTIME;
+    default:
+        return BF_LEVEL_NORMAL;
+    }
+}
+
+uint8_t bf_level_of_priority(uint32_t priority)
+{
+    return priority >= BF_QUEUE_PRIORITY_GLOBAL_REALTIME ? BF_LEVEL_REALTIME
+           : priority > BF_QUEUE_PRIORITY_NORMAL         ? BF_LEVEL_HIGH
+                                                         : BF_LEVEL_NORMAL;
+}
+
+/* ------------------------------------------------------------------------------------ Levels -- */
+
+static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
+{
+    struct bf_window *window = &engine->window;
+    uint8_t top = BF_LEVEL_NONE;
+    uint32_t levels = 0;
+    window->queues[level] += joins ? 1 : -1;
+    for (uint8_t i = 0; i < BF_LEVELS; i++) {
+        if (window->queues[i]) {
+            levels++;
+            top = i;
+        }
+    }
+    if (levels < 2)
+        top = BF_LEVEL_NONE;
+    uint8_t before = atomic_exchange(&window->top, top);
+    if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
+        atomic_fetch_add(&engine->scheduler->windows, top ? 1 : -1);
+    if (before != top) /* what is held may be let go */
+        atomic_store(&engine->dirty, 1);
+}
+
+void bf_window_join(struct bf_engine *engine, uint8_t level)
+{
+    window_count(engine, level, true);
+}
+
+void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue)
+{
+    struct bf_window *window = &engine->window;
+    for (uint32_t i = 0; i < window->count; i++) {
+        struct bf_window_entry *entry = &window->entries[(window->first + i) % BF_WINDOW_ENTRIES];
+        if (entry->queue == queue)
+            entry->queue = NULL;
+    }
+    if (window->overdue == queue)
+        window->overdue = NULL;
+    window_count(engine, atomic_load(&queue->level), false);
+}
+
+void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t level)
+{
+    window_count(engine, level, true);
+    window_count(engine, atomic_exchange(&queue->level, level), false);
+    atomic_store(&engine->dirty, 1);
+}
+
+/* ---------------------------------------------------------------------------------- In flight -- */
+
+/* A level above is active: it may want the VkQueue at any moment. */
+static uint64_t window_limit(const struct bf_window *window, uint8_t level)
+{
+    for (uint8_t i = level + 1; i < BF_LEVELS; i++) {
+        if (window->active_ns[i] && window->now_ns - window->active_ns[i] < BF_WINDOW_RECENT_NS)
+            return BF_WINDOW_ACTIVE_NS;
+    }
+    return BF_WINDOW_NS;
+}
+
+static void window_count_entry(struct bf_window *window, const struct bf_window_entry *entry,
+                               bool comes)
+{
+    uint32_t packets = comes ? entry->packets : -entry->packets;
+    window->packets += packets;
+    if (entry->cost_ns == BF_COST_UNKNOWN)
+        window->unknown += packets;
+    else
+        window->sum_ns += comes ? entry->cost_ns : -entry->cost_ns;
+}
+
+/* 'entries' of the first ones have been seen complete, of one queue, and nothing else since the
+ * epoch before them was: learns what they cost. */
+static void window_learn(struct bf_window *window, uint32_t entries)
+{
+    const struct bf_window_entry *first = &window->entries[window->first];
+    uint64_t begun = first->accepted_ns > window->seen_ns ? first->accepted_ns : window->seen_ns;
+    uint32_t packets = 0;
+    for (uint32_t i = 0; i < entries; i++) {
+        const struct bf_window_entry *entry =
+            &window->entries[(window->first + i) % BF_WINDOW_ENTRIES];
+        if (!entry->queue || entry->queue != first->queue ||
+            entry->epoch != window->seen_epoch + 1 + i)
+            return;
+        packets += entry->packets;
+    }
+    if (packets && window->now_ns > begun)
+        bf_cost_add(&first->queue->cost, (window->now_ns - begun) / packets);
+}
+
+/* Takes what is complete out of the account. */
+static void window_see(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    uint64_t completed;
+    if (window->count == 0 ||
+        bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS ||
+        completed == window->seen_epoch)
+        return;
+    uint32_t entries = 0;
+    while (entries < window->count &&
+           window->entries[(window->first + entries) % BF_WINDOW_ENTRIES].epoch <= completed)
+        entries++;
+    if (entries && completed - window->seen_epoch == entries &&
+        !atomic_load_explicit(&engine->scheduler->costs_frozen, memory_order_relaxed))
+        window_learn(window, entries);
+    for (; entries > 0; entries--) {
+        window_count_entry(window, &window->entries[window->first], false);
+        window->first = (window->first + 1) % BF_WINDOW_ENTRIES;
+        window->count--;
+    }
+    window->seen_epoch = completed;
+    window->seen_ns = window->now_ns;
+}
+
+void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
+                        const struct bf_packet *packet)
+{
+    struct bf_window *window = &engine->window;
+    if (!atomic_load_explicit(&window->top, memory_order_relaxed))
+        return;
+    if (!packet->windowed) {
+        bf_window_note(engine, atomic_load(&queue->level));
+        return;
+    }
+    struct bf_window_entry entry = {.queue = queue,
+                                    .epoch = packet->epoch,
+                                    .accepted_ns = bf_now_ns(),
+                                    .cost_ns = packet->cost_ns,
+                                    .packets = 1};
+    struct bf_window_entry *last =
+        &window->entries[(window->first + window->count - 1) % BF_WINDOW_ENTRIES];
+    window_count_entry(window, &entry, true);
+    /* Levels between the lowest and the highest are active, too. */
+    window->active_ns[atomic_load(&queue->level)] = entry.accepted_ns;
+    if (window->count && last->epoch == entry.epoch) { /* joined, or settled with it */
+        last->packets++;
+        last->cost_ns = last->cost_ns == BF_COST_UNKNOWN || entry.cost_ns == BF_COST_UNKNOWN
+                            ? BF_COST_UNKNOWN
+                            : last->cost_ns + entry.cost_ns;
+        return;
+    }
+    window->entries[(window->first + window->count++) % BF_WINDOW_ENTRIES] = entry;
+}
+
+void bf_window_note(struct bf_engine *engine, uint8_t level)
+{
+    engine->window.active_ns[level] = bf_now_ns();
+}
+
+/* ------------------------------------------------------------------------------- Who may go -- */
+
+/* PW-6: of the queues that are held too long, the one that has been so for longest. */
+static struct bf_queue *window_find_overdue(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    struct bf_queue *overdue = NULL;
+    if (window->now_ns - window->overdue_ns < BF_WINDOW_OVERDUE_NS)
+        return NULL;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        if (queue->held_ns && window->now_ns - queue->held_ns >= BF_WINDOW_OVERDUE_NS &&
+            (!overdue || queue->held_ns < overdue->held_ns))
+            overdue = queue;
+    }
+    return overdue;
+}
+
+void bf_window_look(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    window->full = window->held = false;
+    window->batch_packets = window->batch_unknown = 0;
+    window->batch_sum_ns = window->run_ns = 0;
+    window->overdue = NULL;
+    if (!atomic_load_explicit(&window->top, memory_order_relaxed)) {
+        window->first = window->count = window->packets = window->unknown = 0;
+        window->sum_ns = 0;
+        return;
+    }
+    window->gathers++;
+    window->now_ns = bf_now_ns();
+    window_see(engine);
+    window->overdue = window_find_overdue(engine);
+}
+
+static uint8_t packet_level(const struct bf_queue *queue, const struct bf_packet *packet)
+{
+    uint8_t level = atomic_load(&packet->level), own = atomic_load(&queue->level);
+    if (atomic_load(&packet->passes_outside))
+        return BF_LEVEL_PASSES;
+    return level > own ? level : own;
+}
+
+bool bf_window_is_level(struct bf_engine *engine, struct bf_queue *queue, uint8_t wanted)
+{
+    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    if (!top)
+        return true;
+    if (queue->gathered == engine->window.gathers)
+        return false;
+    bf_lock_acquire(&queue->lock);
+    uint8_t level = queue->head ? packet_level(queue, queue->head) : atomic_load(&queue->level);
+    bf_lock_release(&queue->lock);
+    if ((level < top ? level : top) != wanted)
+        return false;
+    queue->gathered = engine->window.gathers;
+    return true;
+}
+
+/* Is the packet a lower queue's that windows are for? */
+static bool window_limits(struct bf_engine *engine, const struct bf_queue *queue,
+                          const struct bf_packet *packet)
+{
+    return packet->kind == BF_PACKET_EXECUTE && engine->base.epoch &&
+           packet_level(queue, packet) <
+               atomic_load_explicit(&engine->window.top, memory_order_relaxed) &&
+           bf_deferral_may(engine->scheduler);
+}
+
+static bool window_has_room(const struct bf_window *window, uint64_t cost, uint64_t limit)
+{
+    uint32_t packets = window->packets + window->batch_packets;
+    if (packets == 0)
+        return true;
+    if (cost == BF_COST_UNKNOWN || window->unknown || window->batch_unknown ||
+        window->count + window->batch_packets >= BF_WINDOW_ENTRIES)
+        return false;
+    return packets == 1 || window->sum_ns + window->batch_sum_ns + cost <= limit;
+}
+
+/* PW-4, of a command queue: what it has waited for on other engines. */
+static bool window_waits_are_over(struct bf_engine *engine, struct bf_queue *queue)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_command_queue *commands = bf_command_queue_of(queue);
+    uint64_t frontier[BF_MAX_ENGINES];
+    if (!commands)
+        return true;
+    bf_lock_acquire(&scheduler->pending.lock);
+    memcpy(frontier, commands->frontier, scheduler->engine_count * sizeof(*frontier));
+    bf_lock_release(&scheduler->pending.lock);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *other = &scheduler->engines[i];
+        if (other != engine && frontier[i] > engine->waited[i] &&
+            !bf_gpu_engine_is_over(&other->base, frontier[i]) && bf_waker_ensure(other)) {
+            bf_waker_want(other, frontier[i], engine, UINT64_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* PW-4: is it a timeline whose value is neither seen nor signalled by this engine alone, whose
+ * order is that of submission? */
+static bool window_wait_is_over(struct bf_engine *engine, const struct bf_sync *wait)
+{
+    struct bf_semaphore *sem = wait->sem;
+    if (!sem || !sem->timeline || atomic_load(&sem->seen) >= wait->target)
+        return true;
+    if (!atomic_load(&sem->external) &&
+        (atomic_load(&sem->signalled_on) & ~bf_engine_bit(engine)) == 0)
+        return true;
+    return bf_semaphore_ready(engine->scheduler, sem, BF_FOR_WAIT, wait->target, BF_WAIT_COMPLETE);
+}
+
+struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *queue,
+                                   struct bf_packet *packet)
+{
+    if (!window_limits(engine, queue, packet))
+        return NULL;
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        if (!window_wait_is_over(engine, &packet->waits[i]))
+            return &packet->waits[i];
+    }
+    return NULL;
+}
+
+static uint32_t window_index(const struct bf_engine *engine, const struct bf_queue *queue)
+{
+    uint32_t i = 0;
+    while (i < engine->queue_count && engine->queues[i] != queue)
+        i++;
+    return i;
+}
+
+bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
+{
+    struct bf_window *window = &engine->window;
+    packet->windowed = window_limits(engine, queue, packet);
+    bool admitted = !packet->windowed;
+    if (packet->windowed) {
+        packet->cost_ns = bf_cost_estimate(&queue->cost);
+        uint64_t limit = window_limit(window, packet_level(queue, packet));
+        bool open = atomic_load(&window->closed) == 0 && window_waits_are_over(engine, queue);
+        bool overdue = queue == window->overdue;
+        admitted =
+            open && (overdue || (!window->full && window_has_room(window, packet->cost_ns, limit)));
+        if (admitted && overdue) {
+            window->overdue = NULL;
+            window->overdue_ns = window->now_ns;
+        }
+        if (!admitted && !bf_waker_ensure(engine)) /* PW-3 */
+            admitted = true;
+        else if (!admitted && open) {
+            if (!window->full && window->batch_packets == 0)
+                window->turn = window_index(engine, queue);
+            window->full = window->held = true;
+        }
+    }
+    if (!admitted) {
+        if (!queue->held_ns && window->full)
+            queue->held_ns = window->now_ns;
+        atomic_store(&queue->windowed, true);
+        return false;
+    }
+    queue->held_ns = 0;
+    atomic_store(&queue->windowed, false);
+    if (packet->windowed) {
+        window->batch_packets++;
+        window->batch_unknown += packet->cost_ns == BF_COST_UNKNOWN;
+        window->batch_sum_ns += packet->cost_ns == BF_COST_UNKNOWN ? 0 : packet->cost_ns;
+        window->run_ns += packet->cost_ns == BF_COST_UNKNOWN ? RUN_NS : packet->cost_ns;
+        window->turn = window_index(engine, queue) + 1;
+    }
+    return true;
+}
+
+bool bf_window_run_is_over(struct bf_engine *engine, const struct bf_packet *packet)
+{
+    return packet->windowed && engine->window.run_ns >= RUN_NS;
+}
+
+/* The epoch that is waited for: when it has been reached there is room for as much again as is left,
+ * or one packet is left, whichever comes first. */
+static uint64_t window_wanted_epoch(const struct bf_window *window, uint64_t limit)
+{
+    uint64_t left_ns = window->sum_ns;
+    uint32_t left = window->packets;
+    for (uint32_t i = 0; i < window->count; i++) {
+        const struct bf_window_entry *entry =
+            &window->entries[(window->first + i) % BF_WINDOW_ENTRIES];
+        left -= entry->packets;
+        left_ns -= entry->cost_ns == BF_COST_UNKNOWN ? 0 : entry->cost_ns;
+        if (left <= 1 || left_ns <= limit / 2)
+            return entry->epoch;
+    }
+    return 0;
+}
+
+/* When the next packet is overdue. */
+static uint64_t window_deadline(const struct bf_engine *engine)
+{
+    uint64_t since = UINT64_MAX;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        uint64_t held_ns = engine->queues[i]->held_ns;
+        if (held_ns && held_ns < since)
+            since = held_ns;
+    }
+    if (since < engine->window.overdue_ns)
+        since = engine->window.overdue_ns;
+    if (since == UINT64_MAX)
+        return since;
+    /* It may be held by something else meanwhile, and go at once or not. */
+    uint64_t soon = engine->window.now_ns + BF_WINDOW_OVERDUE_NS / 10;
+    return since + BF_WINDOW_OVERDUE_NS < soon ? soon : since + BF_WINDOW_OVERDUE_NS;
+}
+
+void bf_window_arm(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    if (window->held && window->count)
+        bf_waker_want(engine, window_wanted_epoch(window, window_limit(window, BF_LEVEL_NONE)),
+                      engine, window_deadline(engine));
+}
+
+/* ------------------------------------------------------------------- Closing, opening, flushing -- */
+
+void bf_window_close(struct bf_engine *engine)
+{
+    atomic_fetch_add(&engine->window.closed, 1);
+}
+
+uint64_t bf_window_open(struct bf_engine *engine)
+{
+    if (atomic_fetch_sub(&engine->window.closed, 1) != 1)
+        return 0;
+    atomic_store(&engine->dirty, 1);
+    return bf_engine_bit(engine);
+}
+
+uint64_t bf_windows_flush_queue(struct bf_queue *queue)
+{
+    return atomic_load(&queue->scheduler->windows) ? bf_inherit_flush(queue->scheduler, queue) : 0;
+}
+
+void bf_windows_release(struct bf_scheduler *scheduler)
+{
+    uint64_t engines = 0;
+    for (uint32_t i = 0; atomic_load(&scheduler->windows) && i < scheduler->engine_count; i++) {
+        atomic_store(&scheduler->engines[i].dirty, 1);
+        engines |= bf_engine_bit(&scheduler->engines[i]);
+    }
+    bf_engines_pump(scheduler, engines);
+}
+
+void bf_windows_flush(struct bf_scheduler *scheduler)
+{
+    if (!atomic_load(&scheduler->windows))
+        return;
+    uint64_t engines = bf_inherit_flush(scheduler, NULL);
+    while (engines && !bf_scheduler_is_lost(scheduler)) {
+        struct bf_engine *engine = &scheduler->engines[__builtin_ctzll(engines)];
+        if (bf_engine_pump_taking_over(engine))
+            engines &= engines - 1;
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Priority windows: how much of lower queues' work an engine has in flight while a queue of higher
+ * priority is on it. What the driver has accepted can't be taken back, so the window stands before
+ * there is any contention: a higher queue's packet then waits for what is in flight, and for
+ * nothing that is held.
+ *
+ * A queue has a level: a command queue's comes from its priority, a VkQueue's from its global
+ * priority. The engine has windows while queues of several levels are on it; those below the
+ * highest are its lower queues. In flight means accepted and not seen complete.
+ *
+ *  PW-1  In flight of lower queues there is no more than BF_WINDOW_ACTIVE_NS of estimated GPU time
+ *        while a higher queue has submitted within BF_WINDOW_RECENT_NS, and no more than
+ *        BF_WINDOW_NS while there is one; but always one packet that runs and one behind it. A
+ *        packet of which nothing is known (scheduler/cost.h) goes alone. A packet that would
+ *        exceed this is held by the window; its queue is marked 'windowed', which AC-1 accepts.
+ *  PW-2  Each packet of a lower queue that goes to the driver has an epoch. Where it is held by a
+ *        window at least one such epoch isn't complete, or its engine is closed: so its time comes
+ *        (Lemma: the GPU finishes what it has been given, Q-1).
+ *  PW-3  Nobody misses that. A pump that leaves packets held by a window has the engine's waker
+ *        wait for an epoch that isn't complete, before it releases the engine's lock; the waker
+ *        marks the engine dirty once the epoch has been reached and pumps (Q-3). Before the first
+ *        packet is held, the waker is there: without a thread there is no window. A pump that
+ *        stops at its bound leaves the engine dirty (Q-4).
+ *  PW-4  A packet of a lower queue goes when its waits are satisfied, not merely grounded, so that
+ *        none blocks the VkQueue: the values of timelines that other engines or others signal are
+ *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
+ *        wakers. A binary semaphore's payload can't be asked for: there grounded must do.
+ *  PW-5  Higher queues aren't held by windows, and are gathered first.
+ *  PW-6  Nobody starves. Lower queues are served in turn; and of those that have been held for
+ *        BF_WINDOW_OVERDUE_NS, one packet goes in each such time whatever is in flight, of the one
+ *        that has been held longest. So of N queues each gets one to the driver within N times
+ *        BF_WINDOW_OVERDUE_NS, the time for which the waker and a packet that runs take it on the
+ *        CPU aside. (A closed engine's are held nevertheless.)
+ *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
+ *        so does what a present, an export, a sparse bind, a wait for idleness of the device, or a
+ *        submission that can't be copied depends on. While somebody outside of the device can tell
+ *        (bf_scheduler.seen_outside), no window holds anything.
+ *
+ * With one level on an engine there is no window: submitting reads one flag.
+ *
+ * Proven by tests/scheduler (window.c) and tests/random.
+ */
+#ifndef BELFRY_SCHEDULER_WINDOW_H
+#define BELFRY_SCHEDULER_WINDOW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+#include "base/lock.h"
+
+struct bf_engine;
+struct bf_packet;
+struct bf_queue;
+struct bf_scheduler;
+struct bf_semaphore;
+struct bf_sync;
+struct bf_waker;
+
+#define BF_WINDOW_ACTIVE_NS  UINT64_C(500000)
+#define BF_WINDOW_NS         UINT64_C(4000000)
+#define BF_WINDOW_RECENT_NS  UINT64_C(100000000)
+#define BF_WINDOW_OVERDUE_NS UINT64_C(50000000)
+
+/* Submissions of lower queues in flight of which an engine keeps count at once. */
+#define BF_WINDOW_ENTRIES 128
+
+enum bf_level {
+    BF_LEVEL_NONE,
+    BF_LEVEL_LOW,
+    BF_LEVEL_NORMAL,
+    BF_LEVEL_HIGH,
+    BF_LEVEL_REALTIME,
+    BF_LEVELS,
+    BF_LEVEL_PASSES = 255, /* of a packet: no window holds it */
+};
+
+/* A submission of a lower queue that was in flight when it was looked at last. */
+struct bf_window_entry {
+    struct bf_queue *queue; /* NULL: it has left the engine */
+    uint64_t epoch;
+    uint64_t accepted_ns;
+    uint64_t cost_ns; /* what it was taken to cost, or BF_COST_UNKNOWN */
+    uint32_t packets;
+};
+
+/* Of each engine; under its lock. */
+struct bf_window {
+    /* The highest level of its queues; BF_LEVEL_NONE: there are no windows. Read without the
+     * lock, to tell whether a queue is a lower one. */
+    _Atomic uint8_t top;
+    _Atomic uint32_t closed;       /* by so many: no lower queue's packet goes */
+    uint32_t queues[BF_LEVELS];    /* on the engine, by their levels */
+    uint64_t active_ns[BF_LEVELS]; /* when packets of the level were handed over last; 0: never */
+
+    struct bf_window_entry entries[BF_WINDOW_ENTRIES]; /* a ring, in the order of epochs */
+    uint32_t first, count;
+    uint32_t packets, unknown;    /* in them */
+    uint64_t sum_ns;              /* of what is known */
+    uint64_t seen_epoch, seen_ns; /* the last epoch that was seen complete, and when */
+
+    /* The batch that is being gathered. */
+    uint64_t gathers; /* counts them: a queue's level may fall while it is looked at */
+    uint64_t now_ns;
+    bool full; /* a packet has been held: those behind it in turn are, too */
+    bool held; /* by the window */
+    uint32_t batch_packets, batch_unknown;
+    uint64_t batch_sum_ns;
+    uint64_t run_ns;          /* of the queue that is looked at */
+    uint32_t turn;            /* index of the lower queue that is looked at first */
+    struct bf_queue *overdue; /* goes next, whatever is in flight; or NULL */
+    uint64_t overdue_ns;      /* when the last one did */
+
+    struct bf_waker *_Atomic waker; /* NULL: nothing has been held yet */
+};
+
+/* A queue joins the engine or leaves it, or its level changes; the lock is held. */
+void bf_window_join(struct bf_engine *engine, uint8_t level);
+void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue);
+void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t level);
+
+/* The level of a VkQueue with that global priority (0: none was asked for), or of a command queue
+ * with that BfQueuePriority. */
+uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority);
+uint8_t bf_level_of_priority(uint32_t priority);
+
+/* For the pump: before a batch is gathered, and when nothing more is. The lock is held. */
+void bf_window_look(struct bf_engine *engine);
+void bf_window_arm(struct bf_engine *engine);
+
+/* Is the queue gathered at that level, which its first packet has, of its own or inherited? True
+ * once in a batch. Without windows: yes. */
+bool bf_window_is_level(struct bf_engine *engine, struct bf_queue *queue, uint8_t level);
+
+/* May the packet, whose waits let it go, go as far as windows are concerned? */
+bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet);
+
+/* PW-4: the wait because of which the packet has to wait though it is grounded, or NULL. */
+struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *queue,
+                                   struct bf_packet *packet);
+
+/* The queue has had its share of this batch. */
+bool bf_window_run_is_over(struct bf_engine *engine, const struct bf_packet *packet);
+
+/* The driver has accepted the packet; the lock is held. */
+void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
+                        const struct bf_packet *packet);
+
+/* Something of a higher level has been handed over; the lock is held. */
+void bf_window_note(struct bf_engine *engine, uint8_t level);
+
+/* Closes the window of the engine, and opens it again: as long as it is closed by anybody, no lower
+ * queue's packet goes to the driver but those that PW-7 lets pass. Who opens it pumps the engine
+ * that is returned, as a mask. Thread-safety: safe. */
+void bf_window_close(struct bf_engine *engine);
+uint64_t bf_window_open(struct bf_engine *engine);
+
+/* No window holds what the queue has by now, nor what that depends on. Returns the engines to
+ * pump. */
+uint64_t bf_windows_flush_queue(struct bf_queue *queue);
+
+/* Somebody outside can tell from now on: pumps. The caller holds no lock. */
+void bf_windows_release(struct bf_scheduler *scheduler);
+
+/* Hands over all that is held by windows now, on all engines. The caller holds no lock. */
+void bf_windows_flush(struct bf_scheduler *scheduler);
+
+#endif
