@@ -54,16 +54,17 @@ VkResult bf_gpu_engine_completed_epoch(struct bf_gpu_engine *engine, uint64_t *e
  * Errors count as no. Thread-safety: safe. */
 bool bf_gpu_engine_is_over(struct bf_gpu_engine *engine, uint64_t epoch);
 
-/* The signal operation that gives a batch its epoch: once all of its commands are complete. */
-static inline VkSemaphoreSubmitInfo bf_gpu_engine_epoch_signal(const struct bf_gpu_engine *engine,
-                                                               uint64_t epoch)
+/* The signal operation that gives a batch its epoch: once all of its commands are complete. (Member
+ * by member, for each submission: a literal is cleared and copied by string instructions.) */
+static inline void bf_gpu_engine_epoch_signal(const struct bf_gpu_engine *engine, uint64_t epoch,
+                                              VkSemaphoreSubmitInfo *signal)
 {
-    return (VkSemaphoreSubmitInfo){
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-        .semaphore = engine->epoch,
-        .value = epoch,
-        .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-    };
+    signal->sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+    signal->pNext = NULL;
+    signal->semaphore = engine->epoch;
+    signal->value = epoch;
+    signal->stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    signal->deviceIndex = 0;
 }
 
 #endif

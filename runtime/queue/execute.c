@@ -114,7 +114,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             .counted = what->counted,
             .epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1,
         };
-        signal = bf_gpu_engine_epoch_signal(&engine->base, packet.epoch);
+        bf_gpu_engine_epoch_signal(&engine->base, packet.epoch, &signal);
         for (uint32_t i = 0; i < packet.submit.commandBufferInfoCount; i++) {
             infos[i + 2] = (VkCommandBufferSubmitInfo){
                 .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
@@ -133,7 +133,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
         }
         atomic_store(&engine->base.issued_epoch, packet.epoch);
         if (bf_watch_witnesses(engine)) {
-            packet.number = atomic_fetch_add(&queue->base.numbered, 1) + 1;
+            packet.number = bf_watch_number_at_once(&queue->base);
             packet.buffer_count = count;
             for (uint32_t i = 0; i < 2 && i < count; i++)
                 packet.buffers[i] = what->buffers[i];

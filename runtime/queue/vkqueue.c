@@ -193,10 +193,10 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
     uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
     if (own)
         memcpy(signals, info->pSignalSemaphoreInfos, own * sizeof(*signals));
-    signals[own] = bf_gpu_engine_epoch_signal(&engine->base, epoch);
+    bf_gpu_engine_epoch_signal(&engine->base, epoch, &signals[own]);
     submit.pSignalSemaphoreInfos = signals;
     submit.signalSemaphoreInfoCount = own + 1;
-    atomic_store(&engine->base.issued_epoch, epoch);
+    atomic_store_explicit(&engine->base.issued_epoch, epoch, memory_order_release);
     bf_label_enter(engine, queue->labels);
     if (bf_watch_witnesses(engine))
         bf_watch_batch(engine, queue, info, epoch);
@@ -237,7 +237,7 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     VkFence own = fence && bf_vkfence_is_external(queue->scheduler, fence) ? VK_NULL_HANDLE : fence;
     const VkSubmitInfo2 *last = count ? &infos[count - 1] : NULL;
     const VkSemaphoreSubmitInfo *signal =
-        last ? batch_find_completion_signal(queue->scheduler, last) : NULL;
+        last && !watched ? batch_find_completion_signal(queue->scheduler, last) : NULL;
     uint32_t signal_count = last ? last->signalSemaphoreInfoCount : 0;
     if (!watched && (signal || (own && signal_count == 0))) {
         *result = bf_driver_submit(engine, count, infos, fence);
@@ -249,15 +249,16 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     VkSemaphoreSubmitInfo signals[DIRECT_SYNCS + 1];
     if (count == 0 || count > (watched ? 1 : BF_ENGINE_BATCH) || signal_count > DIRECT_SYNCS)
         return BF_OUTCOME_BY_PACKET;
-    if (signal_count)
-        memcpy(signals, last->pSignalSemaphoreInfos, signal_count * sizeof(*signals));
+    for (uint32_t i = 0; i < signal_count; i++)
+        signals[i] = last->pSignalSemaphoreInfos[i];
     uint64_t epoch = atomic_load_explicit(&engine->base.accepted_epoch, memory_order_relaxed) + 1;
-    signals[signal_count] = bf_gpu_engine_epoch_signal(&engine->base, epoch);
-    memcpy(engine->infos, infos, count * sizeof(*infos));
+    bf_gpu_engine_epoch_signal(&engine->base, epoch, &signals[signal_count]);
+    for (uint32_t i = 0; i < count; i++)
+        engine->infos[i] = infos[i];
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
     if (watched) {
-        atomic_store(&engine->base.issued_epoch, epoch);
+        atomic_store_explicit(&engine->base.issued_epoch, epoch, memory_order_release);
         bf_watch_batch(engine, queue, last, epoch);
     }
     *result = bf_driver_submit(engine, count, engine->infos, fence);

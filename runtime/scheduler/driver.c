@@ -11,14 +11,14 @@ static void call_begin(struct bf_engine *engine, enum bf_watched_command command
 {
     struct bf_device_watch *watch = engine->scheduler->watch;
     if (watch)
-        bf_watch_begin_call(watch, &watch->engines[engine->base.number].calls[0], command);
+        bf_watch_begin_call(watch, &watch->engines[engine->base.number].call, command);
 }
 
 static void call_end(struct bf_engine *engine)
 {
     struct bf_device_watch *watch = engine->scheduler->watch;
     if (watch)
-        bf_watch_end_call(&watch->engines[engine->base.number].calls[0]);
+        bf_watch_end_call(&watch->engines[engine->base.number].call);
 }
 
 /* The setting serialize_submits: one thread of the device at a time is in such a call. */
@@ -82,7 +82,7 @@ VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *inf
     if (!beside)
         call_end(engine);
     else if (watch)
-        bf_watch_end_beside(watch, engine->base.number, call);
+        bf_watch_end_beside(call);
     return result;
 }
 

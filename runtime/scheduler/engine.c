@@ -162,7 +162,7 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
     }
     struct bf_device_watch *watch = scheduler->watch;
     if (watch && !scheduler->watches_all &&
-        atomic_load(&watch->engines[engine->base.number].calls[0].count))
+        atomic_load(&watch->engines[engine->base.number].call.count))
         atomic_store(&engine->witnessed_from, atomic_load(&engine->base.accepted_epoch) + 1);
     atomic_store(&engine->takes_queues, true);
     return VK_SUCCESS;

@@ -336,7 +336,7 @@ static void packet_add_epoch(struct bf_engine *engine, struct bf_packet *packet,
     if (packet->kind == BF_PACKET_EXECUTE) {
         VkSemaphoreSubmitInfo *signals =
             (VkSemaphoreSubmitInfo *)packet->submit.pSignalSemaphoreInfos;
-        signals[packet->signal_count] = bf_gpu_engine_epoch_signal(&engine->base, value);
+        bf_gpu_engine_epoch_signal(&engine->base, value, &signals[packet->signal_count]);
         packet->submit.signalSemaphoreInfoCount = packet->signal_count + 1;
     } else if (packet->kind == BF_PACKET_BIND_SPARSE) {
         ((VkSemaphore *)packet->bind.pSignalSemaphores)[packet->signal_count] = engine->base.epoch;

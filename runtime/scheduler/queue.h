@@ -50,9 +50,11 @@ struct bf_queue {
     struct bf_label *labels; /* open (scheduler/label.h) */
     uint32_t labels_lost;    /* open as well, but left out for want of memory */
 
-    /* For the watchdog: packets numbered so far, and what it alone reads and writes: how many were
-     * finished when it last saw one more finished, and when that was by its own clock. */
-    _Atomic uint64_t numbered;
+    /* For the watchdog: packets numbered so far, appended ones and (under the engine's lock) others,
+     * of which two that are submitted at the same time may have the same number; and what it alone
+     * reads and writes: how many were finished when it last saw one more finished, and when that was
+     * by its own clock. */
+    _Atomic uint64_t numbered, numbered_at_once;
     uint64_t watched_finished, watched_since_ns;
 
     _Atomic uint8_t level; /* enum bf_level (scheduler/window.h) */
@@ -74,6 +76,11 @@ struct bf_queue {
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
 {
     return atomic_load(&queue->finished) != atomic_load(&queue->appended);
+}
+
+static inline uint64_t bf_queue_numbered(const struct bf_queue *queue)
+{
+    return atomic_load(&queue->numbered) + atomic_load(&queue->numbered_at_once);
 }
 
 /* Is all of its backlog in a driver call right now? Then the GPU may already have completed it. */

@@ -60,7 +60,8 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
         .commandBuffer = change->mark,
     };
-    const VkSemaphoreSubmitInfo signal = bf_gpu_engine_epoch_signal(&engine->base, change->epoch);
+    VkSemaphoreSubmitInfo signal;
+    bf_gpu_engine_epoch_signal(&engine->base, change->epoch, &signal);
     const VkSubmitInfo2 info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
         .commandBufferInfoCount = 1,

@@ -247,7 +247,7 @@ void bf_scheduler_finish(struct bf_scheduler *scheduler)
     bf_map_finish(&scheduler->vkfences, vkfences_release_one, NULL);
     bf_observer_unlist(scheduler->observer);
     bf_gpu_finish(&scheduler->gpu);
-    free(scheduler->watch);
+    bf_watch_destroy(scheduler->watch, scheduler->engine_count);
     free(scheduler->queues);
     free(scheduler->engines);
 }

@@ -3,16 +3,19 @@
  * What the scheduler leaves for the watchdog (standstill/standstill.h) to see without a lock: which
  * call of the driver's is under way on each engine, and what was submitted with each epoch.
  *
- *  WD-1  Neither makes a system call, takes a lock or allocates. The first work after a rest wakes
- *        the watchdog, which costs one: it rests once it has found nothing outstanding and nothing
- *        begun for a whole period.
+ *  WD-1  Neither makes a system call, takes a lock or reads a clock; nor do they allocate, but for a
+ *        present beside more others (Q-8) than there ever were. The first work after a rest wakes the
+ *        watchdog, which costs a system call: it rests once it has found nothing outstanding and
+ *        nothing begun for a whole period. Since when something lasts, the watchdog alone says, by
+ *        what it saw at its looks.
  *  WD-2  With the watchdog on, or on an engine that takes command queues if it is there for these
  *        alone (standstill/tdr.h), each submission has an epoch of its own, and its witness is
  *        written before the driver is called: if the oldest epoch that isn't reached is one of the
  *        engine's last BF_WITNESSES, it is known what the GPU is busy with.
  *  WD-3  No work escapes a resting watchdog: who begins a call of the driver's, or appends a
  *        packet, publishes that and then looks whether the watchdog rests; the watchdog says that
- *        it rests and then looks for work; all of these are seq_cst.
+ *        it rests, has every thread of the process pass a barrier (base/membarrier.h), and then
+ *        looks for work. Where there is no such barrier, who begins a call has one each time.
  *
  * Without a watchdog each function returns at once.
  *
@@ -44,44 +47,55 @@ enum bf_watched_command {
     BF_WATCHED_COMMANDS,
 };
 
+/* A call that is under way. */
+struct bf_call_seen {
+    uint64_t count;
+    enum bf_watched_command command;
+    uint32_t thread;
+};
+
 /* A call of the driver's; written by whoever has it. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
-    _Atomic uint64_t since_ns;
+    _Atomic bool taken;                     /* of presents beside others: somebody has it */
+    _Atomic(struct bf_watched_call *) next; /* the list only grows */
+    struct {                                /* what the watchdog alone writes, and reads */
+        bool seen;                          /* it was under way at the last look */
+        struct bf_call_seen call;
+        uint64_t since_ns; /* when it was first seen, by the watchdog's own clock */
+    } look;
 };
 
 /* What was submitted with an epoch. */
 struct bf_submission {
     uint64_t epoch;
-    uint64_t order;    /* among the device's submissions: whatever it waits for has a smaller one */
-    uint64_t number;   /* of the packet in its queue, from 1 */
-    uint64_t since_ns; /* when it was handed over */
+    /* Whatever the submission waits for, on any engine of the device, has a smaller one. */
+    uint64_t order;
+    uint64_t number;              /* of the packet in its queue, from 1 */
     const struct bf_queue *queue; /* which may be gone */
     uint64_t buffers[2];          /* the program's first command buffers */
     uint32_t buffer_count;
-    uint32_t wait_count;    /* semaphores that it waits for on the GPU */
-    uint64_t outside;       /* of these, one that others may signal; 0: none */
+    uint16_t wait_count;    /* semaphores that it waits for on the GPU, or UINT16_MAX */
+    bool timed;             /* a GPU that stands at it counts as hung (standstill/tdr.h) */
+    bool more;              /* what follows isn't empty, else it isn't kept */
+    uint64_t outside;       /* of the semaphores, one that others may signal; 0: none */
     uint64_t outside_value; /* 0: it is binary */
-    uint64_t timed;         /* 1: a GPU that stands at it counts as hung (standstill/tdr.h) */
     char labels[48];        /* open on its queue, outermost first; "": none */
 };
 
-#define BF_WITNESS_WORDS (sizeof(struct bf_submission) / sizeof(uint64_t))
-
 struct bf_witness {
     _Atomic uint64_t turn; /* odd while it is being written */
-    _Atomic uint64_t words[BF_WITNESS_WORDS];
+    _Atomic uint64_t words[7];
 };
 
-/* Presents without the engine's lock that are seen at a time; further ones aren't. */
-#define BF_WATCHED_BESIDE 4
-#define BF_WATCHED_CALLS  (1 + BF_WATCHED_BESIDE)
+/* The rest of a witness, which few have: semaphores that others may signal, and labels. */
+#define BF_WITNESS_MORE_WORDS 8
 
 struct bf_engine_watch {
-    struct bf_watched_call calls[BF_WATCHED_CALLS]; /* the first belongs to the engine's lock */
-    _Atomic uint32_t beside;                        /* which of the others are taken: bits */
+    struct bf_watched_call call; /* under the engine's lock; then those beside it */
     struct bf_witness witnesses[BF_WITNESSES];
+    _Atomic uint64_t more[BF_WITNESSES][BF_WITNESS_MORE_WORDS];
 };
 
 struct bf_device_watch {
@@ -91,7 +105,8 @@ struct bf_device_watch {
      * processes may change: nothing is learnt from its value. */
     _Atomic(_Atomic uint32_t *) bell;
     _Atomic uint32_t own_bell;
-    _Atomic uint64_t order;
+    bool fenced;                        /* there is no barrier for all threads (WD-3) */
+    _Atomic uint64_t order;             /* of the last submission that waits for another */
     struct bf_watched_call device_call; /* under all engines' locks */
     struct bf_engine_watch engines[];   /* as many as the device has */
 };
@@ -99,8 +114,13 @@ struct bf_device_watch {
 /* Has each submission to the engine an epoch and a witness? Under the engine's lock it stays so. */
 bool bf_watch_witnesses(const struct bf_engine *engine);
 
-/* NULL: out of memory. */
+/* NULL: out of memory; to be destroyed with the same count. */
 struct bf_device_watch *bf_watch_create(uint32_t engine_count);
+void bf_watch_destroy(struct bf_device_watch *watch, uint32_t engine_count);
+
+/* The watchdog says that it rests, before it looks for work once more (WD-3). False: it mustn't
+ * rest. */
+bool bf_watch_rest(struct bf_device_watch *watch);
 
 /* Wakes the watchdog, whether it rests or not. Thread-safety: safe, also in a signal handler. */
 void bf_watch_ring(struct bf_device_watch *watch);
@@ -115,10 +135,9 @@ static inline void bf_watch_end_call(struct bf_watched_call *call)
                           memory_order_release);
 }
 
-/* The same for a present without the engine's lock. NULL: it isn't seen. */
+/* The same for a present without the engine's lock. NULL: there is no memory, and it isn't seen. */
 struct bf_watched_call *bf_watch_begin_beside(struct bf_device_watch *watch, uint32_t engine);
-void bf_watch_end_beside(struct bf_device_watch *watch, uint32_t engine,
-                         struct bf_watched_call *call);
+void bf_watch_end_beside(struct bf_watched_call *call);
 
 /* Work has been published (WD-3). */
 static inline void bf_watch_notice(struct bf_device_watch *watch)
@@ -134,16 +153,13 @@ void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,
 void bf_watch_batch(struct bf_engine *engine, struct bf_queue *queue, const VkSubmitInfo2 *info,
                     uint64_t epoch);
 
+/* Numbers a packet that goes at once. The engine's lock is held. */
+uint64_t bf_watch_number_at_once(struct bf_queue *queue);
+
 /* Notes in a packet that is appended what its witness is to say of it. */
 void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet);
 
 /* The call that is under way; false: none is. Thread-safety: safe. */
-struct bf_call_seen {
-    uint64_t count;
-    enum bf_watched_command command;
-    uint32_t thread;
-    uint64_t since_ns;
-};
 bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen);
 
 /* The oldest submission behind the epoch of which the engine has a witness. False: none.

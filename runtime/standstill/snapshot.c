@@ -286,7 +286,7 @@ static void queue_add(struct builder *b, struct bf_queue *queue)
         .key = queue,
         .engine = queue->engine->base.number,
         .age_ns = queue->watched_since_ns ? b->now_ns - queue->watched_since_ns : 0,
-        .numbered = atomic_load(&queue->numbered),
+        .numbered = bf_queue_numbered(queue),
         .object = BF_GRAPH_NONE,
     };
     bf_snapshot_name_queue(queue, b->names, node.name);
@@ -495,7 +495,7 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
 /* The call that has lasted longest, if it still does; but for one that waits for the GPU, each other
  * comes first. */
 static void engine_add_call(struct builder *b, const struct bf_watched_call *watched,
-                            const struct bf_standstill_call *seen, struct bf_graph_engine *e)
+                            struct bf_graph_engine *e)
 {
     static const char *const names[BF_WATCHED_COMMANDS] = {
         [BF_WATCHED_SUBMIT] = "vkQueueSubmit",
@@ -505,11 +505,12 @@ static void engine_add_call(struct builder *b, const struct bf_watched_call *wat
         [BF_WATCHED_DEVICE_WAIT_IDLE] = "vkDeviceWaitIdle",
     };
     struct bf_call_seen call;
-    if (!seen->seen || !bf_watch_see_call(watched, &call) || call.count != seen->call.count)
+    if (!watched->look.seen || !bf_watch_see_call(watched, &call) ||
+        call.count != watched->look.call.count)
         return;
     bool waits =
         call.command == BF_WATCHED_QUEUE_WAIT_IDLE || call.command == BF_WATCHED_DEVICE_WAIT_IDLE;
-    uint64_t lasted_ns = b->now_ns - seen->since_ns;
+    uint64_t lasted_ns = b->now_ns - watched->look.since_ns;
     if (e->call && (waits || (!e->call_waits && e->call_ns >= lasted_ns)))
         return;
     e->call = names[call.command];
@@ -535,8 +536,9 @@ static void engine_add(struct builder *b, const struct bf_standstill_engine *see
     }
     e->taken = atomic_load(&engine->lock.word) != 0;
     engine_add_busy(b, seen, number, e);
-    for (uint32_t i = 0; i < BF_WATCHED_CALLS; i++)
-        engine_add_call(b, &b->scheduler->watch->engines[number].calls[i], &seen->calls[i], e);
+    for (const struct bf_watched_call *call = &b->scheduler->watch->engines[number].call; call;
+         call = atomic_load(&call->next))
+        engine_add_call(b, call, e);
 }
 
 bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
@@ -563,7 +565,6 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
         engine_add(&b, &engines[i], i);
     if (!b.failed)
         engine_add_call(&b, &scheduler->watch->device_call,
-                        &engines[scheduler->engine_count].calls[0],
                         &graph->engines[scheduler->engine_count]);
     return !b.failed;
 }

@@ -48,8 +48,8 @@ struct bf_standstill {
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
     uint64_t now_ns;     /* its own clock (SS-6), from 1 */
     uint32_t reported_count;
-    uint64_t reported[CASES];              /* keys of the cases that last, and have been reported */
-    struct bf_standstill_engine engines[]; /* and one for the device's own calls */
+    uint64_t reported[CASES]; /* keys of the cases that last, and have been reported */
+    struct bf_standstill_engine engines[];
 };
 
 static void standstill_advance_clock(struct bf_standstill *s)
@@ -66,24 +66,17 @@ static bool standstill_lasts(const struct bf_standstill *s, uint64_t since_ns)
 }
 
 /* *active: a call is under way, or has been since the last look. */
-static bool call_watch(struct bf_standstill *s, const struct bf_watched_call *call,
-                       struct bf_standstill_call *c, bool *active)
+static bool call_watch(struct bf_standstill *s, struct bf_watched_call *call, bool *active)
 {
     struct bf_call_seen seen;
     bool under_way = bf_watch_see_call(call, &seen);
-    *active = *active || under_way || seen.count != c->count;
-    c->count = seen.count;
-    if (!under_way || !c->seen || seen.count != c->call.count)
-        c->since_ns = s->now_ns;
-    c->seen = under_way;
-    c->call = seen;
-    return under_way && standstill_lasts(s, c->since_ns);
-}
-
-static bool device_call_watch(struct bf_standstill *s, bool *active)
-{
-    return call_watch(s, &s->watch->device_call, &s->engines[s->scheduler->engine_count].calls[0],
-                      active);
+    bool moved = seen.count != call->look.call.count;
+    *active = *active || under_way || moved;
+    if (!under_way || !call->look.seen || moved)
+        call->look.since_ns = s->now_ns;
+    call->look.seen = under_way;
+    call->look.call = seen;
+    return under_way && standstill_lasts(s, call->look.since_ns);
 }
 
 static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
@@ -92,8 +85,9 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
     struct bf_standstill_engine *e = &s->engines[number];
     uint64_t completed = e->completed, accepted = atomic_load(&engine->base.accepted_epoch);
     bool stands = false;
-    for (uint32_t i = 0; i < BF_WATCHED_CALLS; i++)
-        stands = call_watch(s, &s->watch->engines[number].calls[i], &e->calls[i], active) || stands;
+    for (struct bf_watched_call *call = &s->watch->engines[number].call; call;
+         call = atomic_load(&call->next))
+        stands = call_watch(s, call, active) || stands;
     if (accepted > completed &&
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = e->completed; /* a lost device is found by those who use it */
@@ -124,7 +118,7 @@ static void standstill_answer(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < count; i++)
         engine_watch(s, i, &s->looked_at_active);
-    device_call_watch(s, &s->looked_at_active);
+    call_watch(s, &s->watch->device_call, &s->looked_at_active);
     bf_live_answer(s->live, s->scheduler, &s->names, s->engines, s->now_ns, s->least_ns,
                    s->see_pool);
     bf_lock_release(&s->lock);
@@ -207,7 +201,7 @@ static bool standstill_look(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         stands = engine_watch(s, i, &active) || stands;
-    stands = device_call_watch(s, &active) || stands;
+    stands = call_watch(s, &s->watch->device_call, &active) || stands;
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     if (stands)
@@ -231,8 +225,7 @@ static void *standstill_run(void *argument)
     while (!atomic_load(&s->stop)) {
         uint32_t rung = atomic_load(&watch->rung); /* whoever rings from here on is heard */
         bf_interrupt_check();
-        if (!standstill_look(s)) {
-            atomic_store(&watch->resting, 1); /* WD-3 */
+        if (!standstill_look(s) && bf_watch_rest(watch)) {
             if (!standstill_look(s)) {
                 standstill_sleep(s, rung, NULL);
                 atomic_store(&watch->resting, 0);
@@ -254,7 +247,7 @@ static void *standstill_run(void *argument)
 struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
                                            const struct bf_standstill_info *info)
 {
-    uint32_t count = scheduler->engine_count + 1;
+    uint32_t count = scheduler->engine_count;
     struct bf_standstill *s = calloc(1, sizeof(*s) + count * sizeof(s->engines[0]));
     if (!s)
         goto fail;
@@ -319,7 +312,7 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
-    device_call_watch(s, &active);
+    call_watch(s, &s->watch->device_call, &active);
     return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
 }
 

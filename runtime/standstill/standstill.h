@@ -35,12 +35,6 @@ struct bf_standstill_engine {
     uint64_t completed;     /* epochs that are reached */
     bool busy;              /* later ones have been accepted */
     uint64_t busy_since_ns; /* since when 'completed' has stayed */
-    struct bf_standstill_call {
-        bool seen; /* it is under way */
-        struct bf_call_seen call;
-        uint64_t since_ns;
-        uint64_t count;        /* begun and ended so far */
-    } calls[BF_WATCHED_CALLS]; /* as in the scheduler's; of the device, the first alone */
 };
 
 /* Called by the watchdog's thread at each look, with no lock held: for what else is to be done

@@ -156,23 +156,22 @@ static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *stands
 }
 
 /* After the loss: calls are to leave the driver. True: some haven't yet. */
-static bool calls_watch(struct bf_tdr *tdr, const struct bf_standstill_engine *engines,
-                        uint64_t now_ns)
+static bool calls_watch(struct bf_tdr *tdr, uint64_t now_ns)
 {
+    const struct bf_device_watch *watch = tdr->scheduler->watch;
     bool under_way = false;
     bool over = now_ns - tdr->declared_ns >= (uint64_t)tdr->info.ddi_ms * 1000000;
-    uint32_t count = (tdr->scheduler->engine_count + 1) * BF_WATCHED_CALLS;
-    for (uint32_t i = 0; i < count && !tdr->left; i++) {
-        const struct bf_standstill_call *call =
-            &engines[i / BF_WATCHED_CALLS].calls[i % BF_WATCHED_CALLS];
-        if (!call->seen)
-            continue;
-        under_way = true;
-        if (over)
-            bf_message(BF_MESSAGE_ERROR,
-                       "tdr: thread %u hasn't left the driver %u ms after the loss (setting "
-                       "tdr_ddi_delay)",
-                       call->call.thread, tdr->info.ddi_ms);
+    for (uint32_t i = 0; i <= tdr->scheduler->engine_count && !tdr->left; i++) {
+        const struct bf_watched_call *call =
+            i < tdr->scheduler->engine_count ? &watch->engines[i].call : &watch->device_call;
+        for (; call; call = atomic_load(&call->next)) {
+            under_way = under_way || call->look.seen;
+            if (over && call->look.seen)
+                bf_message(BF_MESSAGE_ERROR,
+                           "tdr: thread %u hasn't left the driver %u ms after the loss (setting "
+                           "tdr_ddi_delay)",
+                           call->look.call.thread, tdr->info.ddi_ms);
+        }
     }
     tdr->left = tdr->left || over || !under_way;
     return !tdr->left;
@@ -186,7 +185,7 @@ static bool tdr_look(void *context, struct bf_standstill *standstill,
     const uint64_t delay_ns = (uint64_t)tdr->info.delay_ms * 1000000;
     bool active = false;
     if (bf_scheduler_is_lost(scheduler))
-        return tdr->declared_ns && calls_watch(tdr, engines, now_ns);
+        return tdr->declared_ns && calls_watch(tdr, now_ns);
     for (uint32_t i = 0; i < scheduler->engine_count && !tdr->declared_ns; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         struct tdr_engine *e = &tdr->engines[i];

@@ -62,6 +62,7 @@ void *screen_run_present(void *argument)
 void stuck_begin(struct device *w, struct stuck *s)
 {
     static const uint32_t family = 0;
+    uint64_t blocked = w->icd.blocked();
     screen_open(w, &s->screen, &family, 1);
     s->presenter = (struct presenter){.screen = &s->screen, .queue = w->queues[0][0]};
     VkFence fence = vulkan_fence(w->device, false);
@@ -71,7 +72,7 @@ void stuck_begin(struct device *w, struct stuck *s)
     vkDestroyFence(w->device, fence, NULL);
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
     assert_int_equal(pthread_create(&s->thread, NULL, screen_run_present, &s->presenter), 0);
-    w->icd.await_blocked(1);
+    w->icd.await_blocked(blocked + 1);
 }
 
 void stuck_release(struct device *w, struct stuck *s)

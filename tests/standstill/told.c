@@ -232,6 +232,30 @@ TEST(test_stuck_present)
     }
 }
 
+/* However many presents a VkQueue has beside each other, none is overlooked. */
+TEST(test_stuck_presents)
+{
+    enum { MORE = 5 };
+    struct device w;
+    struct stuck first, more[MORE];
+    char wanted[100];
+    told_open(&w, "SHAPE=q1 QUIET=1 INTERNAL_QUEUES=1");
+    stuck_begin(&w, &first);
+    told_expect("thread * has been in the driver for *");
+    for (int i = 0; i < MORE; i++)
+        stuck_begin(&w, &more[i]);
+    w.icd.release(MORE); /* all but the last one */
+    snprintf(wanted, sizeof(wanted), "thread %d '*", more[MORE - 1].presenter.id);
+    told_expect(wanted);
+    stuck_release(&w, &first);
+    stuck_close(&w, &first);
+    for (int i = 0; i < MORE; i++) {
+        stuck_release(&w, &more[i]);
+        stuck_close(&w, &more[i]);
+    }
+    told_close(&w);
+}
+
 /* What a VkQueue has accepted behind a wait for outside is no GPU's work that lasts: told is who is
  * to signal, once, and how many wait because of it. */
 TEST(test_outside)
