@@ -86,6 +86,14 @@ static inline void bf_lock_acquire(struct bf_lock *lock)
         bf_futex_wait(&lock->word, 2, NULL);
 }
 
+/* For locks that everybody holds for some instructions alone, where a system call costs more than to
+ * wait that long. */
+static inline void bf_lock_acquire_short(struct bf_lock *lock)
+{
+    if (!bf_lock_try_briefly(lock))
+        bf_lock_acquire(lock);
+}
+
 static inline void bf_lock_release(struct bf_lock *lock)
 {
     if (atomic_exchange(&lock->word, 0) == 2)

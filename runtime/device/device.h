@@ -58,6 +58,7 @@ static inline struct bf_doorbell_info bf_doorbell_info_of(const struct bf_settin
         .physical = settings->doorbells,
         .global = settings->doorbell_model == BF_DOORBELL_MODEL_GLOBAL,
         .idle_ms = settings->doorbell_idle,
+        .submits = settings->submit == BF_SUBMIT_DOORBELL,
     };
 }
 

@@ -126,6 +126,7 @@ const struct bf_doorbell_extension bf_doorbell_extension = {
     .queue_begins = bf_hw_queue_begin,
     .queue_ends = bf_hw_queue_end,
     .fence_ends = doorbells_fence_ends,
+    .ring = bf_doorbell_ring_vkqueues,
     .lost = doorbells_lost,
 };
 

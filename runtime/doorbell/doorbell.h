@@ -15,6 +15,10 @@
  *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device. A device
  *        doesn't go to sleep by itself while a suspended queue has work in its ring.
  *
+ *  DT-6  With submit=doorbell the thread also hands over what the program's VkQueues have deferred
+ *        (scheduler/deferral.h), asleep or not. While another thread has the engine's lock it waits for
+ *        nothing: that thread looks at 'dirty' when it has released the lock (Q-3).
+ *
  * Proven by tests/doorbell.
  */
 #ifndef BELFRY_DOORBELL_DOORBELL_H
@@ -53,6 +57,12 @@ struct bf_doorbell_thread {
     _Atomic bool low_power; /* F1 */
     struct bf_lock lock;    /* the list of queues, and over looking at their doorbells */
     struct bf_hw_queue *queues;
+    /* Of the program's VkQueues on the engine: rung when a packet of theirs has been deferred. Their
+     * lists of packets stand for the ring, and the engine's 'dirty' for its write pointer. */
+    struct bf_engine *engine;
+    struct bf_doorbell_page vkqueues;
+    _Atomic bool vkqueues_ring;
+    bool vkqueues_look;
     struct bf_signpost readers; /* announced when 'readers' of a queue has become 0 */
 };
 
@@ -81,6 +91,8 @@ VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **d
  * nobody reads its ring any more. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_doorbell_thread_add(struct bf_doorbells *doorbells, struct bf_hw_queue *hw);
 void bf_doorbell_thread_remove(struct bf_hw_queue *hw);
+/* bf_doorbell_extension.ring. */
+bool bf_doorbell_ring_vkqueues(struct bf_engine *engine);
 /* Stops the engine's thread, if it has one. False: the driver doesn't let it go, and what it uses
  * stays (L-7). Once none of its queues is left, it is freed. */
 bool bf_doorbell_thread_stop(struct bf_doorbells *doorbells, uint32_t engine);

@@ -3,10 +3,24 @@
  * reads next. */
 #include <stdlib.h>
 
+#include "base/handle.h"
 #include "base/message.h"
 #include "doorbell/doorbell.h"
+#include "scheduler/engine.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
+
+/* Has something been deferred that is this thread's to hand over (DT-6)? */
+static bool thread_finds_deferred(struct bf_doorbell_thread *thread, bool rung, bool thoroughly)
+{
+    if (!atomic_load_explicit(&thread->vkqueues_ring, memory_order_relaxed))
+        return false;
+    bool taken = rung && bf_doorbell_page_take(&thread->vkqueues);
+    if (taken || thoroughly)
+        thread->vkqueues_look = atomic_load(&thread->engine->dirty);
+    return thread->vkqueues_look && atomic_load(&thread->engine->dirty) &&
+           atomic_load(&thread->engine->lock.word) == 0;
+}
 
 /* Marks the queues whose doorbells have been rung; with 'thoroughly' also those whose write pointers
  * have moved. Returns whether a ring is to be read. */
@@ -25,8 +39,9 @@ static bool thread_has_work(void *owner, bool thoroughly)
             hw->look = true;
         found = found || (hw->look && atomic_load(&hw->suspended) == 0);
     }
+    bool deferred = thread_finds_deferred(thread, rung, thoroughly);
     bf_lock_release(&thread->lock);
-    return found && !atomic_load(&thread->scheduler->doorbells->asleep);
+    return deferred || (found && !atomic_load(&thread->scheduler->doorbells->asleep));
 }
 
 static void thread_set_notify(void *owner, bool notify)
@@ -39,6 +54,7 @@ static void thread_set_notify(void *owner, bool notify)
             if (doorbell)
                 atomic_store(&doorbell->page.idle, !hw->look);
         }
+        atomic_store(&thread->vkqueues.idle, true);
         bf_lock_release(&thread->lock);
     }
     bf_doorbell_group_notify(&thread->scheduler->doorbells->pages, &thread->group, notify);
@@ -57,10 +73,18 @@ static void queue_leave(struct bf_doorbell_thread *thread, struct bf_hw_queue *h
         bf_signpost_announce(&thread->readers);
 }
 
-/* Reads each ring that is to be read, in turn, a part of it. */
+/* Hands over what has been deferred; then reads each ring that is to be read, in turn, a part of
+ * it. */
 static void thread_read(struct bf_doorbell_thread *thread)
 {
     bf_lock_acquire(&thread->lock);
+    if (thread->vkqueues_look) {
+        thread->vkqueues_look = false;
+        bf_lock_release(&thread->lock);
+        bf_engines_pump(thread->scheduler, bf_engine_bit(thread->engine));
+        bf_park_worked(&thread->park);
+        bf_lock_acquire(&thread->lock);
+    }
     for (struct bf_hw_queue *hw = thread->queues; hw; hw = hw->next) {
         if (!hw->look || hw->leaving || atomic_load(&hw->suspended))
             continue;
@@ -98,6 +122,7 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     *thread = (struct bf_doorbell_thread){
         .group.wake = group_wake,
         .scheduler = doorbells->scheduler,
+        .engine = &doorbells->scheduler->engines[engine],
     };
     bf_park_init(&thread->park, &park_owner, thread, BF_PARK_SPIN_NS);
     thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
@@ -127,19 +152,28 @@ void bf_doorbell_thread_free(struct bf_doorbells *doorbells, uint32_t engine)
     struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[engine]);
     if (!thread)
         return;
+    bf_doorbell_page_destroy(&doorbells->pages, &thread->vkqueues);
     bf_doorbell_group_remove(&doorbells->pages, &thread->group);
     atomic_store(&doorbells->threads[engine], NULL);
     free(thread);
 }
 
-VkResult bf_doorbell_thread_add(struct bf_doorbells *doorbells, struct bf_hw_queue *hw)
+/* The engine's thread, begun if it isn't there. The doorbells' lock is held. */
+static VkResult thread_of(struct bf_doorbells *doorbells, uint32_t engine,
+                          struct bf_doorbell_thread **thread)
 {
-    const uint32_t engine = hw->queue->base.engine->base.number;
     VkResult result = VK_SUCCESS;
-    bf_lock_acquire(&doorbells->lock);
     if (!atomic_load(&doorbells->threads[engine]))
         result = thread_begin(doorbells, engine);
-    struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[engine]);
+    *thread = atomic_load(&doorbells->threads[engine]);
+    return result;
+}
+
+VkResult bf_doorbell_thread_add(struct bf_doorbells *doorbells, struct bf_hw_queue *hw)
+{
+    struct bf_doorbell_thread *thread;
+    bf_lock_acquire(&doorbells->lock);
+    VkResult result = thread_of(doorbells, hw->queue->base.engine->base.number, &thread);
     bf_lock_release(&doorbells->lock);
     if (result != VK_SUCCESS)
         return result;
@@ -218,4 +252,74 @@ void bf_doorbells_each(struct bf_scheduler *scheduler,
         if (thread)
             bf_doorbells_each_of(thread, visit, what);
     }
+}
+
+/* --------------------------------------------------------------------------- submit=doorbell -- */
+
+/* Gives the engine's VkQueues their doorbell. */
+static VkResult vkqueues_begin(struct bf_engine *engine)
+{
+    struct bf_doorbells *doorbells;
+    struct bf_doorbell_thread *thread;
+    VkResult result = bf_doorbells_of(engine->scheduler, &doorbells);
+    if (result != VK_SUCCESS)
+        return result;
+    bf_lock_acquire(&doorbells->lock);
+    result = thread_of(doorbells, engine->base.number, &thread);
+    if (result == VK_SUCCESS && !atomic_load(&thread->vkqueues_ring)) {
+        bf_lock_acquire(&thread->lock);
+        result = bf_doorbell_page_create(&doorbells->pages, &thread->group, &thread->vkqueues);
+        bf_lock_release(&thread->lock);
+        atomic_store(&thread->vkqueues_ring, result == VK_SUCCESS);
+    }
+    bf_lock_release(&doorbells->lock);
+    return result;
+}
+
+/* The engine's thread, or NULL: it can't have one, and nothing is deferred any more. */
+static struct bf_doorbell_thread *vkqueues_thread(struct bf_engine *engine)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    for (;;) {
+        struct bf_doorbells *doorbells = atomic_load(&scheduler->doorbells);
+        struct bf_doorbell_thread *thread =
+            doorbells ? atomic_load(&doorbells->threads[engine->base.number]) : NULL;
+        if (thread && atomic_load(&thread->vkqueues_ring))
+            return thread;
+        VkResult result = vkqueues_begin(engine);
+        if (result == VK_SUCCESS)
+            continue;
+        if (atomic_exchange(&scheduler->submits_ring, false) && !bf_scheduler_is_lost(scheduler))
+            bf_message(
+                BF_MESSAGE_WARNING,
+                "device%s: submit=doorbell: no doorbell (VkResult %d): submissions go inline",
+                BF_LABEL(scheduler), result);
+        return NULL;
+    }
+}
+
+/* In the order of doorbell/park.h. */
+bool bf_doorbell_ring_vkqueues(struct bf_engine *engine)
+{
+    struct bf_doorbell_thread *thread = vkqueues_thread(engine);
+    while (thread) {
+        struct bf_doorbell_page *page = &thread->vkqueues;
+        __atomic_store_n(page->doorbell, 1, __ATOMIC_RELEASE);
+        atomic_signal_fence(memory_order_seq_cst);
+        switch (bf_doorbell_page_state(page)) {
+        case BF_DOORBELL_CONNECTED:
+            return true;
+        case BF_DOORBELL_CONNECTED_NOTIFY:
+            bf_park_notify(&thread->park);
+            return true;
+        case BF_DOORBELL_DISCONNECTED_RETRY:
+            if (bf_doorbell_page_connect(&thread->scheduler->doorbells->pages, page) != VK_SUCCESS)
+                return false;
+            bf_doorbell_power_wake(thread);
+            break;
+        case BF_DOORBELL_DISCONNECTED_ABORT:
+            return false;
+        }
+    }
+    return false;
 }

@@ -26,6 +26,9 @@
  * packets. */
 #define DIRECT_SYNCS 16
 
+/* Packets of a queue that may be outstanding when another one is deferred. */
+#define DEFERRED_MOST 1024
+
 /* How long a submission that can't be held waits for its queue before it checks again. */
 #define RAW_SLICE_NS UINT64_C(500000)
 
@@ -326,7 +329,8 @@ static void chain_free(struct chain *chain)
 }
 
 /* Gives the fence to the chain's last packet and appends the chain; or frees it. */
-static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence)
+static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence,
+                             bool deferred)
 {
     if (fence) {
         chain->last->fence = bf_vkfence_defer(queue->scheduler, fence);
@@ -335,12 +339,16 @@ static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFenc
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    bf_queue_append_chain(queue, chain->first, chain->last, chain->count);
+    if (deferred)
+        bf_queue_append_deferred(queue, chain->first, chain->last, chain->count);
+    else
+        bf_queue_append_chain(queue, chain->first, chain->last, chain->count);
     return bf_scheduler_is_lost(queue->scheduler) ? bf_scheduler_settle(queue->scheduler)
                                                   : VK_SUCCESS;
 }
 
-static VkResult chain_submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence)
+static VkResult chain_submit_fence(struct bf_queue *queue, struct chain *chain, VkFence fence,
+                                   bool deferred)
 {
     if (!fence)
         return VK_SUCCESS;
@@ -348,7 +356,7 @@ static VkResult chain_submit_fence(struct bf_queue *queue, struct chain *chain, 
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     chain_add(chain, packet);
-    return chain_submit(queue, chain, fence);
+    return chain_submit(queue, chain, fence, deferred);
 }
 
 static void packet_trace_fences(struct bf_queue *queue, struct bf_packet *packet,
@@ -380,6 +388,16 @@ static void packet_trace_queued(struct bf_queue *queue, struct bf_packet *packet
                         packet->signals);
 }
 
+/* Is a submission left to the engine's doorbell thread (submit=doorbell)? A caller that is far ahead
+ * of it hands over himself. */
+static bool queue_defers(struct bf_queue *queue)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    return atomic_load_explicit(&scheduler->submits_ring, memory_order_relaxed) &&
+           atomic_load(&queue->appended) - atomic_load(&queue->finished) < DEFERRED_MOST &&
+           bf_deferral_may(scheduler);
+}
+
 VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          VkFence fence)
 {
@@ -388,12 +406,13 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
         return bf_scheduler_settle(scheduler);
     VkResult result;
     bf_queue_log_trace(queue);
-    if (direct_try(queue, count, infos, fence, &result) == BF_OUTCOME_DONE)
+    bool deferred = queue_defers(queue);
+    if (!deferred && direct_try(queue, count, infos, fence, &result) == BF_OUTCOME_DONE)
         return result;
 
     struct chain chain = {0};
     if (count == 0)
-        return chain_submit_fence(queue, &chain, fence);
+        return chain_submit_fence(queue, &chain, fence, deferred);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_submit(queue, &infos[i]);
         if (!packet) {
@@ -402,8 +421,10 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
         }
         packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
         chain_add(&chain, packet);
+        /* The profiling lock may be released behind the call. */
+        deferred = deferred && !bf_packet_counts_performance(packet);
     }
-    return chain_submit(queue, &chain, fence);
+    return chain_submit(queue, &chain, fence, deferred);
 }
 
 VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBindSparseInfo *infos,
@@ -415,7 +436,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     bf_deferral_flush(scheduler);
     struct chain chain = {0};
     if (count == 0)
-        return chain_submit_fence(queue, &chain, fence);
+        return chain_submit_fence(queue, &chain, fence, false);
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_bind(queue, &infos[i]);
         if (!packet) {
@@ -426,7 +447,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
         chain_add(&chain, packet);
     }
     bf_engines_pump(scheduler, bf_windows_flush_queue(queue));
-    return chain_submit(queue, &chain, fence);
+    return chain_submit(queue, &chain, fence, false);
 }
 
 static bool raw_signals(const struct bf_raw_submit *raw, VkSemaphore handle, uint64_t value)

@@ -47,6 +47,10 @@ struct bf_doorbell_extension {
     void (*queue_ends)(struct bf_command_queue *queue);
     /* The program destroys a fence with 'in_rings'. */
     void (*fence_ends)(struct bf_fence *fence);
+    /* Packets have been deferred on the engine, and 'dirty' is set: has a thread hand them over that
+     * waits for no other engine. False: there is none, and the caller is to. It makes no system call
+     * while that thread is awake, and takes no lock. */
+    bool (*ring)(struct bf_engine *engine);
     /* The device has been declared lost: no doorbell is rung any more. An engine's lock may be
      * held. */
     void (*lost)(struct bf_scheduler *scheduler);

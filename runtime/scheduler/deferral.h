@@ -19,7 +19,10 @@
  *        (scheduler/vkfence.h), queues have a backlog, labels and logs belong to the packets, waits on
  *        the CPU end by it. It only needs nobody to be set free.
  *  DF-5  Whoever defers sees to it that the packet is handed over by a thread that waits for no call
- *        of the program's.
+ *        of the program's. Where there can be no such thread, nothing is deferred.
+ *  DF-6  What is deferred is bounded: who is too far ahead of the driver hands over himself.
+ *
+ * Proven by tests/layer (acceptance.c) and tests/random (programs of all kinds with submit=doorbell).
  *
  * Whatever holds packets back in a pump asks bf_deferral_may there, under the engine's lock: during a
  * flush it is false, so that the pump of who flushes lets everything go that Rule M lets go.

@@ -35,7 +35,7 @@ static void *layout_copy(struct packet_layout *layout, const void *source, size_
 
 static void *packet_block_take(struct bf_queue *queue)
 {
-    bf_lock_acquire(&queue->lock);
+    bf_lock_acquire_short(&queue->lock);
     struct bf_packet *spare = queue->spares;
     if (spare) {
         queue->spares = spare->next;
@@ -508,8 +508,11 @@ void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
 {
     packet_release_contents(packet);
     if (packet->block) {
-        bf_lock_acquire(&queue->lock);
-        bool kept = queue->spare_count < BF_PACKET_SPARES;
+        uint32_t most = atomic_load_explicit(&queue->scheduler->defers, memory_order_relaxed)
+                            ? BF_PACKET_SPARES_DEFERRED
+                            : BF_PACKET_SPARES;
+        bf_lock_acquire_short(&queue->lock);
+        bool kept = queue->spare_count < most;
         if (kept) {
             packet->next = queue->spares;
             queue->spares = packet;

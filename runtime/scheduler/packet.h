@@ -94,6 +94,8 @@ struct bf_packet {
  * allocator's locks. */
 #define BF_PACKET_BLOCK  1024
 #define BF_PACKET_SPARES 16
+/* Where packets are deferred, they go in batches. */
+#define BF_PACKET_SPARES_DEFERRED 128
 
 /* Deep copies; NULL: out of memory. The semaphores are looked up; the targets of binary operations
  * are not fixed yet. */

@@ -25,7 +25,7 @@
 
 static void queue_remove_first_packet(struct bf_queue *queue, struct bf_packet *packet)
 {
-    bf_lock_acquire(&queue->lock);
+    bf_lock_acquire_short(&queue->lock);
     queue->head = packet->next;
     if (!queue->head)
         queue->tail = NULL;
@@ -34,7 +34,7 @@ static void queue_remove_first_packet(struct bf_queue *queue, struct bf_packet *
 
 static struct bf_packet *queue_first_packet(struct bf_queue *queue)
 {
-    bf_lock_acquire(&queue->lock);
+    bf_lock_acquire_short(&queue->lock);
     struct bf_packet *packet = queue->head;
     bf_lock_release(&queue->lock);
     return packet;
@@ -42,7 +42,7 @@ static struct bf_packet *queue_first_packet(struct bf_queue *queue)
 
 static struct bf_packet *queue_packet_after(struct bf_queue *queue, struct bf_packet *packet)
 {
-    bf_lock_acquire(&queue->lock);
+    bf_lock_acquire_short(&queue->lock);
     packet = packet->next;
     bf_lock_release(&queue->lock);
     return packet;

@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "scheduler/acceptance.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/deferral.h"
 #include "scheduler/engine.h"
 #include "scheduler/inherit.h"
 #include "scheduler/label.h"
@@ -14,10 +16,27 @@
 #include "scheduler/vkfence.h"
 #include "scheduler/watch.h"
 
-void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
-                           uint32_t count)
+/* Puts the packets at the end of the list; returns the number of the last. */
+static uint64_t queue_add(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
+                          uint32_t count)
 {
-    struct bf_engine *engine = queue->engine;
+    bf_lock_acquire_short(&queue->lock);
+    bf_label_attach(queue, first);
+    uint64_t target = atomic_fetch_add(&queue->appended, count) + count;
+    if (queue->tail)
+        queue->tail->next = first;
+    else
+        queue->head = first;
+    queue->tail = last;
+    bf_lock_release(&queue->lock);
+
+    atomic_store(&queue->engine->dirty, 1); /* */
+    bf_watch_notice(queue->scheduler->watch);
+    return target;
+}
+
+static void queue_prepare(struct bf_queue *queue, struct bf_packet *first)
+{
     bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
@@ -30,31 +49,45 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
         p->log_when = (uint8_t)(idle ? BF_LOG_AT_NS : BF_LOG_AFTER_LAST);
         p->called_ns = bf_now_ns();
     }
-    enum bf_side side;
-    /* Held by a wait of its own: then the call need not wait for a pump that finds the same
-     * (AC-1). */
-    bool held = !bf_queue_has_backlog(queue) &&
-                (first->kind == BF_PACKET_WAIT ||
-                 bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
-    bf_lock_acquire(&queue->lock);
-    bf_label_attach(queue, first);
-    uint64_t target = atomic_fetch_add(&queue->appended, count) + count;
-    if (queue->tail)
-        queue->tail->next = first;
-    else
-        queue->head = first;
-    queue->tail = last;
-    bf_lock_release(&queue->lock);
+}
 
-    atomic_store(&engine->dirty, 1); /* */
-    bf_watch_notice(queue->scheduler->watch);
-    uint64_t engines = bf_engine_bit(engine);
+/* Hands over what may go, and waits as a call that submits has to. */
+static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held)
+{
+    uint64_t engines = bf_engine_bit(queue->engine);
     if (atomic_load(&queue->scheduler->windows))
         engines |= bf_inherit_appended(queue);
     bf_engines_pump(queue->scheduler, engines);
     if (!held)
         bf_queue_wait_accepted(queue, target);
     bf_scheduler_wait_released(queue->scheduler);
+}
+
+void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
+                           uint32_t count)
+{
+    queue_prepare(queue, first);
+    enum bf_side side;
+    /* Held by a wait of its own: then the call need not wait for a pump that finds the same
+     * (AC-1). */
+    bool held = !bf_queue_has_backlog(queue) &&
+                (first->kind == BF_PACKET_WAIT ||
+                 bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
+    queue_hand_over(queue, queue_add(queue, first, last, count), held);
+}
+
+void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
+                              struct bf_packet *last, uint32_t count)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    bf_deferral_begin(scheduler);
+    queue_prepare(queue, first);
+    uint64_t target = queue_add(queue, first, last, count);
+    if (atomic_load(&scheduler->windows)) /* of its own engine the thread takes care */
+        bf_engines_pump(scheduler, bf_inherit_appended(queue) & ~bf_engine_bit(queue->engine));
+    bool may = bf_deferral_may(scheduler); /* DF-2 */
+    if (!may || !scheduler->doorbell_extension->ring(queue->engine))
+        queue_hand_over(queue, target, false);
 }
 
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)

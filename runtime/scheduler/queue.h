@@ -99,6 +99,10 @@ void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet);
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count);
 
+/* The same, but that the packets may be deferred (scheduler/deferral.h). */
+void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
+                              struct bf_packet *last, uint32_t count);
+
 /* Blocks until everything that the program has submitted so far has been handed to the driver.
  * Errors: VK_ERROR_DEVICE_LOST. */
 VkResult bf_queue_wait_handed_over(struct bf_queue *queue);

@@ -152,6 +152,8 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     scheduler->fence_extension = info->fence_extension;
     scheduler->doorbell_extension = info->doorbell_extension;
     scheduler->doorbell_info = info->doorbell_info;
+    /* On an attached device the program asks the driver itself about its fences. */
+    scheduler->submits_ring = info->layer && info->doorbell_info.submits;
     scheduler->peer_extension = info->peer_extension;
     scheduler->engines =
         calloc(info->engine_count ? info->engine_count : 1, sizeof(*scheduler->engines));

@@ -73,6 +73,7 @@ struct bf_doorbell_info {
     uint32_t physical;
     bool global;      /* all queues share one */
     uint32_t idle_ms; /* until an idle engine goes to F1 (setting 'doorbell_idle'); 0: never */
+    bool submits;     /* the program's VkQueues have some, too (setting 'submit') */
 };
 
 struct bf_scheduler {
@@ -97,6 +98,7 @@ struct bf_scheduler {
     _Atomic bool seen_outside;
     _Atomic bool defers;       /* packets may have been deferred (scheduler/deferral.h) */
     _Atomic uint32_t flushes;  /* of what has been, under way */
+    _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
     _Atomic uint32_t windows;  /* engines with windows (scheduler/window.h) */
     _Atomic bool costs_frozen; /* nothing more is learnt of what packets cost */
     _Atomic bool lost;

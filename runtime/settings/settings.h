@@ -60,6 +60,12 @@ enum bf_isolate_mode {
     BF_ISOLATE_PROCESS, /* a build runs in a helper process first */
 };
 
+/* Who hands over what the program submits to its VkQueues (scheduler/deferral.h). */
+enum bf_submit_mode {
+    BF_SUBMIT_INLINE,   /* its own call, unless a wait holds it */
+    BF_SUBMIT_DOORBELL, /* a thread that its call rings for */
+};
+
 /* How physical doorbells belong to queues (doorbell/page.h). */
 enum bf_doorbell_model {
     BF_DOORBELL_MODEL_DEDICATED,
@@ -87,10 +93,11 @@ struct bf_settings {
     char *trace;                    /* path of the Perfetto trace, or NULL; owned */
     bool summary;                   /* print a summary to stderr when a device is destroyed */
     enum bf_message_level messages; /* which severities are printed, or passed to the callback */
-    bool serialize_submits;         /* triage: one lock over all vkQueueSubmit calls of a device */
-    bool realtime;                  /* ask the driver for one VkQueue of global priority REALTIME */
-    bool spare_queues;              /* open a VkQueue more on a family, for command queues */
-    bool synchronized_queues;       /* by the driver, where it can */
+    enum bf_submit_mode submit;
+    bool serialize_submits;   /* triage: one lock over all vkQueueSubmit calls of a device */
+    bool realtime;            /* ask the driver for one VkQueue of global priority REALTIME */
+    bool spare_queues;        /* open a VkQueue more on a family, for command queues */
+    bool synchronized_queues; /* by the driver, where it can */
     enum bf_check_mode check;
     bool native_fences; /* fences whose values the GPU writes may be created */
     enum bf_fence_log_mode fence_log;
