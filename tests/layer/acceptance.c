@@ -4,8 +4,12 @@
  * at once. */
 #include "support/world.h"
 #include "support/asleep.h"
+#include "support/lines.h"
 
+#include <sys/resource.h>
 #include <time.h>
+
+#include "belfry/user_mode_submission.h"
 
 static const uint32_t three[] = {3, WORLD_END};
 
@@ -334,4 +338,199 @@ TEST(test_silent_loss)
         vkDestroySemaphore(w.device, t, NULL);
         world_close(&w);
     }
+}
+
+/* submit=doorbell (scheduler/deferral.h): calls return, and the driver is in the first of them. */
+
+static void open_deferring(struct device *w, const char *setting, const char *value)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "VK_BELFRY_MULTI_ENGINE_%s", setting);
+    setenv("VK_BELFRY_MULTI_ENGINE_SUBMIT", "doorbell", 1);
+    setenv(name, value, 1);
+    world_open(w, "SHAPE=q2", (const uint32_t[]){4, WORLD_END});
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SUBMIT");
+    unsetenv(name);
+}
+#define DEFERRING_TEST(name_, setting_, value_)                                                    \
+    TEST_AROUND(name_, struct device, w, open_deferring, world_close, setting_, value_)
+
+/* Three of queue 0: the first is in the driver, which knows of none. */
+static uint64_t defer_three(struct device *w, VkSemaphore timeline, VkFence fence)
+{
+    uint64_t before = accepted(w);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 0), .signal = timeline,
+                         .signal_value = i, .fence = i == 3 ? fence : VK_NULL_HANDLE);
+        if (i == 1)
+            w->icd.await_blocked(1);
+    }
+    assert_int_equal(accepted(w), before);
+    return before;
+}
+
+/* A call that rests on what has been submitted, or after which somebody outside can look at it. */
+struct rests {
+    struct call call;
+    enum {
+        EXPORTED_SEMAPHORE,
+        EXPORTED_FENCE,
+        BIND,
+        UNKNOWN,
+        QUEUE_IDLE_DEFERRED,
+        DEVICE_IDLE,
+        FENCE,
+        RESTS
+    } kind;
+    VkSemaphore timeline, exported;
+    VkFence fence, exported_fence;
+    uint32_t queue;
+};
+
+static VkResult rests_make(struct rests *r)
+{
+    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    struct device *w = r->call.w;
+    const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = r->timeline,
+                                        .value = 3};
+    const VkExportFenceCreateInfo external = {VK_TYPE(EXPORT_FENCE_CREATE_INFO),
+                                              .handleTypes =
+                                                  VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    switch (r->kind) {
+    case EXPORTED_SEMAPHORE:
+        r->exported = exported(w);
+        return VK_SUCCESS;
+    case EXPORTED_FENCE:
+        return vkCreateFence(w->device,
+                             &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO), .pNext = &external},
+                             NULL, &r->exported_fence);
+    case BIND:
+        return vkQueueBindSparse(r->call.queue, 0, NULL, r->exported_fence);
+    case UNKNOWN:
+        return vkQueueSubmit2(r->call.queue, 1,
+                              &(VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+                                               .waitSemaphoreInfoCount = 1,
+                                               .pWaitSemaphoreInfos = &wait},
+                              VK_NULL_HANDLE);
+    case QUEUE_IDLE_DEFERRED:
+        return vkQueueWaitIdle(w->queues[0][0]);
+    case DEVICE_IDLE:
+        return vkDeviceWaitIdle(w->device);
+    default:
+        return vkWaitForFences(w->device, 1, &r->fence, VK_TRUE, UINT64_MAX);
+    }
+}
+
+static void *rests_run(void *argument)
+{
+    struct rests *r = argument;
+    call_begins(&r->call);
+    call_ends(&r->call, rests_make(r));
+    return NULL;
+}
+
+/* DF-2, DF-3, DF-4: by such a call the driver knows of all; none is refused; and what is exported
+ * ends deferral. */
+TEST(test_deferred_is_handed_over_before_what_rests_on_it)
+{
+    for (int kind = 0; kind < RESTS; kind++) {
+        /* An unknown struct's waits may be for another VkQueue's work. */
+        for (uint32_t queue = 0; queue < (kind == UNKNOWN ? 4 : 1); queue++) {
+            struct device w;
+            open_deferring(&w, "DOORBELLS", "1");
+            struct rests r = {.call = {.w = &w, .queue = w.queues[0][queue]},
+                              .kind = kind,
+                              .timeline = vulkan_timeline(w.device, 0),
+                              .fence = vulkan_fence(w.device, false)};
+            uint64_t before = defer_three(&w, r.timeline, r.fence);
+            call_start(&r.call, rests_run);
+            call_await(&r.call);
+            assert_false(r.call.returned);
+            w.icd.release(UINT64_MAX);
+            call_join(&r.call);
+            assert_success(r.call.result);
+            assert_true(r.call.accepted >= before + 3);
+            assert_submitted(w.queues[0][1], .commands = device_store(&w, 0, 1, 1));
+            if (kind <= EXPORTED_FENCE)
+                assert_int_equal(accepted(&w), before + 4);
+            finish(&w);
+            assert_int_equal(accepted(&w), before + 4 + (kind == UNKNOWN));
+            vulkan_destroy(w.device, r.timeline, r.exported, r.fence, r.exported_fence);
+            world_close(&w);
+        }
+    }
+}
+
+/* DF-6: who is too far ahead of the driver waits for it. */
+DEFERRING_TEST(test_deferred_work_is_bounded, "DOORBELL_MODEL", "global")
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    uint64_t before = defer_three(w, t, VK_NULL_HANDLE);
+    struct call c = {.w = w, .queue = w->queues[0][0], .batch = {.signal = t, .signal_value = 4}};
+    for (; c.batch.signal_value <= 1024; c.batch.signal_value++)
+        assert_success(vulkan_submit(c.queue, c.batch));
+    assert_int_equal(accepted(w), before);
+    call_start(&c, submit);
+    call_await(&c);
+    assert_false(c.returned);
+    unblock(&c);
+    assert_int_equal(c.accepted, before + 1025);
+    finish(w);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* A submission that fails at hand-over is made again; a loss comes with a later call. */
+DEFERRING_TEST(test_deferred_work_fails, "DOORBELLS", "1")
+{
+    VkFence fence = vulkan_fence(w->device, false);
+    struct call a = on_queue(w, 0);
+    w->icd.set_fault("vkQueueSubmit2", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_success(vulkan_submit(a.queue, a.batch));
+    assert_success(vkQueueWaitIdle(a.queue));
+    w->icd.set_fault("vkQueueSubmit2", 1, VK_ERROR_DEVICE_LOST);
+    a.batch.fence = fence;
+    vulkan_submit(a.queue, a.batch); /* it may know already */
+    assert_int_equal(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vulkan_submit(a.queue, a.batch), VK_ERROR_DEVICE_LOST);
+    vkDestroyFence(w->device, fence, NULL);
+}
+
+/* DF-5 */
+DEFERRING_TEST(test_deferral_without_doorbells, "DOORBELLS", "1")
+{
+    struct rlimit files, none;
+    char line[200];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = files;
+    none.rlim_cur = 0;
+    lines_begin();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    uint64_t before = accepted(w);
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, i));
+        assert_int_equal(accepted(w), before + i);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    assert_int_equal(lines_end(line, sizeof(line)), 1);
+    finish(w);
+}
+
+/* DT-5, DT-6: engines that have gone to sleep are woken by a submission, however often; each engine's
+ * VkQueues have the one doorbell in turn. */
+DEFERRING_TEST(test_deferral_and_idle_engines, "DOORBELL_IDLE", "1")
+{
+    BfDevice device;
+    assert_success(bfGetDevice(w->device, &device));
+    for (uint32_t round = 0; round < 20; round++) {
+        for (uint32_t i = 0; i < 4; i++)
+            assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, round + 1));
+        BfDevicePowerState state = BF_DEVICE_POWER_STATE_D0;
+        while (round % 2 && state != BF_DEVICE_POWER_STATE_D3)
+            assert_success(bfGetDevicePowerState(device, &state));
+        finish(w);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(w->words[i], 20);
 }
