@@ -205,7 +205,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                     .queues = a.queues,
                     .serialize_submits = settings.serialize_submits,
                     .doorbell_info = bf_doorbell_info_of(&settings),
-                    .shares_memory = true, /* nobody has asked */
+                    .shares_memory = !info->sharesNothing,
                     .observer = bf_access_observer(check),
                 },
             .background_tasks = settings.background_tasks,

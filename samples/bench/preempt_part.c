@@ -131,6 +131,7 @@ static bool program_open(struct program *p, enum bench_side which, const char *g
             .device = p->side.device,
             .queueCount = 1,
             .pQueues = &queue,
+            .sharesNothing = VK_TRUE,
         };
         if (!attached_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found))
             return false;

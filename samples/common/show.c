@@ -93,6 +93,7 @@ static VkResult belfry_open(struct sample_show *show)
             .pQueues = attached,
             .calibratedTimestamps = device->calibrated,
             .hostQueryReset = device->resets_queries,
+            .sharesNothing = VK_TRUE,
         },
         &show->belfry));
     show->attached = true;

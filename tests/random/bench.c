@@ -276,7 +276,8 @@ static bool belfry_find(struct bench *bench)
                          .pfnGetDeviceProcAddr = vkGetDeviceProcAddr,
                          .device = bench->device,
                          .queueCount = (uint32_t)machine->queue_count,
-                         .pQueues = queues};
+                         .pQueues = queues,
+                         .sharesNothing = VK_TRUE};
     BfFeatureResult native = {BF_TYPE(FEATURE_RESULT)};
     if (bench->bf.IsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &native) == VK_SUCCESS)
         info.nativeFences = native.enabled;

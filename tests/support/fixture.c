@@ -214,7 +214,8 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .nativeFences = !f->no_native_fences,
                           .externalSemaphoreFd = f->semaphore_fd,
                           .deviceFault = f->reports,
-                          .diagnosticCheckpoints = f->reports};
+                          .diagnosticCheckpoints = f->reports,
+                          .sharesNothing = !f->semaphore_fd};
 }
 
 VkResult fixture_attach(struct fixture *f)

@@ -207,6 +207,10 @@ typedef struct BfAttachInfo {
      * for reports of its loss. */
     VkBool32 deviceFault;
     VkBool32 diagnosticCheckpoints;
+    /* Nobody outside shares memory, semaphores or fences of the device but through Belfry: so nobody
+     * can tell when work goes to the driver. Without this promise no priority window holds any
+     * (BfQueuePriority). */
+    VkBool32 sharesNothing;
     /* What the program itself would set, for this device; read during the call. */
     uint32_t settingCount;
     const BfSetting *pSettings;
@@ -343,7 +347,15 @@ typedef enum BfQueueType {
     BF_QUEUE_TYPE_COPY = 3,    /* takes command buffers of transfer families */
 } BfQueueType;
 
-/* D3D12_COMMAND_QUEUE_PRIORITY, by the same numbers. */
+/*
+ * D3D12_COMMAND_QUEUE_PRIORITY, by the same numbers. While queues of several priorities share a
+ * VkQueue (a VkQueue of the program's counts by its global priority: NORMAL where it has none), those
+ * below the highest have 0.5 ms of GPU time in flight there while a higher one has submitted within
+ * the last 100 ms, 4 ms otherwise, but always one packet that runs and one behind it; what exceeds
+ * that is held. So a higher queue's packet waits for so much at most. Whatever a higher queue waits for
+ * counts as its own, and no queue is held for ever. Nothing is held where somebody outside of the
+ * device could tell.
+ */
 typedef enum BfQueuePriority {
     BF_QUEUE_PRIORITY_NORMAL = 0,
     BF_QUEUE_PRIORITY_HIGH = 100,
