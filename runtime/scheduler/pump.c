@@ -203,14 +203,14 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     bf_lock_acquire(&engine->batch_lock);
     bf_window_look(engine);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    for (uint8_t level = top; level <= top; level--) {
-        uint32_t first = level < top ? engine->window.turn : engine->first;
-        for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
-            struct bf_queue *queue = engine->queues[(first + i) % engine->queue_count];
-            if (bf_queue_has_backlog(queue) && bf_window_is_level(engine, queue, level))
-                engine_gather_from(engine, queue, engines);
-        }
+    for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
+        struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
+        if (bf_queue_has_backlog(queue) && (!top || bf_window_is_highest(engine, queue)))
+            engine_gather_from(engine, queue, engines);
     }
+    struct bf_queue *lower;
+    while (top && !batch_is_closed(engine) && (lower = bf_window_next(engine)) != NULL)
+        engine_gather_from(engine, lower, engines);
     engine->first = (engine->first + 1) % engine->queue_count;
     if (engine->batch_count == 0)
         bf_window_arm(engine);

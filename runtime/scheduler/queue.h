@@ -61,6 +61,7 @@ struct bf_queue {
     _Atomic bool windowed; /* the first packet is held by a priority window */
     uint64_t held_ns;      /* since then, or 0; under the engine's lock, as is: */
     struct bf_cost cost;   /* of its packets */
+    uint64_t served_ns;    /* of GPU time it has been given by windows */
     uint64_t gathered;     /* bf_window.gathers when it was looked at last */
 
     _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */

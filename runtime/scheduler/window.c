@@ -17,6 +17,9 @@
  * few microseconds go in one driver call, and are joined (C-5). */
 #define RUN_NS UINT64_C(100000)
 
+/* By how much longer than others of its level a queue may be served once it has not been. */
+#define CREDIT_NS BF_WINDOW_NS
+
 uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
 {
     switch (priority) {
@@ -232,20 +235,45 @@ static uint8_t packet_level(const struct bf_queue *queue, const struct bf_packet
     return level > own ? level : own;
 }
 
-bool bf_window_is_level(struct bf_engine *engine, struct bf_queue *queue, uint8_t wanted)
+/* The level at which the queue is gathered. */
+static uint8_t queue_level(struct bf_queue *queue)
 {
-    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    if (!top)
-        return true;
-    if (queue->gathered == engine->window.gathers)
-        return false;
     bf_lock_acquire(&queue->lock);
     uint8_t level = queue->head ? packet_level(queue, queue->head) : atomic_load(&queue->level);
     bf_lock_release(&queue->lock);
-    if ((level < top ? level : top) != wanted)
+    return level;
+}
+
+bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue)
+{
+    if (queue_level(queue) < atomic_load_explicit(&engine->window.top, memory_order_relaxed))
         return false;
     queue->gathered = engine->window.gathers;
     return true;
+}
+
+struct bf_queue *bf_window_next(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    struct bf_queue *next = NULL;
+    uint8_t next_level = BF_LEVEL_NONE;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        if (queue->gathered == window->gathers || !bf_queue_has_backlog(queue))
+            continue;
+        uint8_t level = queue_level(queue);
+        /* Who comes, or comes back, has been served as much as the others, but for the credit. */
+        if (queue->served_ns + CREDIT_NS < window->served_ns)
+            queue->served_ns = window->served_ns - CREDIT_NS;
+        if (!next || level > next_level ||
+            (level == next_level && queue->served_ns < next->served_ns)) {
+            next = queue;
+            next_level = level;
+        }
+    }
+    if (next)
+        next->gathered = window->gathers;
+    return next;
 }
 
 /* Is the packet a lower queue's that windows are for? */
@@ -316,14 +344,6 @@ struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *qu
     return NULL;
 }
 
-static uint32_t window_index(const struct bf_engine *engine, const struct bf_queue *queue)
-{
-    uint32_t i = 0;
-    while (i < engine->queue_count && engine->queues[i] != queue)
-        i++;
-    return i;
-}
-
 bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
 {
     struct bf_window *window = &engine->window;
@@ -342,11 +362,8 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
         }
         if (!admitted && !bf_waker_ensure(engine)) /* PW-3 */
             admitted = true;
-        else if (!admitted && open) {
-            if (!window->full && window->batch_packets == 0)
-                window->turn = window_index(engine, queue);
+        else if (!admitted && open)
             window->full = window->held = true;
-        }
     }
     if (!admitted) {
         if (!queue->held_ns && window->full)
@@ -360,8 +377,12 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
         window->batch_packets++;
         window->batch_unknown += packet->cost_ns == BF_COST_UNKNOWN;
         window->batch_sum_ns += packet->cost_ns == BF_COST_UNKNOWN ? 0 : packet->cost_ns;
-        window->run_ns += packet->cost_ns == BF_COST_UNKNOWN ? RUN_NS : packet->cost_ns;
-        window->turn = window_index(engine, queue) + 1;
+        uint64_t cost = packet->cost_ns == BF_COST_UNKNOWN ? RUN_NS : packet->cost_ns;
+        window->run_ns += cost;
+        /* The floor below which nobody's account is: that of who has been served least. */
+        if (window->served_ns < queue->served_ns)
+            window->served_ns = queue->served_ns;
+        queue->served_ns += cost;
     }
     return true;
 }

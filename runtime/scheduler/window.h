@@ -27,7 +27,9 @@
  *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
  *        wakers. A binary semaphore's payload can't be asked for: there grounded must do.
  *  PW-5  Higher queues aren't held by windows, and are gathered first.
- *  PW-6  Nobody starves. Lower queues are served in turn; and of those that have been held for
+ *  PW-6  Nobody starves. Of lower queues of one level the one that has had the least GPU time is
+ *        served first (who comes later is taken to have had as much as the others, but for
+ *        BF_WINDOW_NS); and of those that have been held for
  *        BF_WINDOW_OVERDUE_NS, one packet goes in each such time whatever is in flight, of the one
  *        that has been held longest. So of N queues each gets one to the driver within N times
  *        BF_WINDOW_OVERDUE_NS, the time for which the waker and a packet that runs take it on the
@@ -110,7 +112,7 @@ struct bf_window {
     uint32_t batch_packets, batch_unknown;
     uint64_t batch_sum_ns;
     uint64_t run_ns;          /* of the queue that is looked at */
-    uint32_t turn;            /* index of the lower queue that is looked at first */
+    uint64_t served_ns;       /* of the lower queue that was served last, before that */
     struct bf_queue *overdue; /* goes next, whatever is in flight; or NULL */
     uint64_t overdue_ns;      /* when the last one did */
 
@@ -131,9 +133,13 @@ uint8_t bf_level_of_priority(uint32_t priority);
 void bf_window_look(struct bf_engine *engine);
 void bf_window_arm(struct bf_engine *engine);
 
-/* Is the queue gathered at that level, which its first packet has, of its own or inherited? True
- * once in a batch. Without windows: yes. */
-bool bf_window_is_level(struct bf_engine *engine, struct bf_queue *queue, uint8_t level);
+/* Where there are windows: is the queue of the highest level, or has its first packet inherited that?
+ * Then it is gathered before the others. */
+bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue);
+
+/* The queue that is to be gathered next: of those that haven't been in this batch, and have a packet,
+ * one of the highest level, and of these the one that has been served least; or NULL. */
+struct bf_queue *bf_window_next(struct bf_engine *engine);
 
 /* May the packet, whose waits let it go, go as far as windows are concerned? */
 bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet);
