@@ -28,12 +28,17 @@ bool bf_thread_start(struct bf_thread *thread, void (*run)(void *argument), void
     return started;
 }
 
-bool bf_thread_join(struct bf_thread *thread, uint64_t deadline_ns)
+bool bf_thread_wait(struct bf_thread *thread, uint64_t deadline_ns)
 {
     const struct timespec until = bf_timespec(deadline_ns);
     while (!atomic_load(&thread->over) && bf_remaining_ns(deadline_ns) > 0)
         bf_futex_wait(&thread->over, 0, &until);
-    if (!atomic_load(&thread->over)) {
+    return atomic_load(&thread->over);
+}
+
+bool bf_thread_join(struct bf_thread *thread, uint64_t deadline_ns)
+{
+    if (!bf_thread_wait(thread, deadline_ns)) {
         pthread_detach(thread->id);
         return false;
     }

@@ -20,6 +20,9 @@ struct bf_thread {
 /* Starts a thread that blocks all signals: their handlers are the program's. */
 bool bf_thread_start(struct bf_thread *thread, void (*run)(void *argument), void *argument);
 
+/* Waits for its end until that time; true: it has come, and is to be joined. */
+bool bf_thread_wait(struct bf_thread *thread, uint64_t deadline_ns);
+
 /* Joins it. False: it is still running at that time. Then it has been detached, and what it uses
  * has to stay for ever, this struct too. */
 bool bf_thread_join(struct bf_thread *thread, uint64_t deadline_ns);

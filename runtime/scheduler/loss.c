@@ -222,21 +222,59 @@ bool bf_scheduler_join(struct bf_scheduler *scheduler, struct bf_thread *thread)
     return false;
 }
 
-/* The engine's submissions one by one, each for so long at most. */
-static void engine_await_accepted(struct bf_engine *engine, uint64_t timeout_ns)
+/* The thread that awaits what a removed device has been given: the driver's waits are its own. */
+struct awaiter {
+    struct bf_thread thread;
+    struct bf_scheduler *scheduler;
+    uint64_t timeout_ns; /* for each submission */
+    _Atomic bool stop;
+};
+
+/* The engine's submissions one by one. L-7: one that was left touches nothing when it returns. */
+static void awaiter_await_engine(struct awaiter *awaiter, struct bf_engine *engine)
 {
     const uint64_t accepted = atomic_load(&engine->base.accepted_epoch);
     uint64_t value = 0;
-    while (bf_gpu_engine_completed_epoch(&engine->base, &value) == VK_SUCCESS && value < accepted) {
-        value++;
-        if (bf_gpu_wait_timeline(engine->base.gpu, engine->base.epoch, value, timeout_ns) !=
-            VK_SUCCESS)
-            return;
-    }
+    while (!atomic_load(&awaiter->stop) &&
+           bf_gpu_engine_completed_epoch(&engine->base, &value) == VK_SUCCESS && value < accepted &&
+           bf_gpu_wait_timeline(engine->base.gpu, engine->base.epoch, value + 1,
+                                awaiter->timeout_ns) == VK_SUCCESS)
+        ;
+}
+
+static void awaiter_run(void *argument)
+{
+    struct awaiter *awaiter = argument;
+    struct bf_scheduler *scheduler = awaiter->scheduler;
+    for (uint32_t i = 0; !atomic_load(&awaiter->stop) && i < scheduler->engine_count; i++)
+        awaiter_await_engine(awaiter, &scheduler->engines[i]);
+}
+
+static uint64_t scheduler_seen(const struct bf_scheduler *scheduler)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        seen += atomic_load(&scheduler->engines[i].base.seen_epoch);
+    return seen;
 }
 
 void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns)
 {
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        engine_await_accepted(&scheduler->engines[i], timeout_ns);
+    struct awaiter *awaiter = calloc(1, sizeof(*awaiter));
+    if (!awaiter)
+        return;
+    awaiter->scheduler = scheduler;
+    awaiter->timeout_ns = timeout_ns;
+    if (!bf_thread_start(&awaiter->thread, awaiter_run, awaiter)) {
+        free(awaiter);
+        return;
+    }
+    uint64_t seen;
+    do
+        seen = scheduler_seen(scheduler);
+    while (!bf_thread_wait(&awaiter->thread, bf_now_ns() + timeout_ns) &&
+           seen != scheduler_seen(scheduler));
+    atomic_store(&awaiter->stop, true);
+    if (bf_scheduler_join(scheduler, &awaiter->thread))
+        free(awaiter);
 }

@@ -85,6 +85,22 @@ TEST(a_wait_for_an_engine_that_never_returns_is_left)
     close_left(&f, 1);
 }
 
+/* The driver isn't told of this loss, and its wait ends for nobody. */
+TEST(a_removed_device_whose_driver_never_returns_is_left)
+{
+    struct fixture f;
+    open_hearing(&f, LEAVE);
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    stall_begin(&f, queue);
+    f.stalls--; /* the loss of the driver's device ends it */
+    block_waits(&f);
+    assert_success(bfRemoveDevice(f.bf));
+    assert_int_equal(told, 1);
+    f.lost = true;
+    f.icd.lose();
+    close_left(&f, 1);
+}
+
 /* No device is lost here: its fence is destroyed, and the semaphore that it follows. */
 TEST(a_wait_for_a_semaphore_that_never_returns_is_left)
 {

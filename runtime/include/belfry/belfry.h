@@ -329,7 +329,8 @@ BF_API VkResult bfGetDeviceRemovedReason(BfDevice device, BfDeviceRemovedReason 
 /*
  * Declares the device lost (ID3D12Device5::RemoveDevice), by which a program can try what it does
  * then: the driver isn't told, and goes on with what it has. For what command queues have there the
- * call waits, unless nothing of it ends for a second; the program waits for its VkQueues itself,
+ * call waits, unless nothing of it ends for a second (and a driver whose waits don't return even then
+ * is left after the setting tdr_ddi_delay, with the device); the program waits for its VkQueues itself,
  * before it destroys what they use.
  *
  * Returns VK_SUCCESS; then everybody else is told of the loss. Errors:
