@@ -13,9 +13,10 @@
 #include "side.h"
 
 /* The limits that this project has set itself. */
-#define CALLER_SHARE 0.6 /* of the reference (reference.h) */
-#define DEAR_SHARE   (1 / 50.0)
-#define HAND_OVER_NS 2000.0
+#define CALLER_SHARE  0.6 /* of the reference (reference.h) */
+#define DEAR_SHARE    (1 / 50.0)
+#define HAND_OVER_NS  2000.0
+#define PROGRAM_SHARE (1 / 10.0)
 
 #define ROW_CALLER        "submission in a burst of 64"
 #define ROW_TAIL          "the same, 99 of 100 at most"
@@ -28,12 +29,16 @@
 #define ROW_VICTIM        "bfConnectDoorbell, takes another queue's"
 #define ROW_AGAIN         "submission that takes its doorbell back"
 #define ROW_IDLE          "wake-ups in 1 s, nothing queued"
+#define ROW_PROGRAM       "20 us a call, submit=doorbell: vkQueueSubmit2"
+#define ROW_PROGRAM_EDGE  "the same that wakes the thread"
+#define ROW_PROGRAM_RATE  "the same until complete"
 #define ROW_DEVICE_CALLER "the device: submission in a burst of 64"
 #define ROW_DEVICE_RATE   "the device: submissions until complete"
 
 static const char *const required[] = {
-    ROW_CALLER,  ROW_TAIL,   ROW_EDGE,  ROW_RATE, ROW_CPU,           ROW_AWAKE,       ROW_ASLEEP,
-    ROW_CONNECT, ROW_VICTIM, ROW_AGAIN, ROW_IDLE, ROW_DEVICE_CALLER, ROW_DEVICE_RATE, NULL,
+    ROW_CALLER,       ROW_TAIL,         ROW_EDGE,          ROW_RATE,        ROW_CPU,  ROW_AWAKE,
+    ROW_ASLEEP,       ROW_CONNECT,      ROW_VICTIM,        ROW_AGAIN,       ROW_IDLE, ROW_PROGRAM,
+    ROW_PROGRAM_EDGE, ROW_PROGRAM_RATE, ROW_DEVICE_CALLER, ROW_DEVICE_RATE, NULL,
 };
 
 /* Drivers whose vkQueueSubmit2 is dear: the test driver, which takes as long. */
@@ -116,6 +121,20 @@ static void dear_rows(struct bench_report *report)
     }
 }
 
+/* A program that doesn't know Belfry, on the first of them. */
+static void program_rows(struct bench_report *report)
+{
+    const char *const *settings = dear[0].settings;
+    if (icd_part(report, "doorbell-program-caller", settings, ROW_PROGRAM, NULL))
+        bench_row_share(report, ROW_PROGRAM, "ns", found.plain, found.belfry, found.count,
+                        PROGRAM_SHARE);
+    if (icd_part(report, "doorbell-program-edge", settings, ROW_PROGRAM_EDGE, NULL))
+        bench_row_show(report, ROW_PROGRAM_EDGE, "ns", found.plain, found.belfry, found.count);
+    if (icd_part(report, "doorbell-program-rate", settings, ROW_PROGRAM_RATE, NULL))
+        bench_row_rate(report, ROW_PROGRAM_RATE, "1000/s", found.plain, found.belfry, found.count,
+                       1);
+}
+
 static bool device_part(struct bench_report *report, const struct bench_options *options,
                         const char *part, const char *row)
 {
@@ -148,6 +167,7 @@ static int doorbell_run(const struct bench_options *options, struct bench_report
     }
     free_rows(report);
     dear_rows(report);
+    program_rows(report);
     device_rows(report, options);
     bench_note(report, "rows without a driver's name: the test driver, whose submit is free");
     return SAMPLE_EXIT_DONE;

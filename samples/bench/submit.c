@@ -9,6 +9,7 @@
 
 #include "../common/report.h"
 #include "doorbell_part.h"
+#include "doorbell_program.h"
 #include "footprint.h"
 #include "lane.h"
 #include "log_caller.h"
@@ -463,6 +464,9 @@ static const struct bench_part parts[] = {
     {"doorbell-connect", doorbell_connect},
     {"doorbell-victim", doorbell_victim},
     {"doorbell-idle", doorbell_idle},
+    {"doorbell-program-caller", doorbell_program_caller},
+    {"doorbell-program-edge", doorbell_program_edge},
+    {"doorbell-program-rate", doorbell_program_rate},
     {"preempt-start", preempt_start},
     {"preempt-start-quiet", preempt_start_quiet},
     {"preempt-share", preempt_share},
