@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels in command buffers: they are passed on; the trace shows them at its packets, and the
+/* Command buffers that are begun, and labels in them: they are passed on; the trace shows them at its packets, and the
  * watchdog tells what the GPU is busy with by them. */
 #include "layer/layer.h"
 
+#include "gpu/command_buffer.h"
 #include "layer/access/access.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer,
                                                           const VkCommandBufferBeginInfo *info)
 {
     struct layer_device *d = layer_device_of(buffer);
+    if (d->runtime)
+        bf_command_buffer_reset(d->gpu, buffer); /* it may reset it */
     bf_trace_command_buffer_begun(d->trace, buffer);
     bf_standstill_buffer_begun(d->standstill, buffer);
     PFN_vkBeginCommandBuffer next =

@@ -314,6 +314,25 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandBuffer(VkCommandBuffer buffer,
+                                                          VkCommandBufferResetFlags flags)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    if (d->runtime)
+        bf_command_buffer_reset(d->gpu, buffer);
+    return d->vk.vkResetCommandBuffer(buffer, flags);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandPool(VkDevice device, VkCommandPool handle,
+                                                        VkCommandPoolResetFlags flags)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct pool *pool = bf_map_find(&d->pools, (uint64_t)handle);
+    if (pool)
+        bf_command_pool_reset(d->gpu, &pool->buffers);
+    return d->vk.vkResetCommandPool(device, handle, flags);
+}
+
 VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommandPool handle,
                                                       uint32_t count,
                                                       const VkCommandBuffer *buffers)

@@ -19,6 +19,10 @@
 
 #define LAYER_MAX_BINDINGS 32
 
+/* Called by the layer's own. */
+VKAPI_ATTR VkResult VKAPI_CALL
+layer_access_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferBeginInfo *info);
+
 /* A vertex or index buffer that is bound for draws. */
 struct layer_binding {
     VkBuffer buffer;

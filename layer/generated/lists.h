@@ -92,6 +92,8 @@
     X(vkQueueSubmit) \
     X(vkQueueSubmit2) \
     X(vkQueueWaitIdle) \
+    X(vkResetCommandBuffer) \
+    X(vkResetCommandPool) \
     X(vkResetFences) \
     X(vkSetDebugUtilsObjectNameEXT) \
     X(vkSetDebugUtilsObjectTagEXT) \
@@ -104,7 +106,6 @@
     X(vkAcquireNextImage2KHR) \
     X(vkAcquireNextImageKHR) \
     X(vkAllocateCommandBuffers) \
-    X(vkBeginCommandBuffer) \
     X(vkCmdBeginRenderPass) \
     X(vkCmdBeginRenderPass2) \
     X(vkCmdBeginRendering) \

@@ -149,7 +149,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkResetCommandPool(VkDevice devi
                                                                    VkCommandPoolResetFlags flags)
 {
     struct layer_device *d = layer_device_of(device);
-    VkResult result = d->vk.vkResetCommandPool(device, handle, flags);
+    VkResult result = layer_vkResetCommandPool(device, handle, flags);
     struct recorded_pool *pool =
         result == VK_SUCCESS && d->specializer
             ? bf_map_find(&d->specializer->recorder->pools, (uint64_t)handle)
@@ -191,8 +191,7 @@ VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferBeginInfo *info)
 {
     struct layer_device *d = layer_device_of(buffer);
-    VkResult result = d->trace ? layer_vkBeginCommandBuffer(buffer, info)
-                               : d->vk.vkBeginCommandBuffer(buffer, info);
+    VkResult result = layer_vkBeginCommandBuffer(buffer, info);
     struct bf_recording *r = result == VK_SUCCESS ? layer_recording_find(buffer) : NULL;
     if (!r)
         return result;
@@ -217,7 +216,7 @@ VKAPI_ATTR VkResult VKAPI_CALL
 layer_specialize_vkResetCommandBuffer(VkCommandBuffer buffer, VkCommandBufferResetFlags flags)
 {
     struct bf_recording *r = layer_recording_find(buffer);
-    VkResult result = layer_recording_table(r, buffer)->vkResetCommandBuffer(buffer, flags);
+    VkResult result = layer_vkResetCommandBuffer(buffer, flags);
     if (result == VK_SUCCESS && r)
         bf_recording_reset(r);
     return result;

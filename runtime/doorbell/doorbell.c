@@ -18,14 +18,20 @@ _Static_assert((int)BF_DOORBELL_CONNECTED == BF_DOORBELL_STATUS_CONNECTED &&
 
 /* -------------------------------------------------------------------------- The device's -- */
 
-static void visit_buffer(struct bf_hw_queue *hw, void *buffer)
+struct ending {
+    VkCommandBuffer buffer;
+    struct bf_map *pool;
+};
+
+static void visit_buffers(struct bf_hw_queue *hw, void *argument)
 {
-    bf_hw_queue_forget_buffer(hw, *(VkCommandBuffer *)buffer);
+    const struct ending *ending = argument;
+    bf_hw_queue_forget_buffers(hw, ending->buffer, ending->pool);
 }
 
-static void doorbells_buffer_ends(struct bf_gpu *gpu, VkCommandBuffer buffer)
+void bf_doorbells_buffers_end(struct bf_gpu *gpu, VkCommandBuffer buffer, struct bf_map *pool)
 {
-    bf_doorbells_each((struct bf_scheduler *)gpu, visit_buffer, &buffer);
+    bf_doorbells_each((struct bf_scheduler *)gpu, visit_buffers, &(struct ending){buffer, pool});
 }
 
 VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **out)
@@ -47,7 +53,6 @@ VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **o
     }
     if (atomic_compare_exchange_strong(&scheduler->doorbells, &none, doorbells)) {
         *out = doorbells;
-        atomic_store(&scheduler->gpu.buffer_ends, doorbells_buffer_ends);
         return VK_SUCCESS;
     }
     bf_doorbell_pages_finish(&doorbells->pages); /* another thread was faster */

@@ -35,6 +35,8 @@
 #include "doorbell/ring.h"
 
 struct bf_engine;
+struct bf_gpu;
+struct bf_map;
 struct bf_scheduler;
 
 struct bf_doorbell {
@@ -86,6 +88,9 @@ void bf_doorbells_stop(struct bf_scheduler *scheduler);
 
 /* The device's part, made if it isn't there. Errors: bf_doorbell_pages_init's. */
 VkResult bf_doorbells_of(struct bf_scheduler *scheduler, struct bf_doorbells **doorbells);
+
+/* buffers_end of struct bf_gpu, from the first queue on. */
+void bf_doorbells_buffers_end(struct bf_gpu *gpu, VkCommandBuffer buffer, struct bf_map *pool);
 
 /* Adds a queue to its engine's thread, which is begun if it isn't there; removes it, after which
  * nobody reads its ring any more. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/handle.h"
+#include "base/map.h"
 #include "base/message.h"
 #include "doorbell/doorbell.h"
 #include "doorbell/kmt_handle.h"
@@ -326,6 +327,7 @@ VkResult bf_hw_queue_begin(struct bf_command_queue *queue)
         hw_queue_free(hw);
         return result;
     }
+    atomic_store(&scheduler->gpu.buffers_end, bf_doorbells_buffers_end);
     queue->ring_progress = hw->progress;
     queue->hw = hw;
     return VK_SUCCESS;
@@ -429,12 +431,14 @@ VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index)
     return known ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-void bf_hw_queue_forget_buffer(struct bf_hw_queue *hw, VkCommandBuffer buffer)
+void bf_hw_queue_forget_buffers(struct bf_hw_queue *hw, VkCommandBuffer buffer, struct bf_map *pool)
 {
     bool known = false;
     bf_lock_acquire(&hw->names_lock);
     for (uint32_t i = 0; i < hw->buffer_count; i++) {
-        if (hw->buffers[i].handle == buffer) {
+        const VkCommandBuffer handle = hw->buffers[i].handle;
+        if (handle &&
+            (pool ? bf_map_find(pool, (uint64_t)(uintptr_t)handle) != NULL : handle == buffer)) {
             hw->buffers[i].handle = VK_NULL_HANDLE;
             known = true;
         }

@@ -13,8 +13,8 @@
  *  HQ-3  Nothing that the program writes to a ring has an effect beyond its queue: an entry that
  *        can't be carried out ends the queue, once. What came before it runs; then the progress
  *        fence gets UINT64_MAX, so that nobody waits for what won't come.
- *  HQ-4  A registered fence or command buffer that the program destroys or unregisters is not used
- *        any more once that call has returned: it waits for who reads the ring, and so perhaps for
+ *  HQ-4  A registered fence that the program destroys or unregisters, and a command buffer that it
+ *        frees, resets (under the layer), begins anew (likewise) or unregisters, is not used any more once that call has returned: it waits for who reads the ring, and so perhaps for
  *        the driver. No other fence or command buffer does.
  *
  * Proven by tests/doorbell (entries.c).
@@ -32,6 +32,7 @@ struct bf_command_queue;
 struct bf_doorbell;
 struct bf_doorbell_thread;
 struct bf_fence;
+struct bf_map;
 
 struct bf_ring_buffer {
     VkCommandBuffer handle; /* NULL: no such number */
@@ -75,7 +76,9 @@ struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call);
 
 /* The program destroys them. */
 void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence);
-void bf_hw_queue_forget_buffer(struct bf_hw_queue *hw, VkCommandBuffer buffer);
+/* Or resets it; NULL: all whose handles are keys of the map. */
+void bf_hw_queue_forget_buffers(struct bf_hw_queue *hw, VkCommandBuffer buffer,
+                                struct bf_map *pool);
 
 /* Reads what has been written to the ring, a part of it if there is much: returns whether there is
  * more; *some, whether there was any. The lock is not held. */

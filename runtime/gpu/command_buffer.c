@@ -29,10 +29,24 @@ VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, 
 
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle)
 {
-    void (*ends)(struct bf_gpu *, VkCommandBuffer) = atomic_load(&gpu->buffer_ends);
     bf_map_remove(&gpu->command_buffers, command_buffer_map_key(handle));
+    bf_command_buffer_reset(gpu, handle);
+}
+
+void bf_command_buffer_reset(struct bf_gpu *gpu, VkCommandBuffer handle)
+{
+    void (*ends)(struct bf_gpu *, VkCommandBuffer, struct bf_map *) =
+        atomic_load(&gpu->buffers_end);
     if (ends)
-        ends(gpu, handle);
+        ends(gpu, handle, NULL);
+}
+
+void bf_command_pool_reset(struct bf_gpu *gpu, struct bf_map *buffers)
+{
+    void (*ends)(struct bf_gpu *, VkCommandBuffer, struct bf_map *) =
+        atomic_load(&gpu->buffers_end);
+    if (ends)
+        ends(gpu, VK_NULL_HANDLE, buffers);
 }
 
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,

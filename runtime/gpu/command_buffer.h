@@ -21,6 +21,7 @@
 #include <vulkan/vulkan.h>
 
 struct bf_gpu;
+struct bf_map;
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; the command buffer is then not registered. */
 VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t family,
@@ -28,6 +29,12 @@ VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, 
 
 /* Does nothing for a command buffer that is not registered. */
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle);
+
+/* What was recorded in it is gone, or is about to be: by vkBeginCommandBuffer, a reset, or its end.
+ * It costs a load where there is no queue for user-mode submission. */
+void bf_command_buffer_reset(struct bf_gpu *gpu, VkCommandBuffer handle);
+/* The same for all command buffers of a pool; 'buffers' has their handles for keys. */
+void bf_command_pool_reset(struct bf_gpu *gpu, struct bf_map *buffers);
 
 /* False: it is not registered; *family and *level are unchanged. */
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,

@@ -64,8 +64,9 @@ struct bf_gpu {
     struct bf_gpu *next_registered;   /* gpu/registry.h */
     struct bf_upper_layers upper_layers;
     struct bf_map command_buffers; /* gpu/command_buffer.h */
-    /* Told of each that is forgotten; NULL: nobody is. Set once. */
-    void (*_Atomic buffer_ends)(struct bf_gpu *gpu, VkCommandBuffer buffer);
+    /* Told of each that is forgotten or reset, or, for NULL, of those whose handles are keys of the
+     * map; NULL: nobody is. Set once. */
+    void (*_Atomic buffers_end)(struct bf_gpu *gpu, VkCommandBuffer buffer, struct bf_map *buffers);
     struct bf_value_memories value_memories;
     struct bf_gpu_write_pipeline write_pipeline;
     struct bf_gpu_clock gpu_clock;

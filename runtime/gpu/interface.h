@@ -22,6 +22,8 @@
       (gpu, handle, family, level))                                                                \
     F(void, bf_command_buffer_forget, (struct bf_gpu * gpu, VkCommandBuffer handle),               \
       (gpu, handle))                                                                               \
+    F(void, bf_command_buffer_reset, (struct bf_gpu * gpu, VkCommandBuffer handle), (gpu, handle)) \
+    F(void, bf_command_pool_reset, (struct bf_gpu * gpu, struct bf_map * buffers), (gpu, buffers)) \
     F(VkResult, bf_command_buffer_register,                                                        \
       (struct bf_gpu * gpu, VkCommandBuffer handle, uint32_t family, VkCommandBufferLevel level),  \
       (gpu, handle, family, level))                                                                \

@@ -282,21 +282,52 @@ FIXTURE_TEST(a_pending_command_buffer_is_refused_unless_it_may_be)
 /* HQ-4 */
 FIXTURE_TEST(what_has_been_destroyed_or_unregistered_is_no_longer_named)
 {
-    enum { UNREGISTERED_BUFFER, FREED_BUFFER, UNREGISTERED_FENCE, DESTROYED_FENCE, CASES };
+    enum {
+        UNREGISTERED_BUFFER,
+        BEGUN_BUFFER,
+        RESET_BUFFER,
+        RESET_POOL,
+        FREED_BUFFER,
+        DESTROYED_POOL,
+        UNREGISTERED_FENCE,
+        DESTROYED_FENCE,
+        CASES
+    };
     for (int i = 0; i < CASES; i++) {
         struct user_mode u;
-        if (i == FREED_BUFFER && !fixture_is_layered())
+        if (i > UNREGISTERED_BUFFER && i < UNREGISTERED_FENCE && !fixture_is_layered())
             continue;
         user_mode_open(f, &u, direct, RING);
         uint32_t family = bfGetQueueFamilyIndex(u.queue), buffer, number;
-        VkCommandBuffer commands = write_word_in(f, family, 0, 1);
+        VkCommandPool pool;
+        const VkCommandPoolCreateInfo pool_info = {
+            VK_TYPE(COMMAND_POOL_CREATE_INFO), .queueFamilyIndex = family,
+            .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+        assert_success(vkCreateCommandPool(f->device, &pool_info, NULL, &pool));
+        const VkCommandBufferAllocateInfo buffer_info = {
+            VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandPool = pool, .commandBufferCount = 1};
+        const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
+        VkCommandBuffer commands;
+        assert_success(vkAllocateCommandBuffers(f->device, &buffer_info, &commands));
+        assert_success(vkBeginCommandBuffer(commands, &begin));
+        assert_success(vkEndCommandBuffer(commands));
         BfFence fence = make_fence(f, 0);
         assert_success(bfRegisterCommandBuffer(u.queue, commands, 0, &buffer));
         number = register_fence(&u, fence);
         if (i == UNREGISTERED_BUFFER)
             assert_success(bfUnregisterCommandBuffer(u.queue, buffer));
+        if (i == BEGUN_BUFFER) {
+            assert_success(vkBeginCommandBuffer(commands, &begin));
+            assert_success(vkEndCommandBuffer(commands));
+        }
+        if (i == RESET_BUFFER)
+            assert_success(vkResetCommandBuffer(commands, 0));
+        if (i == RESET_POOL)
+            assert_success(vkResetCommandPool(f->device, pool, 0));
         if (i == FREED_BUFFER)
-            vkFreeCommandBuffers(f->device, f->pools[family], 1, &commands);
+            vkFreeCommandBuffers(f->device, pool, 1, &commands);
+        if (i == DESTROYED_POOL)
+            vkDestroyCommandPool(f->device, pool, NULL);
         if (i == UNREGISTERED_FENCE)
             assert_success(bfUnregisterFence(u.queue, number));
         if (i == DESTROYED_FENCE)
@@ -312,6 +343,8 @@ FIXTURE_TEST(what_has_been_destroyed_or_unregistered_is_no_longer_named)
         assert_bad_input(bfUnregisterCommandBuffer(u.queue, 77));
         assert_bad_input(bfUnregisterFence(u.queue, UINT32_MAX));
         user_mode_close(&u);
+        if (i != DESTROYED_POOL)
+            vkDestroyCommandPool(f->device, pool, NULL);
     }
 }
 

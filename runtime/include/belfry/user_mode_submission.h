@@ -143,10 +143,10 @@ typedef enum BfRegisterCommandBufferFlagBits {
 typedef VkFlags BfRegisterCommandBufferFlags;
 
 /*
- * The number by which entries of this queue's ring name the command buffer. It may be recorded again
- * under the same number, as long as it isn't pending. Under the layer, freeing it unregisters it;
- * who attaches a device does so himself, before he frees it. An entry that names a number without a
- * command buffer ends the queue.
+ * The number by which entries of this queue's ring name the command buffer, as it has been recorded.
+ * Under the layer, what does away with that unregisters it: vkBeginCommandBuffer, a reset of it or of
+ * its pool, and freeing it; who attaches a device does so himself, before. An entry that names a number
+ * without a command buffer ends the queue.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (as bfQueueExecute; the queue
  * isn't for user-mode submission). Thread-safety: safe.
