@@ -8,7 +8,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 failures=0
-says() { grep -qF -- "$2" "$1" || { echo "FAILED: no '$2' in $1:"; cat "$1"; failures=$((failures + 1)); }; }
+says() { grep -qF -- "$2" "$1" || { echo "[  FAILED  ] no '$2' in $1:"; cat "$1"; failures=$((failures + 1)); }; }
 export VK_BELFRY_MULTI_ENGINE_SUMMARY=true VK_BELFRY_MULTI_ENGINE_WATCHDOG=60000
 mkfifo out
 for end in TERM KILL exit destroy; do
