@@ -39,6 +39,16 @@ static const struct icd_shape shapes[] = {
      12,
      625},
     {"nvk", 1, {{GRAPHICS | COMPUTE | TRANSFER | SPARSE, 1, 64}}, 1, 1},
+    /* Of families that don't nest: draws without compute, copies of whole mip levels. */
+    {"apart",
+     5,
+     {{GRAPHICS | COMPUTE | TRANSFER, 1, 64},
+      {GRAPHICS | TRANSFER, 2, 64},
+      {COMPUTE, 1, 64},
+      {TRANSFER | ICD_WHOLE, 1, 64},
+      {COMPUTE | TRANSFER, 1, 64}},
+     1,
+     1},
     {"copy", 2, {{GRAPHICS | COMPUTE | TRANSFER, 1, 64}, {TRANSFER, 2, 0}}, 1, 1},
 };
 
@@ -257,6 +267,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->timeline = !device_number("BELFRY_ICD_NO_TIMELINE", ordinal, 1, 0);
     config->synchronization2 = !device_number("BELFRY_ICD_NO_SYNC2", ordinal, 1, 0);
     config->realtime = device_number("BELFRY_ICD_REALTIME", ordinal, 1, 0);
+    config->high = device_number("BELFRY_ICD_HIGH", ordinal, 2, 1);
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
     config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
     config->reports = device_number("BELFRY_ICD_REPORTS", ordinal, 1, 0);

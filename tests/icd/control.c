@@ -423,3 +423,20 @@ size_t belfry_icd_sparse_binds(struct belfry_icd_sparse_bind *binds, size_t capa
     icd_unlock();
     return n;
 }
+
+bool belfry_icd_priorities(uint32_t family, uint32_t index, uint32_t *global, float *priority)
+{
+    bool found = false;
+    icd_lock();
+    const struct icd_device *device = icd_world.devices;
+    for (uint32_t i = 0; device && i < device->n_queues; i++) {
+        const struct icd_queue *queue = &device->queues[i];
+        if (queue->family != family || queue->index != index || (found && queue->flags))
+            continue;
+        *global = (uint32_t)queue->global_priority;
+        *priority = queue->priority;
+        found = true;
+    }
+    icd_unlock();
+    return found;
+}

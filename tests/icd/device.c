@@ -21,16 +21,34 @@ static VkResult extensions_enable(struct icd_device *device, const VkDeviceCreat
     return VK_SUCCESS;
 }
 
-/* A queue's priority may be refused; VkDeviceQueueGlobalPriorityCreateInfoKHR says when. */
-static VkResult priorities_check(const struct icd_config *config, const VkDeviceQueueCreateInfo *q)
+static VkQueueGlobalPriorityKHR global_priority(const VkDeviceQueueCreateInfo *q)
 {
-    for (const VkBaseInStructure *s = q->pNext; s; s = s->pNext) {
-        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR) {
-            const VkDeviceQueueGlobalPriorityCreateInfoKHR *p = (const void *)s;
-            if (p->globalPriority >= VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR && !config->realtime)
-                return VK_ERROR_NOT_PERMITTED_KHR;
+    for (const VkBaseInStructure *s = q->pNext; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR)
+            return ((const VkDeviceQueueGlobalPriorityCreateInfoKHR *)s)->globalPriority;
+    return 0;
+}
+
+/* A queue's priority may be refused; VkDeviceQueueGlobalPriorityCreateInfoKHR says when. All of a
+ * family's queues have the same (VUID-VkDeviceCreateInfo-pQueueCreateInfos-06654). */
+static VkResult priorities_check(const struct icd_config *config, const VkDeviceCreateInfo *info,
+                                 const VkDeviceQueueCreateInfo *q)
+{
+    VkQueueGlobalPriorityKHR asked = global_priority(q);
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        const VkDeviceQueueCreateInfo *other = &info->pQueueCreateInfos[i];
+        if (other->queueFamilyIndex == q->queueFamilyIndex && global_priority(other) != asked) {
+            fprintf(stderr,
+                    "belfry test driver: vkCreateDevice: family %u with global priorities %d and "
+                    "%d\n",
+                    q->queueFamilyIndex, (int)asked, (int)global_priority(other));
+            return VK_ERROR_UNKNOWN;
         }
     }
+    if (asked >= VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR && !config->realtime)
+        return VK_ERROR_NOT_PERMITTED_KHR;
+    if (asked == VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR && config->high != 1)
+        return config->high ? VK_ERROR_INITIALIZATION_FAILED : VK_ERROR_NOT_PERMITTED_KHR;
     return VK_SUCCESS;
 }
 
@@ -71,7 +89,7 @@ static VkResult queues_check(const struct icd_config *config, const VkDeviceCrea
                 q->queueCount, q->flags, q->queueFamilyIndex);
             return VK_ERROR_INITIALIZATION_FAILED;
         }
-        VkResult result = priorities_check(config, q);
+        VkResult result = priorities_check(config, info, q);
         if (result != VK_SUCCESS)
             return result;
     }
@@ -113,9 +131,12 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
     }
     for (uint32_t i = 0; i < pCreateInfo->queueCreateInfoCount; i++) {
         const VkDeviceQueueCreateInfo *q = &pCreateInfo->pQueueCreateInfos[i];
-        for (uint32_t k = 0; k < q->queueCount; k++)
-            icd_queue_init(&device->queues[device->n_queues++], device, q->queueFamilyIndex, k,
-                           q->flags);
+        for (uint32_t k = 0; k < q->queueCount; k++) {
+            struct icd_queue *queue = &device->queues[device->n_queues++];
+            icd_queue_init(queue, device, q->queueFamilyIndex, k, q->flags);
+            queue->global_priority = global_priority(q);
+            queue->priority = q->pQueuePriorities[k];
+        }
     }
     icd_lock();
     device->next = icd_world.devices;

@@ -150,6 +150,8 @@ extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT]
 /* Configuration: config.c ------------------------------------------------------------------- */
 
 #define ICD_MAX_FAMILIES 8
+/* None of Vulkan's flags: the family copies whole mip levels of images alone, a granularity of 0. */
+#define ICD_WHOLE 0x40000000u
 
 struct icd_family {
     VkQueueFlags flags;
@@ -193,6 +195,7 @@ struct icd_config {
     bool timeline;
     bool synchronization2;
     bool realtime;
+    uint32_t high; /* global priority HIGH: 0 not permitted, 1 permitted, 2 an error */
     bool int64;
     char build[32];        /* which of the driver's versions it is */
     uint32_t host_memory;  /* 2: anonymous memory alone */
@@ -571,6 +574,8 @@ struct icd_queue {
     uint32_t family;
     uint32_t index;
     VkDeviceQueueCreateFlags flags;
+    VkQueueGlobalPriorityKHR global_priority; /* as asked for; 0: not at all */
+    float priority;
     uint64_t timestamp_mask; /* 0 where the family has no timestamps */
     _Atomic uint32_t callers;
     /* The queue's caller's. */

@@ -41,6 +41,7 @@ struct belfry_icd_control {
     belfry_icd_used_fn *used;
     belfry_icd_live_fn *live;
     belfry_icd_sparse_binds_fn *sparse_binds;
+    belfry_icd_priorities_fn *priorities;
 };
 
 /* Finds the driver that the loader has loaded for this process; call it after vkCreateInstance.
@@ -88,6 +89,7 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->used, "belfry_icd_used"},
         {(void **)&control->live, "belfry_icd_live"},
         {(void **)&control->sparse_binds, "belfry_icd_sparse_binds"},
+        {(void **)&control->priorities, "belfry_icd_priorities"},
     };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
         *symbols[i].target = dlsym(library, symbols[i].name);

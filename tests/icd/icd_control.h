@@ -243,6 +243,11 @@ typedef uint64_t belfry_icd_live_fn(const char *kind);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */
 typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
+/* belfry_icd_priorities: what the newest device was asked for, of the queue of that family and index
+ * (of those without flags, where there are others): its global priority, 0 for none, and its own.
+ * False: there is no such queue. */
+typedef bool belfry_icd_priorities_fn(uint32_t family, uint32_t index, uint32_t *global,
+                                      float *priority);
 
 #ifdef __GNUC__
 #define BELFRY_ICD_EXPORT __attribute__((visibility("default")))
@@ -278,5 +283,6 @@ BELFRY_ICD_EXPORT belfry_icd_release_fn belfry_icd_release;
 BELFRY_ICD_EXPORT belfry_icd_used_fn belfry_icd_used;
 BELFRY_ICD_EXPORT belfry_icd_live_fn belfry_icd_live;
 BELFRY_ICD_EXPORT belfry_icd_sparse_binds_fn belfry_icd_sparse_binds;
+BELFRY_ICD_EXPORT belfry_icd_priorities_fn belfry_icd_priorities;
 
 #endif

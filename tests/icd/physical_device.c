@@ -75,11 +75,12 @@ static VkResult icd_EnumerateDeviceLayerProperties(VkPhysicalDevice physicalDevi
 static void family_fill(const struct icd_family *family, VkQueueFamilyProperties *properties)
 {
     *properties = (VkQueueFamilyProperties){
-        .queueFlags = family->flags,
+        .queueFlags = family->flags & ~ICD_WHOLE,
         .queueCount = family->count,
         .timestampValidBits = family->timestamp_bits,
-        .minImageTransferGranularity = {1, 1, 1},
     };
+    if (!(family->flags & ICD_WHOLE))
+        properties->minImageTransferGranularity = (VkExtent3D){1, 1, 1};
 }
 
 static void icd_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physicalDevice,
