@@ -35,7 +35,7 @@ struct request {
     bool shares_memory; /* the program has an extension for sharing memory with others */
     bool buffer_addresses, shader_int64, host_memory, device_fault;
     unsigned added;       /* enum layer_added */
-    const char *priority; /* the extension added for the VkQueue of priority REALTIME, or NULL */
+    const char *priority; /* the extension added for VkQueues that are reserved (PL-5), or NULL */
 };
 
 static void request_finish(struct request *r)
@@ -135,42 +135,77 @@ static void remove_extension(struct request *r, const char *name)
     r->extensions[i] = r->extensions[--r->info.enabledExtensionCount];
 }
 
-/* The setting 'realtime': requests one more VkQueue, on a family of which the program requests
- * none, because a family can have only one global priority. The program's own queues keep
- * theirs. */
-static void add_realtime(struct request *r, const struct layer_physical *p)
+/* A global priority for which a VkQueue is reserved (PL-5), by the setting of that name. */
+struct reserved_priority {
+    const char *setting;
+    VkQueueGlobalPriorityKHR global;
+    BfQueuePriority least;
+};
+static const struct reserved_priority high = {"high_priority", VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR,
+                                              BF_QUEUE_PRIORITY_HIGH},
+                                      realtime = {"realtime", VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+                                                  BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
+
+/* A family of 'able' for it, of which the program requests no queue, because a family can have only
+ * one global priority, and the program's own queues keep theirs; UINT32_MAX and a line: none. */
+static uint32_t find_reserved_family(const struct request *r, const struct layer_physical *p,
+                                     const struct reserved_priority *priority, uint32_t able,
+                                     uint32_t taken)
 {
-    if (!p->realtime_families) {
-        bf_message(BF_MESSAGE_WARNING, "realtime: %s has no queues of that global priority",
-                   p->name);
-        return;
-    }
-    uint32_t family = bf_placement_spare_family(&r->placement, p->families, p->family_count,
-                                                p->realtime_families);
-    if (family == UINT32_MAX) {
+    uint32_t family = UINT32_MAX;
+    if (able & ~taken)
+        family =
+            bf_placement_spare_family(&r->placement, p->families, p->family_count, able & ~taken);
+    if (!able)
+        bf_message(BF_MESSAGE_WARNING, "%s: %s has no queues of that global priority",
+                   priority->setting, p->name);
+    else if (family == UINT32_MAX)
         bf_message(BF_MESSAGE_WARNING,
-                   "realtime: %s has no family of compute queues that the program asked none of",
-                   p->name);
-        return;
-    }
-    bf_placement_reserve_realtime(&r->placement, family);
+                   "%s: %s has no family of compute queues that the program asked none of",
+                   priority->setting, p->name);
+    return family;
+}
+
+static void reserve(struct request *r, const struct reserved_priority *priority, uint32_t family)
+{
+    if (family != UINT32_MAX)
+        bf_placement_reserve(&r->placement, family, priority->global, priority->least);
+}
+
+/* The settings 'realtime' and 'high_priority'. Who asks for both, and has one family for them, gets
+ * REALTIME, which has no other place. It comes last, so that it is given up first. */
+static void add_reserved(struct request *r, const struct layer_physical *p)
+{
+    const struct bf_settings *settings = &p->instance->settings;
+    uint32_t top = UINT32_MAX, second = UINT32_MAX;
+    if (settings->realtime)
+        top = find_reserved_family(r, p, &realtime, p->realtime_families, 0);
+    if (settings->high_priority)
+        second = find_reserved_family(r, p, &high, p->high_families,
+                                      top == UINT32_MAX ? 0 : UINT32_C(1) << top);
+    reserve(r, &high, second);
+    reserve(r, &realtime, top);
     r->info.queueCreateInfoCount = r->placement.request_count;
     const char *name = p->global_priority_extension;
-    if (name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
+    if (r->placement.reserved && name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
         !has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
         r->extensions[r->info.enabledExtensionCount++] = name; /* no commands to hide */
         r->priority = name;
     }
 }
 
-/* Removes that VkQueue from the request, because the driver didn't permit it. Only vkCreateDevice
- * tells, and its answer may be another one next time. */
-static void drop_realtime(struct request *r)
+/* Removes the last such VkQueue from the request, because the driver didn't permit it. Only
+ * vkCreateDevice tells, and its answer may be another one next time. Returns the setting. */
+static const char *drop_reserved(struct request *r)
 {
+    const struct bf_placement *placement = &r->placement;
+    bool top =
+        placement->engines[placement->engine_count - 1].least == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
     bf_placement_drop_reserved(&r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;
-    if (r->priority)
+    if (r->priority && !r->placement.reserved)
         remove_extension(r, r->priority);
+    return top ? realtime.setting : high.setting;
 }
 
 /* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature,
@@ -353,8 +388,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     if (p->sharing.timelines)
         add_extension(r, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     add_internal_queues(r, p);
-    if (settings->realtime)
-        add_realtime(r, p);
+    add_reserved(r, p);
     return VK_SUCCESS;
 }
 
@@ -510,36 +544,30 @@ static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *i
     return result;
 }
 
-static bool refuses_realtime(const struct request *r, VkResult result)
-{
-    return r->placement.reserved &&
-           (result == VK_ERROR_NOT_PERMITTED_KHR || result == VK_ERROR_INITIALIZATION_FAILED);
-}
-
-/* Creates the device with what the scheduler needs; without spares (PL-2), and without the VkQueue
- * of priority REALTIME, if the driver refuses those. */
+/* Creates the device with what the scheduler needs; without spares (PL-2), and without the VkQueues
+ * that are reserved (PL-5), if it is only with those that the driver refuses it. */
 static VkResult create_scheduled(struct layer_device *d, struct request *r,
                                  const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
-    VkResult spares = VK_SUCCESS, realtime = VK_SUCCESS; /* why they were refused */
+    VkResult spares = VK_SUCCESS, reserved = VK_SUCCESS; /* why they were refused */
+    const char *refused[BF_PLACEMENT_RESERVED];
+    uint32_t count = 0;
     VkResult result = create_below(d, &r->info, allocator, below);
     while (result < 0) {
-        bool permitted = result != VK_ERROR_NOT_PERMITTED_KHR || !r->placement.reserved;
-        if ((r->placement.spare_count || r->placement.synchronized) && permitted) {
+        if (r->placement.reserved) {
+            reserved = result;
+            refused[count++] = drop_reserved(r);
+        } else if (r->placement.spare_count || r->placement.synchronized) {
             spares = result;
             drop_spares(r);
-        } else if (refuses_realtime(r, result)) {
-            realtime = result;
-            drop_realtime(r);
         } else {
             return result;
         }
         result = create_below(d, &r->info, allocator, below);
     }
-    if (realtime)
-        bf_message(BF_MESSAGE_WARNING,
-                   "realtime: %s permits no queue of that global priority (error %d)",
-                   d->physical->name, realtime);
+    for (uint32_t i = 0; i < count; i++)
+        bf_message(BF_MESSAGE_WARNING, "%s: %s permits no queue of that global priority (error %d)",
+                   refused[i], d->physical->name, reserved);
     if (spares)
         bf_message(BF_MESSAGE_INFO,
                    "%s: the driver refuses spare or internally synchronized VkQueues (error %d)",
@@ -653,6 +681,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             .driver = p->driver_text,
             .engine_count = r.placement.engine_count,
             .spare_count = r.placement.spare_count,
+            .reserved_count = r.placement.reserved,
             .map = &p->map,
             .settings = &p->instance->settings,
         });

@@ -153,10 +153,10 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
     return false;
 }
 
-/* Finds the families that may have a VkQueue of global priority REALTIME: those for which the
- * driver reports it, or all if the driver can't be asked. */
-static void find_realtime(struct layer_physical *p, const VkExtensionProperties *list,
-                          uint32_t count)
+/* Finds the families that may have a VkQueue of global priority REALTIME, or HIGH: those for which
+ * the driver reports it, or all if the driver can't be asked. */
+static void find_global_priorities(struct layer_physical *p, const VkExtensionProperties *list,
+                                   uint32_t count)
 {
     bool core = p->api_version >= VK_MAKE_API_VERSION(0, 1, 4, 0);
     bool khr = has_extension(list, count, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
@@ -166,7 +166,7 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
         p->global_priority_extension = VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME;
     else if (!core)
         return;
-    p->realtime_families = UINT32_MAX;
+    p->realtime_families = p->high_families = UINT32_MAX;
     if (!p->vk->vkGetPhysicalDeviceQueueFamilyProperties2 ||
         (!core && !khr && !has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
         return;
@@ -180,12 +180,14 @@ static void find_realtime(struct layer_physical *p, const VkExtensionProperties 
             .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, .pNext = &able[f]};
     }
     p->vk->vkGetPhysicalDeviceQueueFamilyProperties2(p->handle, &n, families);
-    p->realtime_families = 0;
+    p->realtime_families = p->high_families = 0;
     for (uint32_t f = 0; f < n; f++) {
         for (uint32_t k = 0; k < able[f].priorityCount && k < VK_MAX_GLOBAL_PRIORITY_SIZE_KHR;
              k++) {
             if (able[f].priorities[k] == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
                 p->realtime_families |= UINT32_C(1) << f;
+            if (able[f].priorities[k] == VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR)
+                p->high_families |= UINT32_C(1) << f;
         }
     }
 }
@@ -219,8 +221,8 @@ static VkResult find_capabilities(struct layer_physical *p)
         p->calibrated_extension = "VK_KHR_calibrated_timestamps";
     else if (has_extension(list, count, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
         p->calibrated_extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
-    if (i->settings.realtime)
-        find_realtime(p, list, count);
+    if (i->settings.realtime || i->settings.high_priority)
+        find_global_priorities(p, list, count);
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
                        has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     bool device_fault = p->api_version >= VK_API_VERSION_1_1 &&

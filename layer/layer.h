@@ -90,9 +90,10 @@ struct layer_physical {
     struct bf_sharing sharing;           /* with VK_KHR_external_semaphore_fd */
     VkPhysicalDeviceMemoryProperties memory;
     const char *calibrated_extension; /* NULL: none */
-    /* For the setting 'realtime'. */
+    /* For the settings 'realtime' and 'high_priority': masks of real families that may have that
+     * global priority. */
     const char *global_priority_extension; /* NULL: none, or none is needed */
-    uint32_t realtime_families;            /* mask of real families that may have that priority */
+    uint32_t realtime_families, high_families;
     uint32_t family_count;
     VkQueueFamilyProperties *families; /* the real ones */
     struct bf_family_map map;

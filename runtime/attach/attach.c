@@ -89,6 +89,7 @@ static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachme
             .family_flags = family->queueFlags,
             .timestamp_bits = family->timestampValidBits,
             .global_priority = q->globalPriority,
+            .queue_priority = q->queuePriority,
         };
         a->queues[i] = (struct bf_queue_info){
             .family = q->queueFamilyIndex,

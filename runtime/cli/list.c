@@ -31,6 +31,7 @@ struct vulkan {
     PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
     PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
     PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties2 GetPhysicalDeviceQueueFamilyProperties2;
 };
 
 /* Keeps the layer out of this process, so that the driver's own families are listed. */
@@ -147,6 +148,7 @@ static int vulkan_open(struct vulkan *vulkan)
     LOAD(GetPhysicalDeviceQueueFamilyProperties);
     LOAD(EnumerateDeviceExtensionProperties);
     LOAD(GetPhysicalDeviceProperties2);
+    LOAD(GetPhysicalDeviceQueueFamilyProperties2);
     if (!vulkan->GetPhysicalDeviceProperties2 && info.enabledExtensionCount) {
         vulkan->GetPhysicalDeviceProperties2 = (PFN_vkGetPhysicalDeviceProperties2)vulkan_function(
             vulkan, "vkGetPhysicalDeviceProperties2KHR");
@@ -194,6 +196,48 @@ static const char *device_lacks(const struct vulkan *vulkan, VkPhysicalDevice de
 static const char *list_plural(uint32_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+/* The global priorities that the driver says a family has, where it can say it. */
+static void priorities_print(const struct vulkan *vulkan, VkPhysicalDevice device, uint32_t version,
+                             uint32_t count)
+{
+    static const struct {
+        VkQueueGlobalPriorityKHR value;
+        const char *name;
+    } names[] = {
+        {VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR, "low"},
+        {VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR, "medium"},
+        {VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR, "high"},
+        {VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR, "realtime"},
+    };
+    if (!vulkan->GetPhysicalDeviceQueueFamilyProperties2 || count > BF_MAX_FAMILIES ||
+        (version < VK_MAKE_API_VERSION(0, 1, 4, 0) &&
+         !device_has_extension(vulkan, device, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
+         !device_has_extension(vulkan, device, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME))) {
+        return;
+    }
+    VkQueueFamilyProperties2 families[BF_MAX_FAMILIES];
+    VkQueueFamilyGlobalPriorityPropertiesKHR able[BF_MAX_FAMILIES];
+    for (uint32_t i = 0; i < count; i++) {
+        able[i] = (VkQueueFamilyGlobalPriorityPropertiesKHR){
+            .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR};
+        families[i] = (VkQueueFamilyProperties2){
+            .sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, .pNext = &able[i]};
+    }
+    vulkan->GetPhysicalDeviceQueueFamilyProperties2(device, &count, families);
+    printf("  Global priorities that may be asked for, given the privilege:\n");
+    for (uint32_t i = 0; i < count; i++) {
+        printf("    %2u ", i);
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+            for (uint32_t n = 0; n < able[i].priorityCount; n++) {
+                if (able[i].priorities[n] == names[k].value) {
+                    printf(" %s", names[k].name);
+                }
+            }
+        }
+        printf("\n");
+    }
 }
 
 static void real_print(const VkQueueFamilyProperties *families, uint32_t count)
@@ -283,6 +327,7 @@ static void device_print(const struct vulkan *vulkan, uint32_t number, VkPhysica
     }
     vulkan->GetPhysicalDeviceQueueFamilyProperties(device, &count, families);
     real_print(families, count);
+    priorities_print(vulkan, device, version, count);
 
     const char *lacks = device_lacks(vulkan, device, version);
     if (lacks) {

@@ -33,8 +33,10 @@
       (const struct bf_family_map *map, uint32_t count, const VkDeviceQueueCreateInfo *asked,      \
        struct bf_placement *placement),                                                            \
       (map, count, asked, placement))                                                              \
-    F(void, bf_placement_reserve_realtime, (struct bf_placement * placement, uint32_t family),     \
-      (placement, family))                                                                         \
+    F(void, bf_placement_reserve,                                                                  \
+      (struct bf_placement * placement, uint32_t family, VkQueueGlobalPriorityKHR priority,        \
+       BfQueuePriority least),                                                                     \
+      (placement, family, priority, least))                                                        \
     F(uint32_t, bf_placement_spare_family,                                                         \
       (const struct bf_placement *placement, const VkQueueFamilyProperties *real, uint32_t count,  \
        uint32_t able),                                                                             \

@@ -2,16 +2,30 @@
 /* Which real VkQueues are opened, and which of the program's queues is placed on which. */
 #include "device/placement.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/message.h"
+
+/* Queues of one priority in a merged request, or of several of the lowest ones, and the VkQueues
+ * that they share in turn (PL-4). */
+struct level {
+    float least; /* and up to the next higher level's */
+    uint32_t queues, opened, next;
+    uint32_t engines[BF_MAX_ENGINES];
+};
 
 /* One merged request. */
 struct group {
     uint32_t family;
     VkDeviceQueueCreateFlags flags;
     uint32_t asked, opened, first_engine, next;
+    uint32_t level_count; /* the highest comes first */
+    struct level *levels;
 };
+
+/* Room for the priorities of a request's spares, behind those of its queues. */
+#define SPARES 2
 
 static VkResult placement_check(const struct bf_family_map *map,
                                 const VkDeviceQueueCreateInfo *asked)
@@ -98,6 +112,70 @@ static const void *group_chain(const struct bf_family_map *map, const struct gro
     return chain_priority_is_higher(highest, own) ? highest : own;
 }
 
+/* The group's priorities as levels: no more than it has VkQueues, and the VkQueues shared out, each
+ * in turn to the level with the most queues for each that it has. */
+static bool group_share(const struct bf_family_map *map, struct group *g, uint32_t count,
+                        const VkDeviceQueueCreateInfo *asked)
+{
+    g->levels = calloc(g->opened ? g->opened : 1, sizeof(*g->levels));
+    if (!g->levels)
+        return false;
+    float above = INFINITY;
+    for (uint32_t rest = g->asked; rest && g->level_count < g->opened; g->level_count++) {
+        struct level *level = &g->levels[g->level_count];
+        bool last = g->level_count + 1 == g->opened;
+        level->least = last ? -INFINITY : -1.0f;
+        for (uint32_t i = 0; i < count; i++) {
+            if (bf_family_real(map, asked[i].queueFamilyIndex) != g->family ||
+                asked[i].flags != g->flags)
+                continue;
+            for (uint32_t n = 0; n < asked[i].queueCount; n++) {
+                float priority = asked[i].pQueuePriorities[n];
+                if (priority >= above)
+                    continue;
+                if (priority > level->least && !last) {
+                    level->least = priority;
+                    level->queues = 0;
+                }
+                level->queues += last || priority == level->least;
+            }
+        }
+        level->opened = 1;
+        above = level->least;
+        rest -= level->queues;
+    }
+    for (uint32_t left = g->opened - g->level_count; left && g->level_count; left--) {
+        struct level *fullest = &g->levels[0];
+        for (uint32_t i = 1; i < g->level_count; i++) {
+            struct level *level = &g->levels[i];
+            if (level->queues * fullest->opened > fullest->queues * level->opened)
+                fullest = level;
+        }
+        fullest->opened++;
+    }
+    return true;
+}
+
+/* The VkQueue for the group's next queue; those that are first needed come first, so that the
+ * program's first queue is on the first. */
+static uint32_t group_next_engine(struct group *g, float priority)
+{
+    struct level *level = g->levels;
+    while (level < g->levels + g->level_count - 1 && priority < level->least)
+        level++;
+    uint32_t turn = level->next++;
+    if (turn < level->opened)
+        level->engines[turn] = g->first_engine + g->next++;
+    return level->engines[turn % level->opened];
+}
+
+static void groups_free(struct group *groups, uint32_t count)
+{
+    for (uint32_t i = 0; groups && i < count; i++)
+        free(groups[i].levels);
+    free(groups);
+}
+
 VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement)
 {
@@ -112,18 +190,18 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     struct group *groups = calloc(count + 1, sizeof(*groups));
     placement->queues = calloc(queues + 1, sizeof(*placement->queues));
     placement->engines = calloc(BF_MAX_ENGINES, sizeof(*placement->engines));
-    placement->requests = calloc(count + 1, sizeof(*placement->requests));
-    /* Behind the priorities of each request there is room for a spare's. */
-    float *priorities = calloc(BF_MAX_ENGINES + count + 1, sizeof(*priorities));
+    placement->requests = calloc(count + BF_PLACEMENT_RESERVED, sizeof(*placement->requests));
+    float *priorities =
+        calloc(BF_MAX_ENGINES + SPARES * (count + BF_PLACEMENT_RESERVED), sizeof(*priorities));
     placement->memory = priorities;
+    uint32_t group_count = 0;
     if (!groups || !placement->queues || !placement->engines || !placement->requests ||
         !priorities) {
-        free(groups);
+        groups_free(groups, 0);
         bf_placement_finish(placement);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
 
-    uint32_t group_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t family = bf_family_real(map, asked[i].queueFamilyIndex);
         struct group *g = group_of(groups, &group_count, family, asked[i].flags);
@@ -138,9 +216,14 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     for (uint32_t i = 0; i < group_count; i++) {
         struct group *g = &groups[i];
         g->first_engine = placement->engine_count;
+        if (!group_share(map, g, count, asked)) {
+            groups_free(groups, group_count);
+            bf_placement_finish(placement);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
         placement->requests[i].pNext = group_chain(map, g, count, asked);
         placement->requests[i].queueCount = g->opened;
-        placement->requests[i].pQueuePriorities = priorities + g->first_engine + i;
+        placement->requests[i].pQueuePriorities = priorities + g->first_engine + SPARES * i;
         for (uint32_t n = 0; n < g->opened; n++)
             placement->engines[placement->engine_count++] = (struct bf_engine_info){
                 .family = g->family,
@@ -157,12 +240,12 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
             bf_message(BF_MESSAGE_ERROR,
                        "vkCreateDevice: no VkQueue is left for family %u, flags %#x", shown,
                        asked[i].flags);
-            free(groups);
+            groups_free(groups, group_count);
             bf_placement_finish(placement);
             return VK_ERROR_INITIALIZATION_FAILED;
         }
         for (uint32_t n = 0; n < asked[i].queueCount; n++) {
-            uint32_t engine = g->first_engine + g->next++ % g->opened;
+            uint32_t engine = group_next_engine(g, asked[i].pQueuePriorities[n]);
             placement->queues[placement->queue_count++] = (struct bf_queue_info){
                 .family = shown,
                 .index = n,
@@ -170,12 +253,13 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                 .flags = asked[i].flags,
                 .engine = engine,
             };
-            float *priority = priorities + engine + (g - groups);
+            float *priority = priorities + engine + SPARES * (g - groups);
             if (asked[i].pQueuePriorities[n] > *priority)
                 *priority = asked[i].pQueuePriorities[n];
+            placement->engines[engine].queue_priority = *priority;
         }
     }
-    free(groups);
+    groups_free(groups, group_count);
     return VK_SUCCESS;
 }
 
@@ -220,6 +304,21 @@ static bool chain_takes_spare(const VkBaseInStructure *chain)
             !chain_priority_is_higher(chain, NULL));
 }
 
+static void request_add_spare(struct bf_placement *placement, VkDeviceQueueCreateInfo *request,
+                              float priority, BfQueuePriority least)
+{
+    ((float *)request->pQueuePriorities)[request->queueCount] = priority;
+    placement->engines[placement->engine_count++] = (struct bf_engine_info){
+        .family = request->queueFamilyIndex,
+        .index = request->queueCount++,
+        .global_priority = chain_global_priority(request->pNext),
+        .queue_priority = priority,
+        .least = (uint32_t)least,
+        .spare = true,
+    };
+    placement->spare_count++;
+}
+
 void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement)
 {
     for (uint32_t i = 0; i < placement->request_count; i++) {
@@ -232,21 +331,20 @@ void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placemen
             opened += placement->requests[k].queueCount;
             takes = takes && chain_takes_spare(placement->requests[k].pNext);
         }
-        /* One engine is left for the setting 'realtime'. */
-        if (!takes || opened >= map->real_queues[family] ||
-            placement->engine_count >= BF_MAX_ENGINES - 1)
+        /* The last engines are left for those that are reserved. */
+        uint32_t most = BF_MAX_ENGINES - BF_PLACEMENT_RESERVED;
+        if (!takes || opened >= map->real_queues[family] || placement->engine_count >= most)
             continue;
-        float highest = 0, *priorities = (float *)request->pQueuePriorities;
-        for (uint32_t n = 0; n < request->queueCount; n++)
-            highest = priorities[n] > highest ? priorities[n] : highest;
-        priorities[request->queueCount] = highest;
-        placement->engines[placement->engine_count++] = (struct bf_engine_info){
-            .family = family,
-            .index = request->queueCount++,
-            .global_priority = chain_global_priority(request->pNext),
-            .spare = true,
-        };
-        placement->spare_count++;
+        float highest = 0;
+        for (uint32_t n = 0; n < placement->engine_count; n++) {
+            const struct bf_engine_info *engine = &placement->engines[n];
+            if (engine->family == family && engine->queue_priority > highest)
+                highest = engine->queue_priority;
+        }
+        request_add_spare(placement, request, highest, BF_QUEUE_PRIORITY_NORMAL);
+        if (highest < 1.0f && opened + 1 < map->real_queues[family] &&
+            placement->engine_count < most)
+            request_add_spare(placement, request, 1.0f, BF_QUEUE_PRIORITY_HIGH);
     }
 }
 
@@ -320,36 +418,41 @@ void bf_placement_drop_spares(struct bf_placement *placement)
     placement->spare_count = 0;
 }
 
-/* The arrays have room: one more request and priority than were asked for, and BF_MAX_ENGINES
- * engines. */
-void bf_placement_reserve_realtime(struct bf_placement *placement, uint32_t family)
+/* The arrays have room: so many more requests and priorities than were asked for, and
+ * BF_MAX_ENGINES engines. */
+void bf_placement_reserve(struct bf_placement *placement, uint32_t family,
+                          VkQueueGlobalPriorityKHR priority, BfQueuePriority least)
 {
-    float *priority = (float *)placement->memory + BF_MAX_ENGINES + placement->request_count;
-    *priority = 1.0f;
-    placement->realtime = (VkDeviceQueueGlobalPriorityCreateInfoKHR){
+    VkDeviceQueueGlobalPriorityCreateInfoKHR *chain = &placement->chains[placement->reserved++];
+    uint32_t request = placement->request_count++;
+    float *queue_priority = (float *)placement->memory + BF_MAX_ENGINES + SPARES * request;
+    *queue_priority = 1.0f;
+    *chain = (VkDeviceQueueGlobalPriorityCreateInfoKHR){
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
-        .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+        .globalPriority = priority,
     };
-    placement->requests[placement->request_count++] = (VkDeviceQueueCreateInfo){
+    placement->requests[request] = (VkDeviceQueueCreateInfo){
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .pNext = &placement->realtime,
+        .pNext = chain,
         .queueFamilyIndex = family,
         .queueCount = 1,
-        .pQueuePriorities = priority,
+        .pQueuePriorities = queue_priority,
     };
     placement->engines[placement->engine_count++] = (struct bf_engine_info){
         .family = family,
-        .global_priority = VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+        .global_priority = priority,
+        .queue_priority = 1.0f,
+        .least = (uint32_t)least,
         .reserved = true,
     };
-    placement->reserved = true;
 }
 
 void bf_placement_drop_reserved(struct bf_placement *placement)
 {
-    placement->request_count -= placement->reserved;
-    placement->engine_count -= placement->reserved;
-    placement->reserved = false;
+    bool any = placement->reserved > 0;
+    placement->reserved -= any;
+    placement->request_count -= any;
+    placement->engine_count -= any;
 }
 
 void bf_placement_finish(struct bf_placement *placement)

@@ -48,11 +48,14 @@ static void family_tell(const struct bf_family_map *map, uint32_t index)
 
 void bf_device_tell(const struct bf_device_tell *tell)
 {
-    char spares[32] = "";
+    char spares[32] = "", reserved[64] = "";
     if (tell->spare_count)
         snprintf(spares, sizeof(spares), ", %u of them spare", tell->spare_count);
-    bf_message(BF_MESSAGE_INFO, "%s: %s (%s), %u of its VkQueues in use%s", tell->call,
-               tell->device, tell->driver, tell->engine_count, spares);
+    if (tell->reserved_count)
+        snprintf(reserved, sizeof(reserved), ", %u of raised global priority",
+                 tell->reserved_count);
+    bf_message(BF_MESSAGE_INFO, "%s: %s (%s), %u of its VkQueues in use%s%s", tell->call,
+               tell->device, tell->driver, tell->engine_count, spares, reserved);
     for (uint32_t i = 0; i < tell->map->shown_count; i++)
         family_tell(tell->map, i);
     static const char *const sources[] = {

@@ -11,6 +11,7 @@ struct bf_device_tell {
     const char *driver; /* of bf_driver_describe */
     uint32_t engine_count;
     uint32_t spare_count;            /* of these (PL-1) */
+    uint32_t reserved_count;         /* and of a global priority, for command queues (PL-5) */
     const struct bf_family_map *map; /* the families that the program sees */
     const struct bf_settings *settings;
 };

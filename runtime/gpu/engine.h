@@ -31,8 +31,10 @@ struct bf_gpu_engine {
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
-    bool reserved;                            /* no VkQueue of the program's is backed by it */
-    bool spare; /* nor by this one, which is for command queues and Belfry's own (PL-1) */
+    float queue_priority;                     /* of pQueuePriorities; 0: unknown */
+    uint32_t least; /* only command queues of this BfQueuePriority and above come here */
+    bool reserved;  /* no VkQueue of the program's is backed by it */
+    bool spare;     /* nor by this one, which is for command queues and Belfry's own (PL-1) */
     uint32_t trace_id;
 
     VkSemaphore epoch; /* the timeline semaphore; VK_NULL_HANDLE: epochs are not counted */

@@ -52,38 +52,71 @@ static bool engine_may_present(const struct bf_scheduler *scheduler, const struc
     return spare || atomic_load(&engine->has_presented);
 }
 
-/* Chooses the engine for a new queue (PL-3): of the most suitable family, one that isn't taken to
- * present, and of these the one with the fewest queues, the program's VkQueues among them; of
- * equals the spare, else the first. Behind work that waits for somebody outside it is placed only
- * where there is no other (OW-6). Queues of high priority avoid engines with others of high
- * priority, if possible. A realtime queue is placed on a realtime engine or nowhere; other queues
- * only if the program has asked for no other VkQueue. */
+/* How much the driver prefers the engine's work: by its global priority above all. */
+static float engine_preference(const struct bf_engine *engine)
+{
+    VkQueueGlobalPriorityKHR global = engine->base.global_priority;
+    return (float)(global ? global : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR) +
+           engine->base.queue_priority;
+}
+
+/* The more the better for that queue, and of two numbers only the earlier that differs counts. */
+struct suitability {
+    bool not_outside; /* nothing there waits for somebody outside (OW-6) */
+    bool unraised;    /* it isn't for a global priority that the queue doesn't have (PL-5) */
+    int fitness;
+    bool no_present;
+    float preference; /* for who has high priority */
+    uint32_t load;    /* the less the better */
+    bool spare;
+};
+
+static bool suits_better(const struct suitability *a, const struct suitability *b)
+{
+    return a->not_outside != b->not_outside ? a->not_outside
+           : a->unraised != b->unraised     ? a->unraised
+           : a->fitness != b->fitness       ? a->fitness > b->fitness
+           : a->no_present != b->no_present ? a->no_present
+           : a->preference != b->preference ? a->preference > b->preference
+           : a->load != b->load             ? a->load < b->load
+                                            : a->spare && !b->spare;
+}
+
+/* Chooses the engine for a new queue (PL-3, PL-5): of the most suitable family, one that isn't taken
+ * to present, for a queue of high priority one that the driver prefers, and of these the one with
+ * the fewest queues, the program's VkQueues among them; of equals the spare, else the first. Behind
+ * work that waits for somebody outside it is placed only where there is no other (OW-6). A queue of
+ * high priority avoids others of normal one. A realtime queue is placed on a realtime engine or
+ * nowhere. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
                                                  const BfQueueCreateInfo *info)
 {
     struct bf_engine *best = NULL;
-    int best_rank = 0;
-    uint32_t best_load = 0;
-    bool wanted = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    struct suitability best_suits = {0};
+    bool wants_realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    bool wants_high = info->priority == BF_QUEUE_PRIORITY_HIGH;
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
-        bool realtime = engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
-        int fit = family_fitness(info->type, engine->base.family_flags);
-        if (fit == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
-            (wanted ? !realtime : engine->base.reserved))
+        VkQueueGlobalPriorityKHR global = engine->base.global_priority;
+        bool realtime = global == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+        struct suitability suits = {
+            .not_outside = !atomic_load(&engine->outside.count),
+            .unraised = wants_realtime || global <= VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR ||
+                        (wants_high && !realtime),
+            .fitness = family_fitness(info->type, engine->base.family_flags),
+            .no_present = !engine_may_present(scheduler, engine),
+            .preference = wants_high ? engine_preference(engine) : 0,
+            .load = engine->vkqueues + atomic_load(&engine->command_queues),
+            .spare = engine->base.spare,
+        };
+        if (suits.fitness == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+            (wants_realtime && !realtime) || (uint32_t)info->priority < engine->base.least)
             continue;
-        int rank = 2 * fit + (wanted == realtime ? 16 : 0) + !engine_may_present(scheduler, engine);
-        if (atomic_load(&engine->outside.count))
-            rank -= 32;
-        uint32_t load = engine->vkqueues + atomic_load(&engine->command_queues);
-        if (info->priority == BF_QUEUE_PRIORITY_HIGH)
-            load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
-        if (!best || rank > best_rank ||
-            (rank == best_rank &&
-             (load < best_load || (load == best_load && engine->base.spare)))) {
+        if (wants_high)
+            suits.load += atomic_load(&engine->command_queues) - atomic_load(&engine->preferred);
+        if (!best || suits_better(&suits, &best_suits)) {
             best = engine;
-            best_rank = rank;
-            best_load = load;
+            best_suits = suits;
         }
     }
     return best;
@@ -383,5 +416,18 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
         atomic_fetch_sub(&engine->preferred, 1);
     bf_window_change(engine, &queue->base, bf_level_of_priority((uint32_t)priority));
     bf_engine_leave(engine, 0);
+    return VK_SUCCESS;
+}
+
+VkResult bfGetQueueDriverPriority(BfQueue handle, VkQueueGlobalPriorityKHR *global, float *priority)
+{
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    const struct bf_engine *engine = ((struct bf_command_queue *)handle)->base.engine;
+    if (global)
+        *global = engine->base.global_priority ? engine->base.global_priority
+                                               : VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+    if (priority)
+        *priority = engine->base.queue_priority;
     return VK_SUCCESS;
 }

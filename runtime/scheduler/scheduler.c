@@ -40,6 +40,8 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     engine->base.family_flags = from->family_flags;
     engine->base.timestamp_bits = from->timestamp_bits;
     engine->base.global_priority = from->global_priority;
+    engine->base.queue_priority = from->queue_priority;
+    engine->base.least = from->least;
     engine->base.reserved = from->reserved;
     engine->base.spare = from->spare;
 

@@ -146,8 +146,10 @@ struct bf_engine_info {
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
-    bool reserved;                            /* no queue of the program's is on it */
-    bool spare; /* nor on this one, which is for command queues and Belfry's own */
+    float queue_priority;                     /* 0: unknown */
+    uint32_t least; /* BfQueuePriority, of command queues that may come here */
+    bool reserved;  /* no queue of the program's is on it */
+    bool spare;     /* nor on this one, which is for command queues and Belfry's own */
 };
 
 struct bf_queue_info {

@@ -96,6 +96,7 @@ struct bf_settings {
     enum bf_submit_mode submit;
     bool serialize_submits;   /* triage: one lock over all vkQueueSubmit calls of a device */
     bool realtime;            /* ask the driver for one VkQueue of global priority REALTIME */
+    bool high_priority;       /* and for one of HIGH */
     bool spare_queues;        /* open a VkQueue more on a family, for command queues */
     bool synchronized_queues; /* by the driver, where it can */
     enum bf_check_mode check;

@@ -241,7 +241,8 @@ TEST(test_reserved)
         assert_int_equal(bf_placement_init(&map, none ? 0 : 1, &asked, &p), VK_SUCCESS);
         uint32_t engines = none ? 0 : 3, requests = none ? 0 : 1;
         for (uint32_t again = 0; again < 2; again++) {
-            bf_placement_reserve_realtime(&p, 1);
+            bf_placement_reserve(&p, 1, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+                                 BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
             assert_int_equal(p.request_count, requests + 1);
             assert_int_equal(p.engine_count, engines + 1);
             const VkDeviceQueueCreateInfo *r = &p.requests[requests];
@@ -278,10 +279,12 @@ TEST(test_reserved)
     bf_placement_finish(&p);
 }
 
-/* PL-1: at most one in a family, where one is left, and of the program's priority. */
+/* PL-1: one in a family, where one is left, of the program's priority; a second one where two are,
+ * of 1.0, which is above that. */
 TEST(test_spares)
 {
     const VkDeviceQueueCreateFlags flag = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT;
+    static const float full = 1.0f;
     static const VkBaseInStructure other = {.sType = (VkStructureType)1000417000};
     static const VkDeviceQueueGlobalPriorityCreateInfoKHR low = CHAIN(
                                                               VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR),
@@ -290,7 +293,7 @@ TEST(test_spares)
     static const struct {
         uint32_t real[3];
         VkDeviceQueueCreateInfo asked[3];
-        uint32_t spares; /* a mask of real families */
+        uint32_t spares, above; /* masks of real families */
     } cases[] = {
 #define ASK(family_, count_, flags_, next_)                                                        \
     {.queueFamilyIndex = family_,                                                                  \
@@ -298,19 +301,22 @@ TEST(test_spares)
      .flags = flags_,                                                                              \
      .pNext = next_,                                                                               \
      .pQueuePriorities = half}
-        {{2, 0}, {ASK(0, 1, 0, NULL)}, 1},
-        {{2, 0}, {ASK(0, 2, 0, NULL)}, 0},
-        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 0}, /* one is appended to it */
-        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 1},
-        {{4, 2, 2}, {ASK(0, 1, 0, NULL), ASK(2, 1, 0, NULL)}, 5},
-        {{4, 2, 2}, {ASK(0, 3, 0, NULL), ASK(1, 2, 0, NULL), ASK(2, 1, 0, NULL)}, 5},
-        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 1},
-        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 0},
-        {{2, 0}, {ASK(0, 1, flag, NULL)}, 0},
-        {{2, 0}, {ASK(0, 1, 0, &low)}, 1},
-        {{2, 0}, {ASK(0, 1, 0, &high)}, 0},
-        {{2, 0}, {ASK(0, 1, 0, &other)}, 0},
-        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, &other)}, 0},
+        {{2, 0}, {ASK(0, 1, 0, NULL)}, 1, 0},
+        {{3, 0}, {ASK(0, 1, 0, NULL)}, 1, 1},
+        {{3, 0}, {{.queueCount = 1, .pQueuePriorities = &full}}, 1, 0},
+        {{2, 0}, {ASK(0, 2, 0, NULL)}, 0, 0},
+        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 0, 0}, /* one is appended to it */
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(1, 1, 0, NULL)}, 1, 0},
+        {{4, 2, 2}, {ASK(0, 1, 0, NULL), ASK(2, 1, 0, NULL)}, 5, 1},
+        {{4, 2, 2}, {ASK(0, 3, 0, NULL), ASK(1, 2, 0, NULL), ASK(2, 1, 0, NULL)}, 5, 0},
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 1, 0},
+        {{4, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 1, 1},
+        {{2, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, NULL)}, 0, 0},
+        {{2, 0}, {ASK(0, 1, flag, NULL)}, 0, 0},
+        {{2, 0}, {ASK(0, 1, 0, &low)}, 1, 0},
+        {{2, 0}, {ASK(0, 1, 0, &high)}, 0, 0},
+        {{2, 0}, {ASK(0, 1, 0, &other)}, 0, 0},
+        {{3, 0}, {ASK(0, 1, 0, NULL), ASK(0, 1, flag, &other)}, 0, 0},
 #undef ASK
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -321,22 +327,27 @@ TEST(test_spares)
         while (n < 3 && cases[i].asked[n].pQueuePriorities)
             n++;
         assert_int_equal(bf_placement_init(&map, n, cases[i].asked, &p), VK_SUCCESS);
-        uint32_t engines = p.engine_count, counts[3], spares = 0;
+        uint32_t engines = p.engine_count, counts[3], spares = 0, above = 0;
         for (uint32_t r = 0; r < p.request_count; r++)
             counts[r] = p.requests[r].queueCount;
         bf_placement_add_spares(&map, &p);
-        bf_placement_reserve_realtime(&p, 2);
+        bf_placement_reserve(&p, 2, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
+                             BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
         for (uint32_t e = engines; p.engines[e].spare; e++) {
-            spares |= 1u << p.engines[e].family;
+            bool second = p.engines[e].least == BF_QUEUE_PRIORITY_HIGH;
+            *(second ? &above : &spares) |= 1u << p.engines[e].family;
             for (uint32_t r = 0; r < p.request_count - 1; r++)
                 if (p.requests[r].queueFamilyIndex == p.engines[e].family && !p.requests[r].flags) {
-                    assert_int_equal(p.engines[e].index, counts[r]);
-                    assert_int_equal(p.requests[r].queueCount, counts[r] + 1);
-                    assert_true(p.requests[r].pQueuePriorities[counts[r]] == 0.5f);
+                    uint32_t index = counts[r] + second;
+                    float priority = second ? 1.0f : *cases[i].asked[0].pQueuePriorities;
+                    assert_int_equal(p.engines[e].index, index);
+                    assert_true(p.requests[r].queueCount > index);
+                    assert_true(p.requests[r].pQueuePriorities[index] == priority);
+                    assert_true(p.engines[e].queue_priority == priority);
                 }
         }
-        if (spares != cases[i].spares)
-            fail_msg("case %zu: families %#x", i, spares);
+        if (spares != cases[i].spares || above != cases[i].above)
+            fail_msg("case %zu: families %#x, %#x", i, spares, above);
         for (uint32_t q = 0; q < p.queue_count; q++)
             assert_true(p.queues[q].engine < engines);
         bf_placement_drop_spares(&p);
@@ -344,6 +355,39 @@ TEST(test_spares)
         assert_true(p.engines[engines].reserved);
         for (uint32_t r = 0; r < p.request_count - 1; r++)
             assert_int_equal(p.requests[r].queueCount, counts[r]);
+        bf_placement_finish(&p);
+    }
+}
+
+/* PL-4. Priorities are tenths; engines in the order of the queues. */
+TEST(test_levels)
+{
+    static const struct {
+        uint32_t real;
+        const char *priorities, *engines;
+    } cases[] = {
+        {1, "951", "000"},     {2, "955", "011"},     {2, "595", "010"},
+        {3, "9555", "0121"},   {2, "97531", "01111"}, {2, "5555", "0101"},
+        {4, "99991", "01203"}, {3, "591", "012"},     {3, "1919", "0102"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_family_map map;
+        struct bf_placement p;
+        float priorities[8];
+        uint32_t n = (uint32_t)strlen(cases[i].priorities);
+        for (uint32_t q = 0; q < n; q++)
+            priorities[q] = (float)(cases[i].priorities[q] - '0') / 10;
+        map_init((uint32_t[]){cases[i].real, 0}, &map);
+        const VkDeviceQueueCreateInfo asked = ask(0, n, priorities, 0, NULL);
+        assert_int_equal(bf_placement_init(&map, 1, &asked, &p), VK_SUCCESS);
+        for (uint32_t q = 0; q < n; q++) {
+            uint32_t engine = p.queues[q].engine;
+            if (engine != (uint32_t)(cases[i].engines[q] - '0'))
+                fail_msg("%s on %u: queue %u is on %u", cases[i].priorities, cases[i].real, q,
+                         engine);
+            assert_true(p.requests[0].pQueuePriorities[engine] >= priorities[q]);
+            assert_true(p.engines[engine].queue_priority == p.requests[0].pQueuePriorities[engine]);
+        }
         bf_placement_finish(&p);
     }
 }

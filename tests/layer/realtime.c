@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The setting 'realtime' on the test driver, which permits that priority or not: a VkQueue that no
- * queue of the program is on, and that is in nobody's way. */
+/* The settings 'realtime' and 'high_priority' on the test driver, which permits those priorities or
+ * not (PL-5): VkQueues that no queue of the program is on, and that are in nobody's way. And which
+ * VkQueues command queues of each priority come to. */
 #include "support/world.h"
 
+#include "belfry/belfry.h"
+#include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
 #include "support/lines.h"
 
@@ -119,5 +122,175 @@ TEST(test_lost)
     assert_int_equal(vkDeviceWaitIdle(w.device), VK_ERROR_DEVICE_LOST);
     assert_int_equal(lines_end(NULL, 0), 1);
     vkDestroySemaphore(w.device, t, NULL);
+    world_close(&w);
+}
+
+/* ----------------------------------------------------------------------------- High priority -- */
+
+#define MEDIUM VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR
+#define HIGH   VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR
+#define TOP    VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR
+
+/* The global priority of the VkQueue that such command queues come to, plus its own, for each of
+ * several alike; 0: there can be none. What is told of it is what the driver was asked for. */
+static double priority_of(struct device *w, BfQueueType type, BfQueuePriority wanted)
+{
+    const BfQueueCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type, .priority = wanted};
+    BfDevice device;
+    BfQueue queues[4] = {NULL};
+    double all = 0;
+    assert_success(bfGetDevice(w->device, &device));
+    for (uint32_t i = 0; i < 4 && bfCreateQueue(device, &info, &queues[i]) == VK_SUCCESS; i++) {
+        VkQueueGlobalPriorityKHR global;
+        uint32_t asked;
+        float priority, asked_priority;
+        assert_success(bfGetQueueDriverPriority(queues[i], &global, &priority));
+        const struct bf_gpu_engine *engine =
+            &((struct bf_command_queue *)queues[i])->base.engine->base;
+        assert_true(w->icd.priorities(engine->family, engine->index, &asked, &asked_priority));
+        assert_int_equal(global, asked ? asked : MEDIUM);
+        assert_true(priority == asked_priority);
+        if (i == 0)
+            all = global + (double)priority;
+        else if (all != global + (double)priority)
+            all = -1;
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        bfDestroyQueue(queues[i]);
+    return all;
+}
+
+/* What compute and copy queues get of each priority, and how many lines are said. The program's own
+ * VkQueues have queue priority 0. */
+TEST(test_who_comes_where)
+{
+    static const uint32_t all[] = {2, 2, 1, WORLD_END};
+    static const struct {
+        const char *environment, *settings;
+        const uint32_t *counts;
+        uint32_t lines;
+        double compute[3], copy[3], direct[2];
+    } cases[] = {
+        /* Of two spares the second is for HIGH. */
+        {"SHAPE=nvidia",
+         "",
+         one,
+         0,
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1}},
+        {"SHAPE=nvidia",
+         "h",
+         one,
+         0,
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, MEDIUM + 1}},
+        {"SHAPE=nvidia HIGH=0",
+         "h",
+         one,
+         1,
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1}},
+        {"SHAPE=nvidia HIGH=2",
+         "h",
+         one,
+         1,
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM + 1}},
+        /* With the family that it would be on in use there is none; the one for copies is full. */
+        {"SHAPE=nvidia",
+         "h",
+         all,
+         1,
+         {MEDIUM, MEDIUM + 1, 0},
+         {MEDIUM, MEDIUM, 0},
+         {MEDIUM, MEDIUM + 1}},
+        /* One family for both is REALTIME's. */
+        {"SHAPE=radv REALTIME=1",
+         "hr",
+         one,
+         1,
+         {MEDIUM, MEDIUM, TOP + 1},
+         {MEDIUM, MEDIUM, TOP + 1},
+         {MEDIUM, MEDIUM}},
+        /* Whichever is refused, the other stays. */
+        {"SHAPE=apart REALTIME=1",
+         "hr",
+         one,
+         0,
+         {MEDIUM, HIGH + 1, TOP + 1},
+         {MEDIUM, HIGH + 1, TOP + 1},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=apart",
+         "hr",
+         one,
+         1,
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=apart HIGH=0",
+         "hr",
+         one,
+         2,
+         {MEDIUM, MEDIUM, 0},
+         {MEDIUM, MEDIUM, 0},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=lavapipe", "h", one, 1, {MEDIUM, MEDIUM, 0}, {MEDIUM, MEDIUM, 0}, {MEDIUM, MEDIUM}},
+    };
+    static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_NORMAL, BF_QUEUE_PRIORITY_HIGH,
+                                                 BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct device w;
+        const char *settings = cases[i].settings;
+        setenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY", strchr(settings, 'h') ? "on" : "off", 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", strchr(settings, 'r') ? "on" : "off", 1);
+        lines_begin();
+        world_open(&w, cases[i].environment, cases[i].counts);
+        uint32_t lines = lines_end_with("priority", NULL, 0);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY");
+        unsetenv("VK_BELFRY_MULTI_ENGINE_REALTIME");
+        if (lines != cases[i].lines)
+            fail_msg("case %zu: %u lines", i, lines);
+        for (uint32_t k = 0; k < 3; k++) {
+            lines_begin(); /* one for each queue that there can't be */
+            double compute = priority_of(&w, BF_QUEUE_TYPE_COMPUTE, priorities[k]);
+            double copy = priority_of(&w, BF_QUEUE_TYPE_COPY, priorities[k]);
+            double direct = k < 2 ? priority_of(&w, BF_QUEUE_TYPE_DIRECT, priorities[k]) : 0;
+            lines_end(NULL, 0);
+            if (compute != cases[i].compute[k] || copy != cases[i].copy[k] ||
+                (k < 2 && direct != cases[i].direct[k]))
+                fail_msg("case %zu, priority %d: %f, %f, %f", i, priorities[k], compute, copy,
+                         direct);
+        }
+        run(&w);
+        world_close(&w);
+    }
+}
+
+/* What the program asks for is refused as without Belfry, whatever Belfry adds. */
+TEST(test_the_programs_own_priority_is_refused)
+{
+    struct device w;
+    const float priority = 1;
+    const VkDeviceQueueGlobalPriorityCreateInfoKHR global = {
+        VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR), .globalPriority = HIGH};
+    const VkDeviceQueueCreateInfo queue = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .pNext = &global,
+                                           .queueCount = 1, .pQueuePriorities = &priority};
+    static const char *const names[] = {VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue, .enabledExtensionCount = 1,
+                                     .ppEnabledExtensionNames = names};
+    setenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY", "on", 1);
+    assert_success(world_instance(&w, "SHAPE=nvidia HIGH=0"));
+    unsetenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY");
+    lines_begin();
+    assert_int_equal(vkCreateDevice(w.physical, &info, NULL, &w.device),
+                     VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(lines_end_with("permits", NULL, 0), 0);
+    w.device = VK_NULL_HANDLE;
     world_close(&w);
 }

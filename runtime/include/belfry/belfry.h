@@ -169,6 +169,8 @@ typedef struct BfAttachQueue {
     VkDeviceQueueCreateFlags flags;
     /* What VkDeviceQueueGlobalPriorityCreateInfoKHR gave its family; 0 where it was not chained. */
     VkQueueGlobalPriorityKHR globalPriority;
+    /* What pQueuePriorities gave it. Command queues of HIGH priority prefer higher ones. */
+    float queuePriority;
 } BfAttachQueue;
 
 /* A setting as 'belfry settings' lists them: "queues_per_family" and "4". */
@@ -393,6 +395,13 @@ typedef struct BfQueueCreateInfo {
  * queues of one (copy without compute, compute without graphics), else a more general one. There is
  * no limit on their number but memory.
  *
+ * BF_QUEUE_PRIORITY_HIGH: Belfry hands its packets over first, and, of the VkQueues that suit the
+ * type best, it is placed on the one that the driver prefers most: under the layer with the setting
+ * high_priority=on, one of global priority HIGH that Belfry has added, on a family of which the
+ * program has asked no queue, if the driver permits it; where the program's own queues on a family
+ * have queue priorities below 1.0, one of 1.0 that Belfry has added; else the program's.
+ * bfGetQueueDriverPriority tells. A queue doesn't move when its priority changes.
+ *
  * BF_QUEUE_PRIORITY_GLOBAL_REALTIME succeeds only where a VkQueue of that global priority exists:
  * under the layer with the setting realtime=on and a driver that permits it, else where
  * bfAttachDevice was given one. A family's global priority is fixed when the device is created, and
@@ -412,6 +421,12 @@ BF_API void bfDestroyQueue(BfQueue queue);
 /* The info it was created with, with nodeMask 1 and its priority of now (ID3D12CommandQueue's
  * GetDesc). Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
 BF_API VkResult bfGetQueueInfo(BfQueue queue, BfQueueCreateInfo *pInfo);
+
+/* The priorities that the VkQueue behind it was created with, as far as they are known: its family's
+ * global one, and its own of pQueuePriorities. Either pointer may be NULL.
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+BF_API VkResult bfGetQueueDriverPriority(BfQueue queue, VkQueueGlobalPriorityKHR *pGlobalPriority,
+                                         float *pQueuePriority);
 
 /* The queue family whose command buffers it takes: create command pools for this one. It never
  * changes. UINT32_MAX for a bad handle. Thread-safety: safe. */

@@ -73,7 +73,7 @@ static struct bf_engine *check_engine_choose(struct bf_scheduler *scheduler, VkQ
     uint64_t best_load = UINT64_MAX;
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
-        if ((engine->base.family_flags & needed) != needed || engine->base.reserved ||
+        if ((engine->base.family_flags & needed) != needed || engine->base.least ||
             (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
             engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
             continue;
