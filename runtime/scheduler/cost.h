@@ -5,7 +5,8 @@
  * A sample is the time between two completions that were seen, divided by the packets between
  * them, where nothing but the queue's packets was. Such a time is too long where the VkQueue was
  * idle in between, or was looked at late; it is too short where the completion before was seen
- * late. So of the last BF_COST_SAMPLES the second least counts. Where GPU timestamps are taken
+ * late. So of the last BF_COST_SAMPLES the second least counts, and of less than half as many the
+ * least. Where GPU timestamps are taken
  * anyway, these aren't asked: they come later than the completions do.
  *
  * Thread-safety: the engine's lock is held.
