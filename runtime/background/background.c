@@ -308,6 +308,13 @@ static void rounds_begin(struct bf_background *b)
     b->rounds = 0;
 }
 
+static void mode_freeze(struct bf_background *b, bool frozen)
+{
+    atomic_store(&b->frozen, frozen);
+    if (b->info.frozen)
+        atomic_store(b->info.frozen, frozen);
+}
+
 /* The part of a mode change that takes effect before the drivers are called. */
 static void mode_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
                        BfMeasurementsAction action)
@@ -322,7 +329,7 @@ static void mode_enter(struct bf_background *b, BfBackgroundProcessingMode mode,
     else
         atomic_fetch_and(&b->inbox, ~BF_INBOX_CLOSED);
     if (!freezes || !action_commits(action))
-        atomic_store(&b->frozen, freezes);
+        mode_freeze(b, freezes);
 }
 
 /* The instant of BG-4. Takes ownership of the commit; returns the commits that are done. */
@@ -395,7 +402,7 @@ VkResult bf_background_set_mode(struct bf_background *b, BfBackgroundProcessingM
         struct bf_commit *done = commit_enter(
             b, mode, commit, action == BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, &items);
         if (mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM)
-            atomic_store(&b->frozen, true);
+            mode_freeze(b, true);
         bf_background_trace_commit(b, b->commit_count, items);
         /* The commit's reference to the event may be gone; the caller's handle keeps the event. */
         if (!done && event && bf_event_is_awaited((struct bf_event *)handle))

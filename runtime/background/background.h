@@ -54,6 +54,7 @@ struct bf_background_info {
     bool developer_mode;    /* the setting developer_mode */
     struct bf_trace *trace; /* NULL: no trace; not owned */
     const char *proc;       /* the folder with meminfo and pressure/; NULL: "/proc" */
+    _Atomic bool *frozen;   /* set while Belfry may not adapt, for parts below this one; or NULL */
     uint64_t hang_ns;       /* destroying names the item it has waited for this long; 0: 10 s */
 };
 

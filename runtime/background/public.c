@@ -6,13 +6,15 @@
 #include "base/structure.h"
 #include "gpu/gpu.h"
 
-VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode)
+VkResult bf_background_begin(struct bf_gpu *gpu, uint32_t tasks, bool developer_mode,
+                             _Atomic bool *frozen)
 {
     const struct bf_background_info info = {
         .device = gpu,
         .tasks = tasks,
         .developer_mode = developer_mode,
         .trace = gpu->trace,
+        .frozen = frozen,
     };
     gpu->background = bf_background_create(&info);
     if (!gpu->background)

@@ -52,7 +52,8 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     if (result == VK_SUCCESS)
         result = bf_scheduler_init(scheduler, &scheduler_info);
     if (result == VK_SUCCESS)
-        result = bf_background_begin(&scheduler->gpu, info->background_tasks, info->developer_mode);
+        result = bf_background_begin(&scheduler->gpu, info->background_tasks, info->developer_mode,
+                                     &scheduler->costs_frozen);
     if (result != VK_SUCCESS) {
         bf_device_destroy(device);
         return result;

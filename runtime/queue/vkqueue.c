@@ -692,6 +692,7 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
 {
     struct bf_engine *engine = queue->engine;
     bf_deferral_flush(queue->scheduler);
+    bf_engines_pump(queue->scheduler, bf_windows_flush_queue(queue));
     bf_engine_enter(engine);
     bf_driver_await_presents(engine);
     VkResult result = call(engine->base.handle, context);

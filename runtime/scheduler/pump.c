@@ -165,7 +165,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
         }
         if (!bf_window_admits(engine, queue, packet)) {
             packet->was_held = true;
-            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, (struct bf_trace_sync){0});
+            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_WINDOW);
             bf_signpost_announce(&engine->progress);
             return;
         }

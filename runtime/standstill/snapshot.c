@@ -221,6 +221,7 @@ static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struc
     node->state = BF_GRAPH_GOING;
     node->packet = packet->number;
     node->waits = packet->kind == BF_PACKET_WAIT;
+    node->windowed = atomic_load(&queue->windowed);
     /* Whoever sets a blocked queue free clears this; and nobody blocks it, under the batch lock. */
     if (packet->in_hand || !atomic_load(&queue->blocked))
         return;
@@ -233,6 +234,10 @@ static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struc
         }
         bf_lock_release(&pending->lock);
     } else {
+        if (queue->waiter.complete) { /* its signal has been accepted (PW-4) */
+            node->windowed = true;
+            return;
+        }
         object = object_of_semaphore(b, queue->waiter.sem, queue->waiter.side);
         node->value = queue->waiter.target;
     }

@@ -136,6 +136,12 @@ static void put_busy(struct writer *w, const struct bf_case *found)
     put_age(w, found->age_ns);
     if (e->content[0])
         put(w, ": %s", e->content);
+    uint32_t windowed = 0;
+    for (uint32_t i = 0; i < w->graph->queue_count; i++)
+        windowed += w->graph->queues[i].windowed && w->graph->queues[i].engine == found->engine;
+    if (windowed)
+        put(w, "; its priority window holds %" PRIu32 " queue%s", windowed,
+            windowed == 1 ? "" : "s");
 }
 
 static void put_outside(struct writer *w, const struct bf_case *found)
@@ -234,7 +240,7 @@ void bf_wait_write(const struct bf_graph *graph, uint32_t index, char text[BF_CA
     if (queue->state == BF_GRAPH_HELD)
         put_wanted(&w, queue);
     else
-        put(&w, " waits for its turn");
+        put(&w, queue->windowed ? " is held by a priority window" : " waits for its turn");
     put(&w, " for ");
     put_age(&w, queue->age_ns);
     if (queue->state != BF_GRAPH_HELD)

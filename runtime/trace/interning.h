@@ -69,6 +69,7 @@
     X(UNTIMED_PEER, "it waits for another process")                                                \
     X(UNTIMED_SLOTS, "too many were in flight")                                                    \
     X(UNTIMED_UNREAD, "the driver has not written them")                                           \
+    X(WINDOW, "a priority window")                                                                 \
     X(BEFORE_IT, "the packet before it")                                                           \
     X(COUNT, "count")                                                                              \
     X(DEVICE, "device")                                                                            \

@@ -345,7 +345,8 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct 
     if (!sync.semaphore) {
         a[n++] = (struct bf_perfetto_annotation){.name = BF_STRING_WAITS_FOR,
                                                  .kind = BF_PERFETTO_INTERNED,
-                                                 .number = BF_STRING_BEFORE_IT};
+                                                 .number = sync.value ? BF_STRING_WINDOW
+                                                                      : BF_STRING_BEFORE_IT};
         return n;
     }
     const char *name = bf_trace_semaphore_name(t, sync.semaphore);

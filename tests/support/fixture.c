@@ -215,7 +215,7 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
                           .externalSemaphoreFd = f->semaphore_fd,
                           .deviceFault = f->reports,
                           .diagnosticCheckpoints = f->reports,
-                          .sharesNothing = !f->semaphore_fd};
+                          .sharesNothing = VK_TRUE};
 }
 
 VkResult fixture_attach(struct fixture *f)

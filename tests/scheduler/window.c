@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Priority windows (scheduler/window.h), on one VkQueue of the test driver, whose clock is the test:
+ * what it has been given and hasn't finished is counted while it is paused. Nothing is known yet of
+ * how long packets take: each of a lower queue goes alone. */
+#include "support/fixture.h"
+
+#include <belfry/background.h>
+
+#define FLOOD 20
+
+static BfQueue make_queue_of(struct fixture *f, BfQueuePriority priority)
+{
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
+                                    .priority = priority,
+                                    .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    BfQueue *queue = &f->made_queues[f->queue_count++];
+    assert_success(bfCreateQueue(f->bf, &info, queue));
+    return *queue;
+}
+
+#define high_of(f_) make_queue_of(f_, BF_QUEUE_PRIORITY_HIGH)
+#define low_of(f_)  make_queue_of(f_, BF_QUEUE_PRIORITY_NORMAL)
+
+static void open_with(struct fixture *f, const char *setting)
+{
+    struct environment saved;
+    environment_set(&saved, setting);
+    fixture_open(f, NULL);
+    environment_restore(&saved);
+}
+
+/* Packets that the driver has and hasn't finished. */
+static uint64_t depth(struct fixture *f)
+{
+    return f->icd.queue_depth(0, 0);
+}
+
+/* With a signal behind each: so they aren't joined, and the driver has as many. */
+static BfFence flood(struct fixture *f, BfQueue queue, uint32_t packets)
+{
+    BfFence fence = make_fence(f, 0);
+    for (uint32_t i = 0; i < packets; i++) {
+        execute(queue, write_word(f, queue, i, i + 1));
+        queue_signal(queue, fence, i + 1);
+    }
+    return fence;
+}
+
+static void step(struct fixture *f)
+{
+    assert_true(f->icd.step(0, 0));
+    f->icd.quiesce();
+}
+
+/* All of it goes in the end. */
+static void drain(struct fixture *f, uint32_t words)
+{
+    f->icd.resume();
+    for (uint32_t i = 0; i < f->queue_count; i++)
+        await_idle(f->made_queues[i]);
+    for (uint32_t i = 0; i < words; i++)
+        assert_int_equal(read_word(f, i), i + 1);
+}
+
+FIXTURE_TEST(with_one_priority_nothing_is_held)
+{
+    BfQueue low = low_of(f), other = low_of(f), same = low_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    flood(f, other, FLOOD);
+    assert_int_equal(depth(f), 2 * FLOOD);
+    /* An engine that has windows later, and no longer. */
+    assert_success(bfSetQueuePriority(same, BF_QUEUE_PRIORITY_HIGH));
+    assert_success(bfSetQueuePriority(same, BF_QUEUE_PRIORITY_NORMAL));
+    flood(f, low, 1);
+    assert_int_equal(depth(f), 2 * FLOOD + 1);
+    drain(f, FLOOD);
+}
+
+FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
+{
+    BfQueue high = high_of(f), low = low_of(f);
+    BfFence fence = make_fence(f, 0);
+    f->icd.pause();
+    BfFence slow = flood(f, low, FLOOD);
+    assert_int_equal(depth(f), 1);
+    execute(high, write_word(f, high, FLOOD, FLOOD + 1));
+    queue_signal(high, fence, 1);
+    assert_int_equal(depth(f), 2);
+    step(f);
+    step(f);
+    assert_value(fence, 1);
+    assert_value(slow, 1);
+    drain(f, FLOOD + 1);
+}
+
+FIXTURE_TEST(a_window_opens_when_what_is_in_flight_has_ended)
+{
+    BfQueue low = low_of(f);
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    step(f);
+    while (depth(f) < 1) /* nobody but Belfry's own thread looks */
+        sched_yield();
+    drain(f, FLOOD);
+}
+
+FIXTURE_TEST(what_is_held_goes_when_the_priorities_are_equal)
+{
+    for (int how = 0; how < 3; how++) {
+        BfQueue high = high_of(f), low = low_of(f);
+        f->icd.pause();
+        flood(f, low, FLOOD);
+        assert_int_equal(depth(f), 1);
+        if (how == 0)
+            assert_success(bfSetQueuePriority(high, BF_QUEUE_PRIORITY_NORMAL));
+        else if (how == 1)
+            assert_success(bfSetQueuePriority(low, BF_QUEUE_PRIORITY_HIGH));
+        else
+            drop_queue(f, high);
+        /* The VkQueue is of normal priority, too, but has nothing held. */
+        assert_int_equal(depth(f), FLOOD);
+        drain(f, FLOOD);
+        for (uint32_t i = f->queue_count; i-- > 0;)
+            drop_queue(f, f->made_queues[i]);
+    }
+}
+
+/* Both are set free by one signal, low first in each order that queues are looked at: and low gives
+ * back what high has written before. */
+FIXTURE_TEST(high_packets_are_handed_over_first)
+{
+    BfQueue lows[4], high;
+    BfFence fence = make_fence(f, 0);
+    for (int i = 0; i < 4; i++)
+        lows[i] = low_of(f);
+    high = high_of(f);
+    for (uint32_t round = 1; round <= 8; round++) {
+        f->icd.pause();
+        for (uint32_t i = 0; i < 4; i++) {
+            queue_wait(lows[i], fence, round);
+            execute(lows[i], copy_word(f, lows[i], 0, i + 1));
+        }
+        queue_wait(high, fence, round);
+        execute(high, write_word(f, high, 0, round));
+        cpu_signal(fence, round);
+        drain(f, 0);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(read_word(f, i + 1), round);
+    }
+}
+
+/* What a high queue waits for: held already when it comes to wait, or appended later; through a queue
+ * that waits itself. Packets behind that stay held. */
+FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
+{
+    for (int late = 0; late < 2; late++) {
+        for (int through = 0; through < 2; through++) {
+            BfQueue high = high_of(f), low = low_of(f), between = low_of(f);
+            BfFence first = make_fence(f, 0), second = make_fence(f, 0);
+            BfFence last = through ? second : first;
+            f->icd.pause();
+            if (through) {
+                queue_wait(between, first, 1);
+                execute(between, write_word(f, between, FLOOD, 1));
+                queue_signal(between, second, 1);
+            }
+            for (int turn = 0; turn < 2; turn++) {
+                if (turn == late) {
+                    flood(f, low, 3);
+                    queue_signal(low, first, 1);
+                } else {
+                    queue_wait(high, last, 1);
+                    execute(high, write_word(f, high, FLOOD + 1, 1));
+                }
+            }
+            flood(f, low, 5);
+            assert_int_equal(depth(f), 3 + through + 1);
+            drain(f, 5);
+            for (uint32_t i = f->queue_count; i-- > 0;)
+                drop_queue(f, f->made_queues[i]);
+        }
+    }
+}
+
+/* Nothing in flight ever ends, and still each queue gets a packet to the driver, in turn: told apart
+ * by how many command buffers they have, a barrier aside. */
+FIXTURE_TEST(nobody_starves)
+{
+    enum { LOWS = 3 };
+    struct belfry_icd_record records[2 * LOWS];
+    BfQueue lows[LOWS];
+    uint32_t seen = 0;
+    high_of(f);
+    f->icd.pause();
+    f->icd.record_start(records, 2 * LOWS);
+    for (uint32_t i = 0; i < LOWS; i++)
+        lows[i] = low_of(f);
+    for (uint32_t n = 0; n < 4; n++) {
+        for (uint32_t i = 0; i < LOWS; i++) {
+            VkCommandBuffer buffers[2 * LOWS];
+            for (uint32_t k = 0; k < 2 * i + 1; k++)
+                buffers[k] = write_word(f, lows[i], k, k + 1);
+            assert_success(bfQueueExecute(lows[i], 2 * i + 1, buffers));
+        }
+    }
+    while (depth(f) < LOWS + 1)
+        sched_yield();
+    for (uint32_t i = 0; i < LOWS + 1; i++)
+        seen |= 1u << (records[i].command_buffers - 1) / 2;
+    assert_int_equal(seen, (1u << LOWS) - 1);
+    f->icd.resume();
+    drain(f, 2 * LOWS - 1);
+    f->icd.record_stop();
+}
+
+/* What packets cost is learnt when they end: then one runs and others are behind it. Not while Belfry
+ * may not adapt. */
+TEST(costs_are_learnt_but_not_when_they_are_frozen)
+{
+    struct fixture fixture, *f = &fixture;
+    open_with(f, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
+    for (int frozen = 1; frozen >= 0; frozen--) {
+        BfQueue low = low_of(f);
+        high_of(f);
+        assert_success(bfSetBackgroundProcessingMode(
+            f->bf,
+            frozen ? BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM
+                   : BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+            BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+        flood(f, low, FLOOD);
+        drain(f, FLOOD);
+        f->icd.pause();
+        flood(f, low, FLOOD);
+        assert_int_equal(depth(f) > 1, !frozen);
+        drain(f, FLOOD);
+    }
+    fixture_close(f);
+}
+
+/* Without the promise that nobody outside can tell. (The layer sees for itself.) */
+TEST(where_others_could_tell_nothing_is_held)
+{
+    struct fixture f;
+    BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
+    if (fixture_is_layered())
+        return;
+    fixture_open(&f, NULL);
+    bfDetachDevice(f.bf);
+    BfAttachInfo info = fixture_attach_info(&f, queues);
+    info.sharesNothing = VK_FALSE;
+    assert_success(bfAttachDevice(&info, &f.bf));
+    BfQueue low = low_of(&f);
+    high_of(&f);
+    f.icd.pause();
+    flood(&f, low, FLOOD);
+    assert_int_equal(depth(&f), FLOOD);
+    drain(&f, FLOOD);
+    fixture_close(&f);
+}
+
+static _Atomic uint32_t told;
+
+static void hear(BfMessageSeverity severity, const char *text, void *context)
+{
+    told += strstr(text, "the GPU has been busy with") && strstr(text, "window holds 1 queue");
+}
+
+/* The watchdog says so, once nothing has moved for a while. */
+TEST(what_is_held_is_told)
+{
+    struct fixture f;
+    assert_success(bfSetMessageCallback(hear, NULL));
+    open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
+    BfQueue low = low_of(&f);
+    high_of(&f);
+    f.icd.pause();
+    flood(&f, low, FLOOD);
+    while (!told)
+        sched_yield();
+    drain(&f, FLOOD);
+    fixture_close(&f);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+}
+
+static void wait_idle(void *device)
+{
+    vkDeviceWaitIdle(device);
+}
+
+/* The layer's vkDeviceWaitIdle covers what was submitted before. */
+FIXTURE_TEST(who_waits_for_the_device_waits_for_what_is_held)
+{
+    struct thread waiter = {0};
+    BfQueue low = low_of(f);
+    high_of(f);
+    if (!f->layered)
+        return;
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    thread_start(&waiter, wait_idle, f->device);
+    while (depth(f) < FLOOD)
+        sched_yield();
+    f->icd.resume();
+    thread_join(&waiter);
+    assert_int_equal(read_word(f, FLOOD - 1), FLOOD);
+}
+
+/* Lost, or destroyed, while something is held. */
+FIXTURE_TEST(a_device_is_lost_with_packets_held)
+{
+    BfQueue low = low_of(f);
+    BfFence fence = make_fence(f, 0);
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    queue_signal(low, fence, 1);
+    f->lost = true;
+    f->icd.lose();
+    f->icd.resume();
+    assert_int_equal(bfQueueWaitIdle(low), VK_ERROR_DEVICE_LOST);
+    assert_value(fence, UINT64_MAX);
+}
+
+int main(int argc, char **argv)
+{
+    return fixture_main(argc, argv);
+}
