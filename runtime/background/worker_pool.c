@@ -4,7 +4,6 @@
 #include "background/worker_pool.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "background/trace_events.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/thread.h"
 
 /* How long to wait after the system refused to create a thread. */
 #define SPAWN_RETRY_NS UINT64_C(100000000)
@@ -70,24 +70,6 @@ static void *worker_main(void *argument)
     }
 }
 
-/* The program's signal handlers are none of these threads' business, except those that a thread's
- * own faults call. */
-static int thread_create(pthread_t *thread, void *(*function)(void *), void *argument,
-                         const char *name)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-    sigset_t most, before;
-    sigfillset(&most);
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        sigdelset(&most, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &most, &before);
-    int error = pthread_create(thread, NULL, function, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!error)
-        pthread_setname_np(*thread, name);
-    return error;
-}
-
 /* The lock is held; it is let go meanwhile. False: the system has no thread for us. */
 static bool worker_spawn(struct bf_worker_pool *pool, struct bf_slot *slot)
 {
@@ -96,7 +78,7 @@ static bool worker_spawn(struct bf_worker_pool *pool, struct bf_slot *slot)
     atomic_store(&slot->state, BF_SLOT_REST);
     bf_lock_release(&bf_background_process.lock);
     int error =
-        thread_create(&slot->thread, worker_main, slot, slot->boost ? "bf-boost" : "bf-idle");
+        bf_thread_create(&slot->thread, slot->boost ? "bf-boost" : "bf-idle", worker_main, slot);
     bf_lock_acquire(&bf_background_process.lock);
     if (!error)
         return true;
@@ -421,7 +403,7 @@ VkResult bf_worker_pool_ensure(void)
     if (!pool)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     pool->boost_limit = boost_limit();
-    if (thread_create(&pool->dispatcher, dispatcher_main, pool, "bf-dispatcher")) {
+    if (bf_thread_create(&pool->dispatcher, "bf-dispatcher", dispatcher_main, pool)) {
         free(pool);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }

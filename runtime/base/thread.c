@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts and joins threads; one that doesn't end in time is left alone. */
+/* Creates, starts and joins threads; one that doesn't end in time is left alone. */
 #include "base/thread.h"
 
 #include <signal.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
+
+int bf_thread_create(pthread_t *id, const char *name, void *(*run)(void *argument), void *argument)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    sigset_t most, before;
+    sigfillset(&most);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&most, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &most, &before);
+    int error = pthread_create(id, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error && name)
+        pthread_setname_np(*id, name);
+    return error;
+}
 
 static void *thread_run(void *argument)
 {
@@ -16,16 +31,12 @@ static void *thread_run(void *argument)
     return NULL;
 }
 
-bool bf_thread_start(struct bf_thread *thread, void (*run)(void *argument), void *argument)
+bool bf_thread_start(struct bf_thread *thread, const char *name, void (*run)(void *argument),
+                     void *argument)
 {
-    sigset_t all, before;
     thread->run = run;
     thread->argument = argument;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread->id, NULL, thread_run, thread) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
+    return bf_thread_create(&thread->id, name, thread_run, thread) == 0;
 }
 
 bool bf_thread_wait(struct bf_thread *thread, uint64_t deadline_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait in a driver, which may never let them go: they are waited for until a time, and
- * left alone then. */
+/* Belfry's threads. Those that wait in a driver, which may never let them go, are waited for until a
+ * time, and left alone then (struct bf_thread). */
 #ifndef BELFRY_BASE_THREAD_H
 #define BELFRY_BASE_THREAD_H
 
@@ -8,6 +8,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Creates a thread of this name (NULL: the program's). It blocks all signals, whose handlers are the
+ * program's threads' business, but for those that its own faults raise. Returns 0, or pthread_create's
+ * error. */
+int bf_thread_create(pthread_t *id, const char *name, void *(*run)(void *argument), void *argument);
 
 struct bf_thread {
     struct bf_thread *next; /* the caller's, once it has been left alone */
@@ -17,8 +22,8 @@ struct bf_thread {
     _Atomic uint32_t over;
 };
 
-/* Starts a thread that blocks all signals: their handlers are the program's. */
-bool bf_thread_start(struct bf_thread *thread, void (*run)(void *argument), void *argument);
+bool bf_thread_start(struct bf_thread *thread, const char *name, void (*run)(void *argument),
+                     void *argument);
 
 /* Waits for its end until that time; true: it has come, and is to be joined. */
 bool bf_thread_wait(struct bf_thread *thread, uint64_t deadline_ns);

@@ -128,12 +128,11 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
     bf_doorbell_group_add(&doorbells->pages, &thread->group);
     bf_doorbell_group_notify(&doorbells->pages, &thread->group, true);
-    if (!bf_thread_start(&thread->thread, thread_run, thread)) {
+    if (!bf_thread_start(&thread->thread, "belfry doorbell", thread_run, thread)) {
         bf_doorbell_group_remove(&doorbells->pages, &thread->group);
         free(thread);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    pthread_setname_np(thread->thread.id, "belfry doorbell");
     atomic_store(&doorbells->threads[engine], thread);
     return VK_SUCCESS;
 }

@@ -4,14 +4,13 @@
 #include "fence/shared_watch.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "fence/peer_timeline.h"
 #include "fence/shared.h"
 #include "scheduler/pending.h"
@@ -37,14 +36,13 @@ enum { OWNER_ENDED, LAST_LEFT, KINDS };
 struct bf_shared_listener {
     struct bf_scheduler *scheduler;
     struct bf_shared_listener *next;
-    pthread_t id;
+    struct bf_thread thread;
     bool single; /* it can sleep on one word alone: on its fence's slot */
     /* Under the pending lock. */
     bool stop;
     uint32_t count;
     struct bf_fence *fences;
-    _Atomic uint32_t calls; /* changes to any of these */
-    _Atomic uint32_t ended;
+    _Atomic uint32_t calls;                        /* changes to any of these */
     struct futex_waitv words[LISTENER_FENCES + 1]; /* its thread's */
 };
 
@@ -108,7 +106,7 @@ static void watch_retire(struct bf_scheduler *scheduler)
     bf_effects_run(scheduler, &effects);
 }
 
-static void *listener_run(void *argument)
+static void listener_run(void *argument)
 {
     struct bf_shared_listener *listener = argument;
     struct bf_scheduler *scheduler = listener->scheduler;
@@ -134,26 +132,12 @@ static void *listener_run(void *argument)
             bf_futex_wait(&listener->calls, atomic_load(&listener->calls), &until);
         }
     }
-    atomic_store(&listener->ended, 1);
-    bf_futex_wake(&listener->ended, 1);
-    return NULL;
 }
 
 static void listener_call(struct bf_shared_listener *listener)
 {
     atomic_fetch_add(&listener->calls, 1);
     bf_futex_wake(&listener->calls, 1);
-}
-
-/* The thread blocks all signals: their handlers are the program's. */
-static bool watch_start_thread(pthread_t *id, void *(*run)(void *), void *argument)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(id, NULL, run, argument) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
 }
 
 /* The device's watch, created if there is none yet; the sleepers' lock is held. NULL: out of
@@ -191,7 +175,7 @@ static struct bf_shared_listener *watch_listener_with_room(struct bf_shared_watc
         return NULL;
     listener->scheduler = watch->scheduler;
     listener->single = watch->single;
-    if (!watch_start_thread(&listener->id, listener_run, listener)) {
+    if (!bf_thread_start(&listener->thread, NULL, listener_run, listener)) {
         free(listener);
         return NULL;
     }
@@ -238,12 +222,12 @@ static void listener_end(struct bf_shared_listener *listener, struct bf_shared_v
     bf_lock_release(&pending->lock);
     listener_call(listener);
     /* Another process may reset the turn before the listener has seen it change: wake it again. */
-    while (view && !atomic_load(&listener->ended)) {
-        bf_shared_page_wake(view);
-        struct timespec until = bf_timespec(bf_now_ns() + CALL_SLICE_NS);
-        bf_futex_wait(&listener->ended, 0, &until);
+    if (view) {
+        do
+            bf_shared_page_wake(view);
+        while (!bf_thread_wait(&listener->thread, bf_now_ns() + CALL_SLICE_NS));
     }
-    pthread_join(listener->id, NULL);
+    bf_thread_join(&listener->thread, UINT64_MAX);
     free(listener);
 }
 
@@ -434,7 +418,7 @@ static VkResult watch_ensure_thread(struct bf_shared_watch *watch)
         watch->call = fd;
         bf_lock_release(&pending->lock);
     }
-    watch->started = watch_start_thread(&watch->id, watch_run, watch);
+    watch->started = bf_thread_create(&watch->id, NULL, watch_run, watch) == 0;
     if (watch->started)
         atomic_fetch_add(&watch->scheduler->gpu.counters.sleeper_threads, 1);
     return watch->started ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -265,7 +265,7 @@ void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeou
         return;
     awaiter->scheduler = scheduler;
     awaiter->timeout_ns = timeout_ns;
-    if (!bf_thread_start(&awaiter->thread, awaiter_run, awaiter)) {
+    if (!bf_thread_start(&awaiter->thread, NULL, awaiter_run, awaiter)) {
         free(awaiter);
         return;
     }

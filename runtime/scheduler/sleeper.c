@@ -150,7 +150,7 @@ static bool sleeper_thread_start(struct sleeper_thread *thread)
 {
     if (atomic_load(&thread->started))
         return true;
-    bool started = bf_thread_start(&thread->thread, sleeper_thread_run, thread);
+    bool started = bf_thread_start(&thread->thread, NULL, sleeper_thread_run, thread);
     if (started) {
         atomic_store(&thread->started, true);
         atomic_fetch_add(&thread->sleeper->scheduler->gpu.counters.sleeper_threads, 1);

@@ -100,7 +100,7 @@ bool bf_waker_ensure(struct bf_engine *engine)
     if (made && (waker = calloc(1, sizeof(*waker))) != NULL) {
         waker->scheduler = scheduler;
         waker->engine = engine;
-        if (!bf_thread_start(&waker->thread, waker_run, waker)) {
+        if (!bf_thread_start(&waker->thread, NULL, waker_run, waker)) {
             free(waker);
             waker = NULL;
         }

@@ -109,7 +109,7 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
     watcher->scheduler = scheduler;
     watcher->sem = sem;
     bf_lock_acquire(&scheduler->watch_lock);
-    if (!bf_thread_start(&watcher->thread, watcher_run, watcher)) {
+    if (!bf_thread_start(&watcher->thread, NULL, watcher_run, watcher)) {
         bf_lock_release(&scheduler->watch_lock);
         goto fail;
     }

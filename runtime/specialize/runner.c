@@ -3,8 +3,9 @@
  * locks of the program's threads. */
 #include "specialize/runner.h"
 
-#include <signal.h>
 #include <stddef.h>
+
+#include "base/thread.h"
 
 struct bf_runner_call {
     struct bf_runner_call *next;
@@ -41,12 +42,7 @@ void bf_runner_start(struct bf_runner *runner)
     pthread_mutex_init(&runner->lock, NULL);
     pthread_cond_init(&runner->asked, NULL);
     pthread_cond_init(&runner->done, NULL);
-    /* The program's signals are for the program's threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    runner->started = pthread_create(&runner->thread, NULL, runner_run, runner) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    runner->started = bf_thread_create(&runner->thread, NULL, runner_run, runner) == 0;
     if (!runner->started) {
         pthread_cond_destroy(&runner->done);
         pthread_cond_destroy(&runner->asked);

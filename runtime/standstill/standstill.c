@@ -3,14 +3,13 @@
  * reported. */
 #include "standstill/standstill.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/message.h"
+#include "base/thread.h"
 #include "scheduler/scheduler.h"
 #include "standstill/diagnosis.h"
 #include "standstill/interrupt.h"
@@ -37,10 +36,9 @@ struct bf_standstill {
     uint64_t least_ns;  /* how long what stands has to stand; 0: nothing is reported */
     uint64_t period_ns; /* between two looks */
     bool summary;
-    pthread_t thread;
+    struct bf_thread thread;
     _Atomic bool stop;
-    _Atomic uint32_t ended; /* a futex */
-    struct bf_live *live;   /* NULL: none */
+    struct bf_live *live; /* NULL: none */
     void (*see_pool)(struct bf_live_pool *pool);
     bool looked_at_active; /* seen since the last look, for a reader of the live page */
 
@@ -218,7 +216,7 @@ static bool standstill_look(struct bf_standstill *s)
     return active;
 }
 
-static void *standstill_run(void *argument)
+static void standstill_run(void *argument)
 {
     struct bf_standstill *s = argument;
     struct bf_device_watch *watch = s->watch;
@@ -239,9 +237,6 @@ static void *standstill_run(void *argument)
         const struct timespec until = bf_timespec(bf_now_ns() + s->period_ns);
         standstill_sleep(s, rung, &until);
     }
-    atomic_store(&s->ended, 1);
-    bf_futex_wake(&s->ended, 1);
-    return NULL;
 }
 
 struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
@@ -265,15 +260,8 @@ struct bf_standstill *bf_standstill_create(struct bf_scheduler *scheduler,
         s->period_ns = (uint64_t)info->check_ms * 1000000;
     s->see_pool = info->see_pool;
     s->live = s->least_ns ? bf_live_create(s->watch) : NULL;
-    /* The thread blocks all signals: their handlers are the program's. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&s->thread, NULL, standstill_run, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
+    if (!bf_thread_start(&s->thread, "belfry-watchdog", standstill_run, s))
         goto fail;
-    pthread_setname_np(s->thread, "belfry-watchdog");
     if (s->least_ns)
         bf_interrupt_add(s, info->at_interrupt);
     return s;
@@ -295,12 +283,10 @@ void bf_standstill_destroy(struct bf_standstill *s)
         return;
     bf_interrupt_remove(s);
     atomic_store(&s->stop, true);
-    while (!atomic_load(&s->ended)) {
-        const struct timespec until = bf_timespec(bf_now_ns() + RING_AGAIN_NS);
+    do
         bf_watch_ring(s->watch);
-        bf_futex_wait(&s->ended, 0, &until);
-    }
-    pthread_join(s->thread, NULL);
+    while (!bf_thread_wait(&s->thread, bf_now_ns() + RING_AGAIN_NS));
+    bf_thread_join(&s->thread, UINT64_MAX);
     bf_live_destroy(s->live);
     bf_names_finish(&s->names);
     free(s);

@@ -116,17 +116,6 @@ static _Noreturn void process_end(const char *why)
     abort();
 }
 
-/* For a debugger. The watchdog's thread blocks all signals, and this one would wait for ever. */
-static void process_break(void)
-{
-    sigset_t trap, before;
-    sigemptyset(&trap);
-    sigaddset(&trap, SIGTRAP);
-    pthread_sigmask(SIG_UNBLOCK, &trap, &before);
-    raise(SIGTRAP);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *standstill,
                                 uint32_t number, const struct bf_submission *hung, uint64_t now_ns)
 {
@@ -144,7 +133,7 @@ static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *stands
     if (e->ignored)
         return;
     if (tdr->info.debug_mode == 0)
-        process_break();
+        raise(SIGTRAP); /* for a debugger */
     if (tdr->info.level == 1)
         process_end("tdr_level is 1");
     if (!recovery_is_allowed(&tdr->info))

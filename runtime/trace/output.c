@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/thread.h"
 #include "trace/perfetto.h"
 
 #define FLUSH_NS 50000000u
@@ -102,17 +102,6 @@ static void *write_out(void *argument)
     return NULL;
 }
 
-static int writer_thread_start(struct bf_output *o)
-{
-    /* Signals are for the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&o->thread, NULL, write_out, o);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 /* --- Interface --------------------------------------------------------------------------------*/
 
 /* The process's outputs that have a file, also those that nobody uses at present. The lock is held
@@ -147,7 +136,7 @@ static int output_open(struct bf_output *o)
         o->file.path ? bf_trace_file_reopen(&o->file) : bf_trace_file_open(&o->file, o->asked);
     if (error)
         bf_message(BF_MESSAGE_ERROR, "trace: can't create '%s': %s", o->asked, strerror(error));
-    else if ((error = writer_thread_start(o)) != 0)
+    else if ((error = bf_thread_create(&o->thread, NULL, write_out, o)) != 0)
         bf_message(BF_MESSAGE_ERROR, "trace: nothing can be written to '%s': %s", o->file.path,
                    strerror(error));
     if (error) {
