@@ -288,19 +288,9 @@ static void hw_queue_free(struct bf_hw_queue *hw)
 static VkResult progress_create(struct bf_command_queue *queue, struct bf_fence **fence)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
-    VkResult result;
-    if (!(queue->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT)) {
-        result = bf_fence_create(scheduler, 0, BF_FENCE_NO_SIGNAL_BIT, fence);
-    } else if (!bf_native_is_supported(scheduler)) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: the device has no native fences");
-        result = VK_ERROR_FEATURE_NOT_PRESENT;
-    } else {
-        const BfNativeFenceCreateInfo info = {
-            .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-            .flags = BF_FENCE_NO_SIGNAL_BIT,
-        };
-        result = bf_native_create(scheduler, &info, fence);
-    }
+    if (queue->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT)
+        return bf_native_create_progress(scheduler, "bfCreateQueue", fence);
+    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_NO_SIGNAL_BIT, fence);
     if (result == VK_SUCCESS)
         (*fence)->queue_owned = true;
     return result;

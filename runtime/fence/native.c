@@ -84,6 +84,23 @@ VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCre
     return VK_SUCCESS;
 }
 
+VkResult bf_native_create_progress(struct bf_scheduler *scheduler, const char *call,
+                                   struct bf_fence **fence)
+{
+    const BfNativeFenceCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
+        .flags = BF_FENCE_NO_SIGNAL_BIT,
+    };
+    if (!bf_native_is_supported(scheduler)) {
+        bf_message(BF_MESSAGE_ERROR, "%s: the device has no native fences", call);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    VkResult result = bf_native_create(scheduler, &info, fence);
+    if (result == VK_SUCCESS)
+        (*fence)->queue_owned = true;
+    return result;
+}
+
 void bf_native_free(struct bf_fence *fence)
 {
     bf_value_memory_destroy(&fence->scheduler->gpu, &fence->native->current);

@@ -47,6 +47,11 @@ bool bf_native_is_supported(const struct bf_scheduler *scheduler);
 VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCreateInfo *info,
                           struct bf_fence **fence);
 
+/* One that tells how far a queue is, which alone signals it. Errors: the same, and
+ * VK_ERROR_FEATURE_NOT_PRESENT, with a line that names the call. */
+VkResult bf_native_create_progress(struct bf_scheduler *scheduler, const char *call,
+                                   struct bf_fence **fence);
+
 /* Makes a new fence, not yet known to the program, a native one; if it is shared, its memory has
  * pages of its own and follows the values that others set. Errors: bfCreateNativeFence's. */
 VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type);

@@ -110,16 +110,23 @@ void bf_gpu_add_family(struct bf_gpu *gpu, uint32_t family);
  * never unmapped. Thread-safety: safe. */
 void bf_gpu_pin_driver(const struct bf_gpu *gpu);
 
+/* What vkWaitSemaphores takes for one timeline. */
+static inline VkSemaphoreWaitInfo bf_gpu_timeline_wait(const VkSemaphore *semaphore,
+                                                       const uint64_t *value)
+{
+    return (VkSemaphoreWaitInfo){
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = semaphore,
+        .pValues = value,
+    };
+}
+
 /* vkWaitSemaphores for one timeline; its results. Thread-safety: safe. */
 static inline VkResult bf_gpu_wait_timeline(const struct bf_gpu *gpu, VkSemaphore semaphore,
                                             uint64_t value, uint64_t timeout_ns)
 {
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &semaphore,
-        .pValues = &value,
-    };
+    const VkSemaphoreWaitInfo info = bf_gpu_timeline_wait(&semaphore, &value);
     return gpu->vk.vkWaitSemaphores(gpu->handle, &info, timeout_ns);
 }
 

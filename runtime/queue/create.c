@@ -328,21 +328,15 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
         *out = (BfFence)queue->ring_progress;
         return VK_SUCCESS;
     }
-    if (!out || !bf_native_is_supported(scheduler)) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: %s",
-                   out ? "the device has no native fences" : "pFence is NULL");
-        return out ? VK_ERROR_FEATURE_NOT_PRESENT : VK_ERROR_VALIDATION_FAILED_EXT;
+    if (!out) {
+        bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: pFence is NULL");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
     if (!fence) {
-        const BfNativeFenceCreateInfo info = {
-            .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-            .flags = BF_FENCE_NO_SIGNAL_BIT,
-        };
-        VkResult result = bf_native_create(scheduler, &info, &fence);
+        VkResult result = bf_native_create_progress(scheduler, __func__, &fence);
         if (result != VK_SUCCESS)
             return result;
-        fence->queue_owned = true;
         /* Executions that are packets already, or handed over, are not counted. */
         bf_engine_enter(engine);
         struct bf_fence *other = atomic_load(&queue->progress);

@@ -56,12 +56,7 @@ VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemap
 VkResult bf_driver_wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore,
                                  uint64_t value, uint64_t timeout_ns)
 {
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &semaphore,
-        .pValues = &value,
-    };
+    const VkSemaphoreWaitInfo info = bf_gpu_timeline_wait(&semaphore, &value);
     return bf_driver_wait_semaphores(scheduler, &info, timeout_ns);
 }
 
