@@ -86,6 +86,20 @@ static inline void bf_lock_acquire(struct bf_lock *lock)
         bf_futex_wait(&lock->word, 2, NULL);
 }
 
+/* False: the absolute time on CLOCK_MONOTONIC has come. */
+static inline bool bf_lock_acquire_until(struct bf_lock *lock, const struct timespec *deadline)
+{
+    if (bf_lock_try(lock))
+        return true;
+    bool waits = true;
+    while (atomic_exchange(&lock->word, 2) != 0) {
+        if (!waits)
+            return false;
+        waits = bf_futex_wait(&lock->word, 2, deadline);
+    }
+    return true;
+}
+
 /* For locks that everybody holds for some instructions alone, where a system call costs more than to
  * wait that long. */
 static inline void bf_lock_acquire_short(struct bf_lock *lock)

@@ -78,19 +78,21 @@ void bf_doorbells_stop(struct bf_scheduler *scheduler)
     struct bf_doorbells *doorbells = atomic_load(&scheduler->doorbells);
     if (!doorbells)
         return;
-    for (struct bf_doorbell *d = doorbells->doorbells; d; d = d->next) {
-        uint32_t none = BF_ABORT_REASON_NONE; /* nothing is read any more */
-        atomic_compare_exchange_strong(&d->reason, &none, BF_ABORT_REASON_DEVICE_LOST);
-    }
     bf_doorbell_pages_disconnect(&doorbells->pages, BF_DOORBELL_DISCONNECTED_ABORT);
     bool stopped = true;
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         stopped &= bf_doorbell_thread_stop(doorbells, i);
+    for (struct bf_doorbell *d = doorbells->doorbells; d; d = d->next) {
+        uint32_t none = BF_ABORT_REASON_NONE; /* nothing is read any more */
+        atomic_compare_exchange_strong(&d->reason, &none, BF_ABORT_REASON_DEVICE_LOST);
+    }
     if (!stopped) { /* it comes back to a lost device, of which it asks the driver nothing */
         bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_HUNG, "reading a ring");
         bf_scheduler_settle(scheduler);
         return;
     }
+    if (atomic_load(&doorbells->read_last) && !bf_scheduler_is_lost(scheduler))
+        bf_scheduler_await_accepted(scheduler, scheduler->leave_ns);
     struct bf_pending *pending = &scheduler->pending;
     for (struct bf_command_queue *queue = pending->queues; queue; queue = queue->next) {
         if (queue->hw)
@@ -228,7 +230,8 @@ static VkResult doorbell_create(struct bf_hw_queue *hw, struct bf_ring *ring,
  * VK_NOT_READY. */
 static VkResult queue_set_doorbell(struct bf_hw_queue *hw, struct bf_doorbell *doorbell)
 {
-    bf_lock_acquire(&hw->lock);
+    if (!bf_hw_queue_enter(hw))
+        return VK_ERROR_DEVICE_LOST;
     struct bf_doorbell *before = atomic_load(&hw->doorbell);
     VkResult result = VK_SUCCESS;
     if (hw->ended)
@@ -348,8 +351,12 @@ VkResult bfDestroyDoorbell(const BfDestroyDoorbell *info)
     if (!doorbell)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_hw_queue *hw = doorbell->hw;
+    if (hw && !bf_hw_queue_enter(hw)) { /* it stays until the device ends */
+        bf_kmt_remove(doorbell->handle);
+        doorbell->handle = 0;
+        return VK_SUCCESS;
+    }
     if (hw) {
-        bf_lock_acquire(&hw->lock);
         bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
         bf_lock_release(&hw->lock);
     }

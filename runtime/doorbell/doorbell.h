@@ -18,6 +18,8 @@
  *  DT-6  With submit=doorbell the thread also hands over what the program's VkQueues have deferred
  *        (scheduler/deferral.h), asleep or not. While another thread has the engine's lock it waits for
  *        nothing: that thread looks at 'dirty' when it has released the lock (Q-3).
+ *  DT-7  What is in a ring when its device is destroyed is read before, and what of it the driver
+ *        has accepted is waited for, unless the queue is suspended; a lost device drops it.
  *
  * Proven by tests/doorbell.
  */
@@ -74,6 +76,8 @@ struct bf_doorbells {
     struct bf_doorbell_pages pages;
     struct bf_lock power_lock; /* one at a time decides whether the device sleeps */
     _Atomic bool asleep;       /* D3 */
+    _Atomic bool read_last;    /* something was left in a ring when the device's end began */
+    _Atomic bool left;         /* a reader of a ring has not come back from the driver (HQ-5) */
     struct bf_lock lock;       /* over making threads; the lists */
     struct bf_doorbell *doorbells;
     struct bf_ring *rings;                        /* that the program hasn't destroyed */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/map.h"
 #include "base/message.h"
@@ -323,10 +324,34 @@ VkResult bf_hw_queue_begin(struct bf_command_queue *queue)
     return VK_SUCCESS;
 }
 
-void bf_hw_queue_end(struct bf_command_queue *queue)
+/* Once somebody has been left, no other gets as much time. */
+#define LEAVE_AGAIN_NS UINT64_C(100000000)
+
+bool bf_hw_queue_enter(struct bf_hw_queue *hw)
+{
+    struct bf_scheduler *scheduler = hw->queue->base.scheduler;
+    const bool again = atomic_load(&scheduler->doorbells->left);
+    const uint64_t most =
+        again && scheduler->leave_ns > LEAVE_AGAIN_NS ? LEAVE_AGAIN_NS : scheduler->leave_ns;
+    const struct timespec deadline = bf_timespec(bf_now_ns() + most);
+    if (bf_lock_acquire_until(&hw->lock, &deadline))
+        return true;
+    if (!atomic_exchange(&scheduler->doorbells->left, true))
+        bf_message(
+            BF_MESSAGE_ERROR,
+            "device%s: a submission of what was in a ring has not returned from the driver for "
+            "%llu ms (setting tdr_ddi_delay): the device is lost",
+            BF_LABEL(scheduler), (unsigned long long)(most / 1000000));
+    bf_scheduler_lose_for(scheduler, BF_DEVICE_REMOVED_REASON_HUNG, "reading a ring");
+    bf_scheduler_settle(scheduler);
+    return false;
+}
+
+bool bf_hw_queue_end(struct bf_command_queue *queue)
 {
     struct bf_hw_queue *hw = queue->hw;
-    bf_lock_acquire(&hw->lock);
+    if (!bf_hw_queue_enter(hw))
+        return false;
     struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
     if (doorbell)
         bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
@@ -335,6 +360,7 @@ void bf_hw_queue_end(struct bf_command_queue *queue)
     queue->ring_progress = NULL;
     queue->hw = NULL;
     hw_queue_free(hw);
+    return true;
 }
 
 /* --------------------------------------------------------------------------- Registering -- */
@@ -397,11 +423,13 @@ VkResult bfRegisterCommandBuffer(BfQueue queue, VkCommandBuffer buffer,
     return buffers ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* HQ-4: who is reading the ring may still have found it. */
-static void queue_await_reader(struct bf_hw_queue *hw)
+/* HQ-4: who is reading the ring may still have found it. False: HQ-5. */
+static bool queue_await_reader(struct bf_hw_queue *hw)
 {
-    bf_lock_acquire(&hw->lock);
-    bf_lock_release(&hw->lock);
+    bool left = bf_hw_queue_enter(hw);
+    if (left)
+        bf_lock_release(&hw->lock);
+    return left;
 }
 
 VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index)
@@ -489,10 +517,8 @@ VkResult bfUnregisterFence(BfQueue queue, uint32_t index)
     if (fence)
         hw->fences[index] = NULL;
     bf_lock_release(&hw->names_lock);
-    if (fence) {
-        queue_await_reader(hw);
+    if (fence && queue_await_reader(hw))
         fence_reference(fence, false);
-    }
     if (!fence)
         bf_message(BF_MESSAGE_ERROR, "bfUnregisterFence: index %u: none is registered", index);
     return fence ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
@@ -509,8 +535,8 @@ void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence)
         }
     }
     bf_lock_release(&hw->names_lock);
-    if (count)
-        queue_await_reader(hw);
+    if (count && !queue_await_reader(hw))
+        return; /* it keeps its references */
     while (count--)
         fence_reference(fence, false);
 }

@@ -16,8 +16,10 @@
  *  HQ-4  A registered fence that the program destroys or unregisters, and a command buffer that it
  *        frees, resets (under the layer), begins anew (likewise) or unregisters, is not used any more once that call has returned: it waits for who reads the ring, and so perhaps for
  *        the driver. No other fence or command buffer does.
+ *  HQ-5  Who destroys or unregisters waits no longer for the driver than the setting tdr_ddi_delay
+ *        says (L-7): then the device is lost, and what the reader was given stays until it ends.
  *
- * Proven by tests/doorbell (entries.c).
+ * Proven by tests/doorbell (entries.c, stuck.c).
  */
 #ifndef BELFRY_DOORBELL_HW_QUEUE_H
 #define BELFRY_DOORBELL_HW_QUEUE_H
@@ -67,9 +69,13 @@ struct bf_hw_queue {
     bool ended;                /* an entry has ended it (HQ-3) */
 };
 
-/* queue_begins and queue_ends of struct bf_doorbell_extension. */
+/* queue_begins and queue_ends of struct bf_doorbell_extension. False: who reads its ring doesn't
+ * return from the driver, and the queue stays until the device ends (HQ-5). */
 VkResult bf_hw_queue_begin(struct bf_command_queue *queue);
-void bf_hw_queue_end(struct bf_command_queue *queue);
+bool bf_hw_queue_end(struct bf_command_queue *queue);
+
+/* Takes the lock. False: HQ-5. */
+bool bf_hw_queue_enter(struct bf_hw_queue *hw);
 
 /* The queue with that handle; NULL and a line: it isn't for user-mode submission. */
 struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call);

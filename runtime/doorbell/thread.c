@@ -101,11 +101,26 @@ static void thread_read(struct bf_doorbell_thread *thread)
     bf_lock_release(&thread->lock);
 }
 
+/* The device is being destroyed, which is a normal end: what its program wrote still goes down.
+ * [UMS 10] */
+static void queue_read_last(struct bf_hw_queue *hw, void *unused)
+{
+    bool some = false, more = atomic_load(&hw->suspended) == 0;
+    (void)unused;
+    while (more) {
+        more = bf_hw_queue_read(hw, &some);
+        if (some)
+            atomic_store(&hw->thread->scheduler->doorbells->read_last, true);
+    }
+}
+
 static void thread_run(void *argument)
 {
     struct bf_doorbell_thread *thread = argument;
     while (bf_park_wait(&thread->park))
         thread_read(thread);
+    if (!bf_scheduler_is_lost(thread->scheduler))
+        bf_doorbells_each_of(thread, queue_read_last, NULL);
 }
 
 static void group_wake(struct bf_doorbell_group *group)

@@ -304,9 +304,10 @@ void bfDestroyQueue(BfQueue handle)
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
     struct bf_fence *progress = atomic_load(&queue->progress);
-    if (queue->hw)
-        queue->base.scheduler->doorbell_extension->queue_ends(queue);
+    bool ended = !queue->hw || queue->base.scheduler->doorbell_extension->queue_ends(queue);
     bf_handle_remove(queue);
+    if (!ended)
+        return; /* its device takes it along */
     bf_observe_queue_remove(queue->observed);
     if (progress)
         bf_fence_destroy(progress);

@@ -44,7 +44,7 @@ struct bf_doorbell_extension {
     /* A queue for user-mode submission has been created; it is about to be destroyed. Errors:
      * bfCreateQueue's. */
     VkResult (*queue_begins)(struct bf_command_queue *queue);
-    void (*queue_ends)(struct bf_command_queue *queue);
+    bool (*queue_ends)(struct bf_command_queue *queue); /* false: it stays until the device ends */
     /* The program destroys a fence with 'in_rings'. */
     void (*fence_ends)(struct bf_fence *fence);
     /* Packets have been deferred on the engine, and 'dirty' is set: has a thread hand them over that

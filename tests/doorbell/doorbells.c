@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 #define RING 64
 
@@ -266,8 +267,13 @@ FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
         entry.signalFence = register_fence(&u, drain);
         entry.signalValue = 1;
         assert_success(bfAppendToRing(&u.writer, &entry)); /* nobody has rung */
-        if (first == 1)
+        if (first == 1) {
+            const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+            unsigned char resident;
             assert_success(bfDestroyRing(u.ring.hRingBuffer));
+            assert_int_equal(
+                mincore((void *)((uintptr_t)u.ring.pControl & ~(page - 1)), page, &resident), 0);
+        }
         if (first == 2)
             drop_queue(f, u.queue);
         assert_success(bfDestroyDoorbell(&destroy));
@@ -389,6 +395,30 @@ FIXTURE_TEST(rings_and_doorbells_go_with_the_device)
         user_mode_submit(&u[i], user_mode_entry(&u[i]));
         user_mode_await(&u[i]);
     }
+}
+
+/* DT-7: a normal end, here from D3, in which no ring is read. (Under the layer nobody can tell: the memory goes with the device.) */
+FIXTURE_TEST(what_is_in_a_ring_runs_before_the_device_goes)
+{
+    if (f->layered)
+        return;
+    struct user_mode u, suspended;
+    user_mode_open(f, &u, direct, RING);
+    user_mode_open(f, &suspended, direct, RING);
+    assert_success(bfSuspendQueue(suspended.queue));
+    assert_success(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3));
+    for (uint32_t i = 0; i <= RING; i++) {
+        struct user_mode *to = i < RING ? &u : &suspended;
+        BfRingEntry entry = user_mode_entry(to);
+        entry.commandBuffer = register_write(f, to, i, i + 1, 0);
+        assert_success(bfAppendToRing(&to->writer, &entry));
+    }
+    bfDetachDevice(f->bf);
+    for (uint32_t i = 0; i < RING; i++)
+        assert_int_equal(read_word(f, i), i + 1);
+    assert_int_equal(read_word(f, RING), 0);
+    f->queue_count = f->fence_count = 0;
+    assert_success(fixture_attach(f));
 }
 
 int main(int argc, char **argv)

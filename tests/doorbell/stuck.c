@@ -54,6 +54,41 @@ FIXTURE_TEST(nobody_waits_for_a_thread_in_the_driver)
     user_mode_close(&same);
 }
 
+/* HQ-5. Afterwards the driver lets go, so that the device ends as it should. */
+TEST(who_destroys_what_a_stuck_thread_uses_gets_the_device_lost)
+{
+    enum { QUEUE, DOORBELL, BUFFER, FENCE, CASES };
+    for (int i = 0; i < CASES; i++) {
+        struct fixture f;
+        struct environment saved;
+        struct user_mode u;
+        environment_set(&saved, LEAVE);
+        fixture_open(&f, NULL);
+        environment_restore(&saved);
+        stick(&f, &u);
+        const BfDestroyDoorbell destroy = {u.doorbell.hDoorbell};
+        const uint32_t number = i == FENCE ? register_fence(&u, make_fence(&f, 0)) : 0;
+        if (i == QUEUE)
+            drop_queue(&f, u.queue);
+        if (i == DOORBELL)
+            assert_success(bfDestroyDoorbell(&destroy));
+        if (i == BUFFER)
+            assert_success(bfUnregisterCommandBuffer(u.queue, number));
+        if (i == FENCE)
+            assert_success(bfUnregisterFence(u.queue, number));
+        BfDeviceRemovedReason reason;
+        assert_int_equal(bfGetDeviceRemovedReason(f.bf, &reason), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(reason, BF_DEVICE_REMOVED_REASON_HUNG);
+        f.lost = f.layered; /* the driver isn't told */
+        assert_int_equal(f.icd.blocked(), 1);
+        f.icd.set_block(NULL);
+        f.icd.release(UINT64_MAX);
+        while (f.icd.blocked())
+            sched_yield();
+        fixture_close(&f);
+    }
+}
+
 /* L-7: the device goes, and leaves the thread where it is. What the call was given stays, with the
  * driver's device: nobody can tell when the thread has left it. */
 TEST(a_submission_that_never_returns_is_left)
