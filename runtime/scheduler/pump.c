@@ -375,9 +375,22 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
+/* Is it the last packet of its queue in the part, and another queue's go to the driver behind it? */
+static bool batch_leaves_queue(const struct bf_engine *engine, uint32_t i, uint32_t end)
+{
+    bool others = false;
+    for (uint32_t k = i + 1; k < end; k++) {
+        if (engine->batch_queues[k] == engine->batch_queues[i])
+            return false;
+        others = others || packet_is_for_driver(engine->batch[k]);
+    }
+    return others;
+}
+
 /* Gives each execution of a command queue an epoch, joined ones together; and the last packet of
- * the part, if it or a packet before it is a VkQueue's without a completion signal of its own, or
- * for timestamps and logs. With a watchdog, each packet has one (WD-2). */
+ * each VkQueue in the part, if it or one before it in the part is without a completion signal of its
+ * own; and the last packet of all for timestamps and logs. With a watchdog, each packet has one
+ * (WD-2). */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  uint32_t joined, struct bf_packet *last)
 {
@@ -395,9 +408,13 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
         else if (engine->batch_queues[i]->is_command_queue || packet->windowed ||
                  (witnessed && packet->kind != BF_PACKET_FENCE))
             packet_add_epoch(engine, packet, ++epoch);
-        else
-            wanted =
-                wanted || (packet_lacks_completion_signal(packet) && atomic_load(&engine->shared));
+        else if (packet_lacks_completion_signal(packet) && atomic_load(&engine->shared)) {
+            /* I-1: the wait for one queue is no wait for another. */
+            if (packet->kind != BF_PACKET_FENCE && batch_leaves_queue(engine, i, first + count))
+                packet_add_epoch(engine, packet, ++epoch);
+            else
+                wanted = true;
+        }
     }
     if (wanted && !last->epoch && last->kind != BF_PACKET_FENCE)
         packet_add_epoch(engine, last, ++epoch);
@@ -422,7 +439,9 @@ static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint
     bf_last_submission_set(queue, fence ? fence->handle : VK_NULL_HANDLE,
                            signal ? signal->sem->handle : VK_NULL_HANDLE,
                            signal ? signal->target : 0,
-                           packet_lacks_completion_signal(packet) ? epoch : 0);
+                           !packet_lacks_completion_signal(packet) ? 0
+                           : packet->epoch                         ? packet->epoch
+                                                                   : epoch);
 }
 
 /* E-5: announces the signals that go with the call. */
