@@ -32,7 +32,6 @@ struct request {
     VkPhysicalDeviceFeatures features;
     bool names_internal; /* and its extension was */
     bool host_query_reset, calibrated;
-    bool shares_memory; /* the program has an extension for sharing memory with others */
     bool buffer_addresses, shader_int64, host_memory, device_fault;
     unsigned added;       /* enum layer_added */
     const char *priority; /* the extension added for VkQueues that are reserved (PL-5), or NULL */
@@ -370,9 +369,6 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         add_extension(r, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     if (reset_wanted && p->host_reset_by_extension)
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
-    r->shares_memory = has_extension(r, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) ||
-                       has_extension(r, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME) ||
-                       has_extension(r, "VK_NV_external_memory_rdma");
     /* The KHR and the EXT extension are equivalent: if the program enables either, none is
      * added. */
     r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
@@ -500,7 +496,6 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
                 .queues = r->placement.queues,
                 .serialize_submits = d->instance->settings.serialize_submits,
                 .doorbell_info = bf_doorbell_info_of(&d->instance->settings),
-                .shares_memory = r->shares_memory,
                 .layer = true,
                 .observer = layer_access_create(d),
             },

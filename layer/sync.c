@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layer/chain.h"
+#include "scheduler/deferral.h"
 #include "scheduler/driver_wait.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
@@ -177,6 +178,24 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateFence(VkDevice device, const VkFenc
         d->vk.vkDestroyFence(device, *fence, allocator);
         *fence = VK_NULL_HANDLE;
     }
+    return result;
+}
+
+/* Of memory that others have, a driver may let them see when what uses it was submitted. */
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateMemory(VkDevice device,
+                                                      const VkMemoryAllocateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkDeviceMemory *memory)
+{
+    struct layer_device *d = layer_device_of(device);
+    VkResult result = d->vk.vkAllocateMemory(device, info, allocator, memory);
+    const VkExportMemoryAllocateInfo *exported =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+    const VkImportMemoryFdInfoKHR *imported =
+        layer_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+    if (result == VK_SUCCESS && d->runtime &&
+        ((exported && exported->handleTypes) || (imported && imported->handleType)))
+        bf_deferral_end(d->scheduler);
     return result;
 }
 

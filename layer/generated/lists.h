@@ -7,6 +7,7 @@
     X(vkAcquireNextImage2KHR) \
     X(vkAcquireNextImageKHR) \
     X(vkAllocateCommandBuffers) \
+    X(vkAllocateMemory) \
     X(vkBeginCommandBuffer) \
     X(vkCmdBeginDebugUtilsLabelEXT) \
     X(vkCmdInsertDebugUtilsLabelEXT) \

@@ -6,6 +6,7 @@
 #ifndef BELFRY_SCHEDULER_INTERFACE_H
 #define BELFRY_SCHEDULER_INTERFACE_H
 
+#include "scheduler/deferral.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
@@ -26,6 +27,7 @@
       (scheduler, count, fences))                                                                  \
     F(void, bf_last_submission_drop_semaphore,                                                     \
       (struct bf_scheduler * scheduler, VkSemaphore semaphore), (scheduler, semaphore))            \
+    F(void, bf_deferral_end, (struct bf_scheduler * scheduler), (scheduler))                       \
     F(bool, bf_packet_can_copy_bind, (const VkBindSparseInfo *info), (info))                       \
     F(bool, bf_packet_can_copy_submit, (const VkSubmitInfo2 *info), (info))                        \
     F(struct bf_queue *, bf_scheduler_find_queue,                                                  \

@@ -166,7 +166,7 @@ struct bf_scheduler_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
-    bool shares_memory;           /* the program may export or import memory (AC-2) */
+    bool shares_memory;           /* memory may be exported or imported unseen (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
     bool timed;                   /* it ends what hangs on command queues' engines */
     uint32_t leave_ms;            /* L-7 */

@@ -140,6 +140,24 @@ DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
     finish(w);
 }
 
+/* I-1: of what goes in one call each queue's end can be told from its neighbours'. */
+DEVICE_TEST(test_ends_in_one_call, "SHAPE=q1", three)
+{
+    struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    block(&a);
+    struct belfry_icd_counters before = vulkan_counters(&w->icd);
+    call_start(&b, submit);
+    call_start(&c, submit);
+    call_await(&b);
+    call_await(&c);
+    unblock(&a);
+    call_join(&b);
+    call_join(&c);
+    struct belfry_icd_counters after = vulkan_counters(&w->icd);
+    assert_int_equal(after.signals - before.signals, 3);
+    finish(w);
+}
+
 /* AC-1: what is held by a wait of its own waits for no neighbour, nor does what stands behind
  * it. */
 DEVICE_TEST(test_held_submit_returns_at_once, "SHAPE=q1", three)
@@ -376,6 +394,7 @@ struct rests {
     enum {
         EXPORTED_SEMAPHORE,
         EXPORTED_FENCE,
+        EXPORTED_MEMORY,
         BIND,
         UNKNOWN,
         QUEUE_IDLE_DEFERRED,
@@ -385,6 +404,7 @@ struct rests {
     } kind;
     VkSemaphore timeline, exported;
     VkFence fence, exported_fence;
+    VkDeviceMemory memory;
     uint32_t queue;
 };
 
@@ -405,6 +425,16 @@ static VkResult rests_make(struct rests *r)
         return vkCreateFence(w->device,
                              &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO), .pNext = &external},
                              NULL, &r->exported_fence);
+    case EXPORTED_MEMORY:
+        return vkAllocateMemory(
+            w->device,
+            &(VkMemoryAllocateInfo){
+                VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 4096,
+                .pNext =
+                    &(VkExportMemoryAllocateInfo){
+                        VK_TYPE(EXPORT_MEMORY_ALLOCATE_INFO),
+                        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT}},
+            NULL, &r->memory);
     case BIND:
         return vkQueueBindSparse(r->call.queue, 0, NULL, r->exported_fence);
     case UNKNOWN:
@@ -452,11 +482,11 @@ TEST(test_deferred_is_handed_over_before_what_rests_on_it)
             assert_success(r.call.result);
             assert_true(r.call.accepted >= before + 3);
             assert_submitted(w.queues[0][1], .commands = device_store(&w, 0, 1, 1));
-            if (kind <= EXPORTED_FENCE)
+            if (kind <= EXPORTED_MEMORY)
                 assert_int_equal(accepted(&w), before + 4);
             finish(&w);
             assert_int_equal(accepted(&w), before + 4 + (kind == UNKNOWN));
-            vulkan_destroy(w.device, r.timeline, r.exported, r.fence, r.exported_fence);
+            vulkan_destroy(w.device, r.timeline, r.exported, r.fence, r.exported_fence, r.memory);
             world_close(&w);
         }
     }

@@ -10,8 +10,7 @@
 
 static BfQueue make_queue_of(struct fixture *f, BfQueuePriority priority)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
-                                    .priority = priority,
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .priority = priority,
                                     .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
     BfQueue *queue = &f->made_queues[f->queue_count++];
     assert_success(bfCreateQueue(f->bf, &info, queue));
