@@ -414,6 +414,7 @@ static bool get_engine(struct layer_device *d, struct bf_engine_info *e,
 {
     e->family_flags = d->physical->families[e->family].queueFlags;
     e->timestamp_bits = d->physical->families[e->family].timestampValidBits;
+    e->copies_whole = bf_family_copies_whole(&d->physical->families[e->family]);
     if (e->flags) {
         const VkDeviceQueueInfo2 info = {
             .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,

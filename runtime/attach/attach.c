@@ -88,6 +88,7 @@ static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachme
             .flags = q->flags,
             .family_flags = family->queueFlags,
             .timestamp_bits = family->timestampValidBits,
+            .copies_whole = bf_family_copies_whole(family),
             .global_priority = q->globalPriority,
             .queue_priority = q->queuePriority,
         };

@@ -19,19 +19,30 @@ static bool family_is_3d(const VkQueueFamilyProperties *f)
     return (f->queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
 }
 
+/* All that a D3D12 type asks for: the 3D type dispatches, too. */
+static bool family_is_universal(const VkQueueFamilyProperties *f)
+{
+    return (f->queueFlags & work_bits) == work_bits;
+}
+
 static bool family_is_compute(const VkQueueFamilyProperties *f)
 {
     return (f->queueFlags & work_bits) == VK_QUEUE_COMPUTE_BIT;
 }
 
-/* A granularity of (0,0,0) allows copies of whole mip levels only, which is not enough for a D3D12
- * copy engine. Video and optical-flow families report TRANSFER for moving their own pictures. */
-static bool family_is_copy(const VkQueueFamilyProperties *f)
+/* A granularity of (0,0,0), which is not enough for a D3D12 copy engine. */
+bool bf_family_copies_whole(const VkQueueFamilyProperties *f)
 {
     const VkExtent3D g = f->minImageTransferGranularity;
+    return !(f->queueFlags & work_bits) && !g.width && !g.height && !g.depth;
+}
+
+/* Video and optical-flow families report TRANSFER for moving their own pictures. */
+static bool family_is_copy(const VkQueueFamilyProperties *f)
+{
     return (f->queueFlags & VK_QUEUE_TRANSFER_BIT) &&
            !(f->queueFlags & (work_bits | VIDEO_BITS | OPTICAL_FLOW_BIT)) &&
-           (g.width || g.height || g.depth);
+           !bf_family_copies_whole(f);
 }
 
 static uint32_t family_find_real(const VkQueueFamilyProperties *real, uint32_t count,
@@ -82,11 +93,11 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
     const VkQueueFlags kept = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
 
     /* A graphics family need not support compute; one that doesn't can't back the compute type. */
-    if (compute == UINT32_MAX && graphics != UINT32_MAX &&
-        (real[graphics].queueFlags & VK_QUEUE_COMPUTE_BIT))
-        family_map_append(map, graphics,
+    uint32_t universal = family_find_real(real, count, family_is_universal);
+    if (compute == UINT32_MAX && universal != UINT32_MAX)
+        family_map_append(map, universal,
                           VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT |
-                              (real[graphics].queueFlags & kept),
+                              (real[universal].queueFlags & kept),
                           queues);
     if (copy == UINT32_MAX) {
         uint32_t host = compute != UINT32_MAX ? compute : graphics;

@@ -43,6 +43,9 @@ void bf_family_map_init(const VkQueueFamilyProperties *real, uint32_t count,
                         enum bf_queues_mode mode, uint32_t queues_per_family,
                         struct bf_family_map *map);
 
+/* Does the family copy whole mip levels of images, and nothing less? Pure. */
+bool bf_family_copies_whole(const VkQueueFamilyProperties *family);
+
 /* The real index for one that a program names; sentinels (IGNORED, EXTERNAL, FOREIGN) and indices
  * outside the map come back unchanged. */
 uint32_t bf_family_real(const struct bf_family_map *map, uint32_t shown);

@@ -22,6 +22,7 @@
        uint32_t queues_per_family, struct bf_family_map *map),                                     \
       (real, count, mode, queues_per_family, map))                                                 \
     F(uint32_t, bf_family_real, (const struct bf_family_map *map, uint32_t shown), (map, shown))   \
+    F(bool, bf_family_copies_whole, (const VkQueueFamilyProperties *family), (family))             \
     F(bool, bf_family_same_real, (const struct bf_family_map *map, uint32_t a, uint32_t b),        \
       (map, a, b))                                                                                 \
     F(void, bf_placement_add_spares,                                                               \

@@ -30,6 +30,7 @@ struct bf_gpu_engine {
     VkDeviceQueueCreateFlags flags;
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
+    bool copies_whole;                        /* whole mip levels of images, and nothing less */
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     float queue_priority;                     /* of pQueuePriorities; 0: unknown */
     uint32_t least; /* only command queues of this BfQueuePriority and above come here */

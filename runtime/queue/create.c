@@ -17,8 +17,9 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 
-/* How well a family with these flags suits the type: 0 not at all, else the more specialised the
- * better. */
+/* How well a family with these flags suits the type: 0 not at all, since there is work of the type
+ * that it can't do, else the more specialised the better. Families need not nest: one that draws may
+ * not compute. Copies are implied by both. */
 static int family_fitness(BfQueueType type, VkQueueFlags flags)
 {
     const VkQueueFlags graphics = VK_QUEUE_GRAPHICS_BIT, compute = VK_QUEUE_COMPUTE_BIT;
@@ -27,7 +28,7 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
                                  VK_QUEUE_OPTICAL_FLOW_BIT_NV;
     switch (type) {
     case BF_QUEUE_TYPE_DIRECT:
-        return (flags & graphics) && (flags & compute) ? 2 : flags & graphics ? 1 : 0;
+        return (flags & graphics) && (flags & compute);
     case BF_QUEUE_TYPE_COMPUTE:
         return !(flags & compute) ? 0 : flags & graphics ? 1 : 2;
     default:
@@ -39,6 +40,11 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
             return 2;
         return flags & VK_QUEUE_TRANSFER_BIT ? 3 : 0;
     }
+}
+
+static int engine_fitness(const struct bf_engine *engine, BfQueueType type)
+{
+    return engine->base.copies_whole ? 0 : family_fitness(type, engine->base.family_flags);
 }
 
 /* A present may block whoever shares the VkQueue. Has it presented, or is it the one that the
@@ -103,7 +109,7 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
             .not_outside = !atomic_load(&engine->outside.count),
             .unraised = wants_realtime || global <= VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR ||
                         (wants_high && !realtime),
-            .fitness = family_fitness(info->type, engine->base.family_flags),
+            .fitness = engine_fitness(engine, info->type),
             .no_present = !engine_may_present(scheduler, engine),
             .preference = wants_high ? engine_preference(engine) : 0,
             .load = engine->vkqueues + atomic_load(&engine->command_queues),

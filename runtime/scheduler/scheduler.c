@@ -39,6 +39,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
     engine->base.flags = from->flags;
     engine->base.family_flags = from->family_flags;
     engine->base.timestamp_bits = from->timestamp_bits;
+    engine->base.copies_whole = from->copies_whole;
     engine->base.global_priority = from->global_priority;
     engine->base.queue_priority = from->queue_priority;
     engine->base.least = from->least;

@@ -145,6 +145,7 @@ struct bf_engine_info {
     VkDeviceQueueCreateFlags flags;
     VkQueueFlags family_flags;
     uint32_t timestamp_bits;
+    bool copies_whole;                        /* whole mip levels of images, and nothing less */
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     float queue_priority;                     /* 0: unknown */
     uint32_t least; /* BfQueuePriority, of command queues that may come here */

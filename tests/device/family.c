@@ -79,6 +79,10 @@ static const struct {
      {{0, G | C | T, 16}, {1, C | T, 16}, {2, OPTICAL_FLOW | T, 1}, {1, T, 16}}},
     /* Graphics without compute can't stand in for a compute engine, but can copy. */
     {"no compute at all", 16, {{G | T, 1, 0}}, {{0, G | T, 16}, {0, T, 16}}},
+    {"compute elsewhere",
+     16,
+     {{G | T, 1, 0}, {G | C | T, 2, 0}},
+     {{0, G | T, 16}, {1, G | C | T, 16}, {1, C | T, 16}, {0, T, 16}}},
     {"compute alone", 16, {{C | T, 1, 0}}, {{0, C | T, 16}, {0, T, 16}}},
     /* TRANSFER may go unsaid where graphics or compute is: it is implied. */
     {"transfer implied", 16, {{G | C, 1, 0}}, {{0, G | C, 16}, {0, C | T, 16}, {0, T, 16}}},

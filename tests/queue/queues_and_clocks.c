@@ -4,6 +4,8 @@
  * buffers.) */
 #include "support/fixture.h"
 
+#include "support/lines.h"
+
 #include <time.h>
 
 /* --------------------------------------------------------------------- 71, 72: a lost device -- */
@@ -367,4 +369,51 @@ TEST(behaviour_74_queues_without_timestamps_say_so)
     assert_success(bfGetQueueTimestampFrequency(make_queue(&f, BF_QUEUE_TYPE_DIRECT), &frequency));
     assert_int_equal(frequency, 100000000);
     fixture_close(&f);
+}
+
+/* Families need not nest. With all of them, and with the queues of one alone, each type comes to one
+ * that can do all of its work, or is refused. */
+TEST(behaviour_73_a_queue_comes_to_a_family_that_can_do_its_work)
+{
+    if (!fixture_is_icd())
+        skip(); /* the device is as it is */
+    /* Families: universal, graphics, compute, copies of whole mip levels, compute. UINT32_MAX: none;
+     * 2 is also the other compute family, and the layer's for copies, which they back. */
+    static const struct {
+        uint32_t family, direct, compute, copy;
+    } cases[] = {
+        {UINT32_MAX, 0, 2, 2},
+        {0, 0, 0, 0},
+        {1, UINT32_MAX, UINT32_MAX, 1},
+        {2, UINT32_MAX, 2, 2},
+        {3, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint32_t expected[] = {cases[i].direct, cases[i].compute, cases[i].copy};
+        const struct fixture_options options = {.environment = "SHAPE=apart",
+                                                .family = cases[i].family};
+        struct fixture f;
+        fixture_open(&f, &options);
+        for (uint32_t k = 0; k < 3; k++) {
+            const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[k]};
+            BfQueue queue = NULL;
+            lines_begin();
+            VkResult result = bfCreateQueue(f.bf, &info, &queue);
+            uint32_t lines = lines_end(NULL, 0), family = UINT32_MAX;
+            if (queue)
+                family = bfGetQueueFamilyIndex(queue);
+            if (queue && family >= 4)
+                family = 2;
+            if (family != expected[k] || lines != (queue == NULL) ||
+                (!queue && result != VK_ERROR_FEATURE_NOT_PRESENT))
+                fail_msg("case %zu, type %u: family %d, result %d", i, k, (int)family, result);
+            if (queue) {
+                execute(queue, write_word(&f, queue, k, 5));
+                await_idle(queue);
+                assert_int_equal(read_word(&f, k), 5);
+            }
+            bfDestroyQueue(queue);
+        }
+        fixture_close(&f);
+    }
 }

@@ -292,3 +292,58 @@ FIXTURE_TEST(behaviour_32_calls_on_one_queue_follow_each_other)
     for (uint32_t i = 0; i <= STEPS; i++)
         assert_int_equal(read_word(f, i), 3);
 }
+
+/* The first example of the document on multi-engine synchronization, with its fence values: geometry
+ * and textures are copied, a pre-pass drawn, light computed, the picture drawn; the copy of the
+ * textures may overlap pre-pass and light, which come though it is held up. Each step adds to what
+ * the steps before it have left; submitted in the document's order, and backwards. */
+TEST(the_first_example_of_the_document)
+{
+    enum { GEOMETRY, TEXTURES, PREPASS, LIGHT, DRAWN_LIGHT, DRAWN_TEXTURES };
+    for (uint32_t backwards = 0; backwards < 2; backwards++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfQueue copies = make_queue(&f, BF_QUEUE_TYPE_COPY);
+        BfQueue render = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfQueue compute = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+        BfFence copied = make_fence(&f, 0), rendered = make_fence(&f, 0);
+        BfFence computed = make_fence(&f, 0), slow = make_fence(&f, 0), shown = make_fence(&f, 0);
+        for (uint32_t engine = 0; engine < 3; engine++) {
+            switch (backwards ? 2 - engine : engine) {
+            case 0:
+                execute(copies, write_word(&f, copies, GEOMETRY, 7));
+                queue_signal(copies, copied, 101);
+                queue_wait(copies, slow, 1); /* the textures take their time */
+                execute(copies, write_word(&f, copies, TEXTURES, 9));
+                queue_signal(copies, copied, 102);
+                break;
+            case 1:
+                queue_wait(render, copied, 101);
+                execute(render, copy_word(&f, render, GEOMETRY, PREPASS));
+                queue_signal(render, rendered, 201);
+                queue_wait(render, computed, 301);
+                queue_wait(render, copied, 102);
+                execute(render, copy_word(&f, render, LIGHT, DRAWN_LIGHT));
+                execute(render, copy_word(&f, render, TEXTURES, DRAWN_TEXTURES));
+                queue_signal(render, shown, 1);
+                break;
+            default:
+                queue_wait(compute, rendered, 201);
+                execute(compute, copy_word(&f, compute, PREPASS, LIGHT));
+                queue_signal(compute, computed, 301);
+            }
+        }
+        await_fence(computed, 301);
+        fixture_settle(&f);
+        assert_value(copied, 101);
+        assert_value(shown, 0);
+        assert_int_equal(read_word(&f, DRAWN_LIGHT), 0);
+        cpu_signal(slow, 1);
+        await_fence(shown, 1);
+        assert_value(copied, 102);
+        assert_value(rendered, 201);
+        assert_int_equal(read_word(&f, DRAWN_LIGHT), 7);
+        assert_int_equal(read_word(&f, DRAWN_TEXTURES), 9);
+        fixture_close(&f);
+    }
+}
