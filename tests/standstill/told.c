@@ -148,11 +148,22 @@ TOLD_TEST(test_circle_of_fences)
     }
 }
 
-/* A packet that the GPU doesn't finish, and one of another queue behind it. */
+/* A packet that the GPU doesn't finish, another one that goes in the same call, and one of another queue
+ * behind them. */
 TOLD_TEST(test_stuck_packet)
 {
     VkSemaphore done = vulkan_timeline(w->device, 0);
-    VkCommandBuffer commands = device_begin(w, 0, 0);
+    VkCommandBuffer commands = device_begin(w, 0, 0), more = device_store(w, 0, 0, 7);
+    const VkCommandBufferSubmitInfo buffers[2] = {
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = commands},
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = more}};
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = done,
+                                          .value = 1,
+                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo2 infos[2] = {
+        {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffers[0]},
+        {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffers[1],
+         .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &signal}};
     name(w, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)commands, "shadows");
     vkCmdBeginDebugUtilsLabelEXT(
         commands, &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "sun"});
@@ -165,7 +176,7 @@ TOLD_TEST(test_stuck_packet)
     vkQueueBeginDebugUtilsLabelEXT(
         w->queues[0][1],
         &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "frame"});
-    assert_submitted(w->queues[0][1], .commands = commands, .signal = done, .signal_value = 1);
+    assert_success(vkQueueSubmit2(w->queues[0][1], 2, infos, VK_NULL_HANDLE));
     vkQueueEndDebugUtilsLabelEXT(w->queues[0][1]);
     assert_submitted(w->queues[0][0], .wait = done, .wait_value = 1);
     told_expect(
