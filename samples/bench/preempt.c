@@ -15,18 +15,20 @@
 #define START_SHARE  (1 / 20.0)
 #define LEFT_SHARE   0.9
 #define FAIR_PERCENT 10.0
+#define CALLER_NS    10.0 /* what the clock may hide */
 
-#define ROW_START "high behind 100 packets of 0.2 ms, quiet for 10 ms"
-#define ROW_QUIET "the same, quiet for 1 s"
-#define ROW_SHARE "time that high leaves, used by low"
-#define ROW_FAIR  "16 low queues: most less least executed"
-#define ROW_ALONE "one priority: 100 packets until complete"
-#define DEVICE    "the device: "
+#define ROW_START  "high behind 100 packets of 0.2 ms, quiet for 10 ms"
+#define ROW_QUIET  "the same, quiet for 1 s"
+#define ROW_SHARE  "time that high leaves, used by low"
+#define ROW_FAIR   "16 low queues: most less least executed"
+#define ROW_ALONE  "one priority: 100 packets until complete"
+#define ROW_CALLER "one priority: a packet's caller (left: preemption=off)"
+#define DEVICE     "the device: "
 
 #define ROWS(prefix_)                                                                              \
     prefix_ ROW_START, prefix_ ROW_QUIET, prefix_ ROW_SHARE, prefix_ ROW_FAIR, prefix_ ROW_ALONE
 
-static const char *const required[] = {ROWS(""), ROWS(DEVICE), NULL};
+static const char *const required[] = {ROWS(""), ROW_CALLER, ROWS(DEVICE), NULL};
 
 static const char *const timed[] = {"BELFRY_ICD_SHAPE=q1", "BELFRY_ICD_DISPATCH_US=200", NULL};
 
@@ -83,6 +85,11 @@ static int preempt_run(const struct bench_options *options, struct bench_report 
         return SAMPLE_EXIT_NO_DEVICE;
     }
     rows(report, NULL);
+    bench_part_run_on_icd("preempt-caller", BENCH_BELFRY, bench_icd_free, &found);
+    if (found.reason[0])
+        bench_row_skip(report, ROW_CALLER, "%s", found.reason);
+    else
+        bench_row_cost(report, ROW_CALLER, "ns", found.plain, found.belfry, found.count, CALLER_NS);
     rows(report, options);
     bench_note(report, "rows without 'the device': the test driver, whose dispatches take 0.2 ms");
     return SAMPLE_EXIT_DONE;

@@ -24,6 +24,9 @@
 #define SHARE_PIECES 5u /* packets' worth of a packet of the high queue */
 #define SHARE_FLOOD  (SHARE_NS / PREEMPT_PACKET_NS + PREEMPT_FLOOD)
 
+#define CALLER_BURSTS 64u
+#define CALLER_BURST  64u
+
 #define FAIR_FLOOD 100u /* packets of each low queue */
 #define FAIR_EACH  2000000u
 
@@ -39,7 +42,8 @@ struct program {
     struct side side;
     struct side_filler filler;
     VkCommandBuffer packet;
-    BfDevice device; /* NULL: the plain driver */
+    BfDevice device;  /* NULL: the plain driver */
+    bool unpreempted; /* with the setting preemption=off */
     struct stream high, lows[PREEMPT_LOWS];
     uint32_t low_count;
     struct bench_found *found;
@@ -116,12 +120,14 @@ static void stream_close(struct program *p, struct stream *stream)
 static bool program_open(struct program *p, enum bench_side which, const char *gpu, uint32_t fills,
                          BfQueuePriority high, uint32_t lows, struct bench_found *found)
 {
-    *p = (struct program){.low_count = lows, .found = found};
+    const bool unpreempted = p->unpreempted;
+    *p = (struct program){.low_count = lows, .unpreempted = unpreempted, .found = found};
     if (!side_open(&p->side, BENCH_PLAIN, gpu, 1, found) || !packet_record(p, fills))
         return false;
     if (which == BENCH_BELFRY) {
         const BfAttachQueue queue = {.queue = p->side.queues[0],
                                      .queueFamilyIndex = p->side.family};
+        const BfSetting off = {.pKey = "preemption", .pValue = "off"};
         const BfAttachInfo info = {
             .sType = BF_STRUCTURE_TYPE_ATTACH_INFO,
             .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
@@ -131,6 +137,8 @@ static bool program_open(struct program *p, enum bench_side which, const char *g
             .device = p->side.device,
             .queueCount = 1,
             .pQueues = &queue,
+            .settingCount = p->unpreempted,
+            .pSettings = &off,
             .sharesNothing = VK_TRUE,
         };
         if (!attached_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found))
@@ -235,6 +243,21 @@ static void sleep_until(uint64_t ns)
 /* A repetition of a part by one program; what it returns means nothing once `found` has a reason. */
 typedef double (*measure_fn)(struct program *p);
 
+/* Fills `found` of both. */
+static void turns_take(struct program programs[2], uint32_t repetitions, measure_fn measure)
+{
+    struct bench_found *found = programs[0].found;
+    for (uint32_t i = 0; i < repetitions + WARMUPS && !found->reason[0]; ++i) {
+        for (uint32_t turn = 0; turn < 2 && !found->reason[0]; ++turn) {
+            uint32_t which = (i + turn) % 2;
+            double value = measure(&programs[which]);
+            if (i >= WARMUPS)
+                (which ? found->belfry : found->plain)[i - WARMUPS] = value;
+        }
+    }
+    found->count = repetitions;
+}
+
 /* Fills `found`. The programs take turns. */
 static void part_compare(const struct bench_options *options, BfQueuePriority high, uint32_t lows,
                          uint32_t repetitions, measure_fn measure, struct bench_found *found)
@@ -251,15 +274,8 @@ static void part_compare(const struct bench_options *options, BfQueuePriority hi
     for (int which = 0; which < 2 && open; ++which)
         open = program_open(&programs[which], which ? BENCH_BELFRY : BENCH_PLAIN, options->gpu,
                             fills, high, lows, found);
-    for (uint32_t i = 0; open && i < repetitions + WARMUPS && !found->reason[0]; ++i) {
-        for (uint32_t turn = 0; turn < 2 && !found->reason[0]; ++turn) {
-            uint32_t which = (i + turn) % 2;
-            double value = measure(&programs[which]);
-            if (i >= WARMUPS)
-                (which ? found->belfry : found->plain)[i - WARMUPS] = value;
-        }
-    }
-    found->count = repetitions;
+    if (open)
+        turns_take(programs, repetitions, measure);
     program_close(&programs[1]);
     program_close(&programs[0]);
 }
@@ -406,4 +422,38 @@ void preempt_alone(const struct bench_options *options, enum bench_side side,
 {
     (void)side;
     part_compare(options, BF_QUEUE_PRIORITY_NORMAL, 1, REPETITIONS, alone_measure, found);
+}
+
+/* ns a packet; both queues have work, as far as a driver lets them that ends it in the call. */
+static double caller_measure(struct program *p)
+{
+    double ns[CALLER_BURSTS];
+    VkResult result = VK_SUCCESS;
+    for (uint32_t b = 0; b < CALLER_BURSTS; ++b) {
+        uint64_t begin = bench_now();
+        for (uint32_t i = 0; i < CALLER_BURST && result >= 0; ++i)
+            result = execute(p, i % 2 ? &p->high : &p->lows[0], p->side.commands, 1);
+        ns[b] = (double)(bench_now() - begin) / CALLER_BURST;
+        if (result >= 0)
+            result = await_lows(p);
+        if (result >= 0)
+            result = await(p, &p->high);
+    }
+    attached_worked(result, "bursts", p->found);
+    return bench_spread(ns, CALLER_BURSTS).median;
+}
+
+void preempt_caller(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found)
+{
+    struct program programs[2] = {[0].unpreempted = true};
+    bool open = true;
+    (void)side;
+    for (int which = 0; which < 2 && open; ++which)
+        open = program_open(&programs[which], BENCH_BELFRY, options->gpu, 0,
+                            BF_QUEUE_PRIORITY_NORMAL, 1, found);
+    if (open)
+        turns_take(programs, REPETITIONS, caller_measure);
+    program_close(&programs[1]);
+    program_close(&programs[0]);
 }

@@ -35,5 +35,9 @@ void preempt_fair(const struct bench_options *options, enum bench_side side,
 /* Both queues of one priority: in ms, until a flood is complete. */
 void preempt_alone(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found);
+/* The same two queues, both on Belfry, `plain` with the setting preemption=off: the caller's ns for a
+ * packet, in bursts. */
+void preempt_caller(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found);
 
 #endif

@@ -472,6 +472,7 @@ static const struct bench_part parts[] = {
     {"preempt-share", preempt_share},
     {"preempt-fair", preempt_fair},
     {"preempt-alone", preempt_alone},
+    {"preempt-caller", preempt_caller},
 };
 
 const struct bench_part *bench_part_find(const char *name)
