@@ -4,9 +4,14 @@
 #include "doorbell/user_mode.h"
 
 #include <dirent.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define RING 64
 
@@ -68,6 +73,49 @@ FIXTURE_TEST(every_type_of_queue_takes_work_by_ring)
         assert_int_equal(read_word(f, (uint32_t)i), 9);
         user_mode_close(&u);
     }
+}
+
+/* In a process of its own, which is left as it stands: 0, the first check that failed, or 77. */
+static int without_memfd(void)
+{
+    struct sock_filter lines[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof(lines) / sizeof(*lines), lines};
+    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
+                                    .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT};
+    BfUserModeSubmissionCaps caps;
+    BfNodeMetadataFlags flags = 1;
+    BfQueue queue;
+    struct fixture f;
+    fixture_open(&f, NULL);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
+        return 77;
+    if (bfGetUserModeSubmissionCaps(f.bf, &caps) != VK_ERROR_FEATURE_NOT_PRESENT)
+        return 1;
+    if (bfGetNodeMetadata(f.bf, direct, &flags) != VK_SUCCESS || flags != 0)
+        return 2;
+    if (bfCreateQueue(f.bf, &info, &queue) != VK_ERROR_FEATURE_NOT_PRESENT)
+        return 3;
+    make_queue(&f, direct); /* as ever */
+    return 0;
+}
+
+TEST(without_memfd_queues_are_the_ordinary_ones_alone)
+{
+    const pid_t child = fork();
+    int status;
+    if (child == 0)
+        _exit(without_memfd());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* The handlers of signals are the program's: none runs on the doorbell thread. */
