@@ -294,3 +294,26 @@ TEST(test_the_programs_own_priority_is_refused)
     w.device = VK_NULL_HANDLE;
     world_close(&w);
 }
+
+/* PL-4: three queues on two VkQueues. */
+TEST(test_queues_share_by_priority)
+{
+    struct device w;
+    static const float priorities[] = {0.5f, 1, 0.5f};
+    const VkDeviceQueueCreateInfo queues = {VK_TYPE(DEVICE_QUEUE_CREATE_INFO), .queueCount = 3,
+                                            .pQueuePriorities = priorities};
+    const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queues};
+    assert_success(world_instance(&w, "SHAPE=q2"));
+    assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
+    for (uint32_t i = 0; i < 3; i++) {
+        VkQueue queue;
+        uint32_t global;
+        float priority;
+        vkGetDeviceQueue(w.device, 0, i, &queue);
+        const struct bf_gpu_engine *engine = &((struct bf_queue *)queue)->engine->base;
+        assert_true(w.icd.priorities(0, engine->index, &global, &priority));
+        assert_true(priority == priorities[i]);
+    }
+    world_close(&w);
+}
