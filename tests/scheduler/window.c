@@ -306,6 +306,77 @@ FIXTURE_TEST(who_waits_for_the_device_waits_for_what_is_held)
     assert_int_equal(read_word(f, FLOOD - 1), FLOOD);
 }
 
+static uint64_t depth_of(struct fixture *f, uint32_t queue)
+{
+    return f->icd.queue_depth(0, queue);
+}
+
+/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline, 0:
+ * none. */
+static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
+                   uint64_t signal)
+{
+    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
+                                         .value = wait,
+                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
+                                           .value = signal,
+                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                .commandBuffer =
+                                                    write_word_in(f, 0, queue, queue + 1)};
+    const VkSubmitInfo2 info = {
+        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait != 0,
+        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != 0,
+        .pSignalSemaphoreInfos = &signals};
+    assert_success(vkQueueSubmit2(f->queues[0][queue], 1, &info, VK_NULL_HANDLE));
+}
+
+/* On two VkQueues with windows: a packet that waits for the other one's goes when the value is there, or
+ * somebody waits for the device's idleness. */
+FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    struct thread waiter = {0};
+    VkSemaphore timeline = make_timeline(f, 0);
+    BfQueue lows[2];
+    for (int i = 0; i < 4; i++) /* two on either of them */
+        if (i < 2)
+            high_of(f);
+        else
+            lows[i - 2] = low_of(f);
+    for (uint64_t round = 1; round <= 2 && f->layered; round++) {
+        f->icd.pause();
+        submit(f, 1, timeline, 0, round);
+        submit(f, 0, timeline, round, 0);
+        assert_int_equal(depth_of(f, 1), 1);
+        assert_int_equal(depth_of(f, 0), 0);
+        if (round == 1)
+            assert_true(f->icd.step(0, 1));
+        else
+            thread_start(&waiter, wait_idle, f->device);
+        while (depth_of(f, 0) == 0)
+            sched_yield();
+        f->icd.resume();
+        assert_success(vkQueueWaitIdle(f->queues[0][0]));
+        drain(f, 2);
+    }
+    if (f->layered)
+        thread_join(&waiter);
+    BfFence fence = make_fence(f, 0);
+    f->icd.pause();
+    execute(lows[0], write_word(f, lows[0], 0, 1));
+    queue_signal(lows[0], fence, 1);
+    queue_wait(lows[1], fence, 1);
+    execute(lows[1], write_word(f, lows[1], 1, 2));
+    assert_int_equal(depth_of(f, 0) + depth_of(f, 1), 1);
+    assert_true(f->icd.step(0, depth_of(f, 1)));
+    f->icd.quiesce();
+    while (depth_of(f, 0) + depth_of(f, 1) == 0)
+        sched_yield();
+    drain(f, 2);
+}
+
 /* Lost, or destroyed, while something is held. */
 FIXTURE_TEST(a_device_is_lost_with_packets_held)
 {
