@@ -9,6 +9,7 @@
 #include "doorbell/kmt_handle.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 _Static_assert((int)BF_DOORBELL_CONNECTED == BF_DOORBELL_STATUS_CONNECTED &&
                    (int)BF_DOORBELL_CONNECTED_NOTIFY == BF_DOORBELL_STATUS_CONNECTED_NOTIFY &&
@@ -342,6 +343,7 @@ VkResult bfNotifyWorkSubmission(const BfNotifyWorkSubmission *info)
     if (!doorbell)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_park_notify(&doorbell->thread->park);
+    bf_watch_notice(doorbell->thread->scheduler->watch);
     return VK_SUCCESS;
 }
 

@@ -151,7 +151,8 @@ static BfAbortReason entry_check(struct bf_hw_queue *hw, const BfRingEntry *entr
 {
     if (!bf_ring_entry_is_valid(entry))
         return BF_ABORT_REASON_ENTRY;
-    if (entry->progressValue && entry->progressValue <= hw->progressed)
+    if (entry->progressValue &&
+        entry->progressValue <= atomic_load_explicit(&hw->progressed, memory_order_relaxed))
         return BF_ABORT_REASON_PROGRESS_VALUE;
     BfAbortReason reason = entry_find(hw, entry, named);
     const struct bf_ring_buffer *buffer = &named->buffer;
@@ -199,8 +200,10 @@ static BfAbortReason entry_carry_out(struct bf_hw_queue *hw, struct run *run,
         if (result == VK_ERROR_VALIDATION_FAILED_EXT)
             return BF_ABORT_REASON_FENCE;
     }
-    if (result == VK_SUCCESS && entry->progressValue)
-        run->progress = hw->progressed = entry->progressValue;
+    if (result == VK_SUCCESS && entry->progressValue) {
+        run->progress = entry->progressValue;
+        atomic_store_explicit(&hw->progressed, run->progress, memory_order_release);
+    }
     return reason_of(result);
 }
 
@@ -258,6 +261,26 @@ bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
            bfGetFenceValue((BfFence)hw->done) >= hw->batches;
     bf_lock_release(&hw->lock);
     return idle;
+}
+
+bool bf_hw_queue_see(struct bf_hw_queue *hw, struct bf_hw_queue_seen *seen)
+{
+    struct bf_doorbell_thread *thread = hw->thread;
+    bf_lock_acquire(&thread->lock); /* the doorbell stays */
+    const struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
+    bool watched = doorbell && !atomic_load(&doorbell->reason) && !atomic_load(&hw->suspended) &&
+                   !atomic_load(&thread->scheduler->doorbells->asleep);
+    if (watched)
+        *seen = (struct bf_hw_queue_seen){
+            .queued = bf_doorbell_page_last_queued(&doorbell->page),
+            .read = atomic_load(&doorbell->read),
+            .written = bf_ring_written(doorbell->ring),
+            .carried = atomic_load(&hw->progressed),
+            .completed = atomic_load(&hw->progress->value),
+            .state = bf_doorbell_page_state(&doorbell->page),
+        };
+    bf_lock_release(&thread->lock);
+    return watched;
 }
 
 void bf_hw_queue_drain(struct bf_hw_queue *hw)

@@ -29,6 +29,7 @@
 
 #include "base/lock.h"
 #include "belfry/user_mode_submission.h"
+#include "doorbell/page.h"
 
 struct bf_command_queue;
 struct bf_doorbell;
@@ -40,6 +41,12 @@ struct bf_ring_buffer {
     VkCommandBuffer handle; /* NULL: no such number */
     bool simultaneous;
     uint64_t batch; /* the last that it went with; 0: none */
+};
+
+/* What the watchdog remembers of a ring that is outstanding (standstill/rings.h). */
+struct bf_hw_queue_watched {
+    uint64_t since_ns, read, carried;
+    bool told;
 };
 
 struct bf_hw_queue {
@@ -61,12 +68,21 @@ struct bf_hw_queue {
     struct bf_lock names_lock;            /* leaf lock: what entries may name */
     uint32_t buffer_count, fence_count;
     struct bf_ring_buffer *buffers;
-    struct bf_fence **fences;  /* referenced; NULL: no such number */
-    struct bf_fence *progress; /* the program's to wait for */
-    struct bf_fence *done;     /* Belfry's own: the number of the last batch that is complete */
-    uint64_t batches;          /* executions so far */
-    uint64_t progressed;       /* the greatest progress value of an entry so far */
-    bool ended;                /* an entry has ended it (HQ-3) */
+    struct bf_fence **fences;    /* referenced; NULL: no such number */
+    struct bf_fence *progress;   /* the program's to wait for */
+    struct bf_fence *done;       /* Belfry's own: the number of the last batch that is complete */
+    uint64_t batches;            /* executions so far */
+    _Atomic uint64_t progressed; /* the greatest progress value of an entry so far */
+    bool ended;                  /* an entry has ended it (HQ-3) */
+    struct bf_hw_queue_watched watched;
+};
+
+struct bf_hw_queue_seen {
+    uint64_t queued;        /* the last-queued value: whatever the program says */
+    uint64_t carried;       /* 'progressed' */
+    uint64_t completed;     /* of 'carried', as far as somebody has asked */
+    uint64_t written, read; /* entries */
+    enum bf_doorbell_state state;
 };
 
 /* queue_begins and queue_ends of struct bf_doorbell_extension. False: who reads its ring doesn't
@@ -92,6 +108,10 @@ bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some);
 
 /* The same until nothing is left; the lock is held. */
 void bf_hw_queue_drain(struct bf_hw_queue *hw);
+
+/* For the watchdog: waits for nobody who is in the driver. False: nothing is to be read of it now,
+ * since it has no doorbell, is suspended or ended, or the device sleeps. */
+bool bf_hw_queue_see(struct bf_hw_queue *hw, struct bf_hw_queue_seen *seen);
 
 /* Is what it has read so far complete, and has everything been read? The driver is asked, but nobody
  * is waited for (DT-2): while the lock is held by another, it isn't. */

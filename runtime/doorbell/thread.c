@@ -9,6 +9,7 @@
 #include "scheduler/engine.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 /* Has something been deferred that is this thread's to hand over (DT-6)? */
 static bool thread_finds_deferred(struct bf_doorbell_thread *thread, bool rung, bool thoroughly)
@@ -92,8 +93,10 @@ static void thread_read(struct bf_doorbell_thread *thread)
         hw->readers++;
         bf_lock_release(&thread->lock);
         bool some, more = bf_hw_queue_read(hw, &some);
-        if (some)
+        if (some) {
             bf_park_worked(&thread->park);
+            bf_watch_notice(thread->scheduler->watch);
+        }
         bf_lock_acquire(&thread->lock);
         hw->look = hw->look || more;
         queue_leave(thread, hw);

@@ -15,6 +15,7 @@
 #include "standstill/interrupt.h"
 #include "standstill/live.h"
 #include "standstill/names.h"
+#include "standstill/rings.h"
 #include "standstill/snapshot.h"
 #include "standstill/text.h"
 #include "trace/trace.h"
@@ -202,6 +203,8 @@ static bool standstill_look(struct bf_standstill *s)
     stands = call_watch(s, &s->watch->device_call, &active) || stands;
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
+    else
+        active = bf_rings_look(scheduler, &s->names, s->now_ns, s->least_ns) || active;
     if (stands)
         standstill_report(s, OCCASION_LOOK);
     else

@@ -52,9 +52,9 @@ static void *taker_run(void *unused)
     for (uint64_t last = 0; !atomic_load(&stress.done);) {
         const struct user_mode *u = &stress.queues[rng_below(&rng, QUEUES)];
         const BfConnectDoorbell connect = {u->doorbell.hDoorbell, 0};
-        assert_success(rng_below(&rng, 64) ? bfConnectDoorbell(&connect)
-                                           : bfSetEngineState(u->queue,
-                                                              BF_ENGINE_STATE_TRANSITION_TO_F1));
+        assert_success(rng_below(&rng, 64)
+                           ? bfConnectDoorbell(&connect)
+                           : bfSetEngineState(u->queue, BF_ENGINE_STATE_TRANSITION_TO_F1));
         while (atomic_load(&stress.rung) < last + BURST && !atomic_load(&stress.done))
             sched_yield();
         last = atomic_load(&stress.rung);
