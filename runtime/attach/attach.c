@@ -206,6 +206,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                     .engines = a.engines,
                     .queues = a.queues,
                     .serialize_submits = settings.serialize_submits,
+                    .preemption = settings.preemption,
                     .doorbell_info = bf_doorbell_info_of(&settings),
                     .shares_memory = !info->sharesNothing,
                     .observer = bf_access_observer(check),

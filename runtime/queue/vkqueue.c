@@ -231,7 +231,8 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
                           : BF_OUTCOME_BY_PACKET;
     bf_label_enter(engine, queue->labels);
     bool shared = atomic_load_explicit(&engine->shared, memory_order_relaxed);
-    bool watched = bf_watch_witnesses(engine) && count; /* WD-2 */
+    bool watched = count && (bf_watch_witnesses(engine) ||         /* WD-2 */
+                             atomic_load(&engine->preempt.asked)); /* PE-2 */
     if (!shared && !watched) {
         *result = bf_driver_submit(engine, count, infos, fence);
         return BF_OUTCOME_DONE;
@@ -262,7 +263,8 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
     if (watched) {
         atomic_store_explicit(&engine->base.issued_epoch, epoch, memory_order_release);
-        bf_watch_batch(engine, queue, last, epoch);
+        if (bf_watch_witnesses(engine))
+            bf_watch_batch(engine, queue, last, epoch);
     }
     *result = bf_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
@@ -288,6 +290,7 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
     /* The loss is checked last: packets that a lost device drops count as accepted, and must
      * release nothing to a driver that may still run. */
     bool done = !bf_queue_has_backlog(queue) && atomic_load(&engine->outside.count) == 0 &&
+                atomic_load(&engine->preempt.under_way) == 0 &&
                 direct_ready(queue, count, infos, &direct) &&
                 !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;

@@ -56,6 +56,7 @@
 #include "gpu/engine.h"
 #include "log/log.h"
 #include "scheduler/outside.h"
+#include "scheduler/preempt.h"
 #include "scheduler/queue.h"
 #include "scheduler/window.h"
 
@@ -84,6 +85,7 @@ struct bf_engine {
      * longer so when the last command queue has left a VkQueue that it shared with one queue. */
     _Atomic bool shared;
     _Atomic bool takes_queues; /* epoch, barrier and waited are there */
+    _Atomic uint32_t binds;    /* sparse binds on the queues' lists */
     _Atomic bool unfed; /* command queues' packets are held: it may hang (standstill/tdr.h) */
     /* The epoch from which on it is known what the GPU is busy with (WD-2). */
     _Atomic uint64_t witnessed_from;
@@ -103,7 +105,8 @@ struct bf_engine {
     _Atomic bool presenting;
     _Atomic uint32_t presents_beside; /* presents in the driver without the lock */
 
-    struct bf_window window; /* of lower queues; under the lock */
+    struct bf_window window;   /* of lower queues; under the lock */
+    struct bf_preempt preempt; /* requests (scheduler/preempt.h) */
 
     struct bf_label *labels; /* open on the VkQueue (scheduler/label.h); under the lock */
 

@@ -77,6 +77,7 @@ struct bf_packet {
     /* For the queue's log, if it has one: */
     uint64_t called_ns; /* time of the program's call */
     bool was_held;
+    bool was_preempted; /* a request has held it */
     uint8_t log_when;   /* of its waits: enum bf_log_when */
     bool log_noted;     /* a BF_PACKET_SIGNAL or _WAIT that has been noted */
     uint32_t log_slots; /* slots of its entries (log/writer.h) */

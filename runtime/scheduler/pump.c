@@ -163,7 +163,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
                 return;
             }
         }
-        if (!bf_window_admits(engine, queue, packet)) {
+        if (bf_preempt_holds(engine, queue, packet) || !bf_window_admits(engine, queue, packet)) {
             packet->was_held = true;
             bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_WINDOW);
             bf_signpost_announce(&engine->progress);
@@ -192,7 +192,18 @@ static bool batch_is_closed(const struct bf_engine *engine)
            last->kind == BF_PACKET_BIND_SPARSE || last->kind == BF_PACKET_FENCE;
 }
 
-/* Gathers a batch: queues of higher levels first, and queues of one level in turn. */
+/* PE-5: a queue's sparse bind that is its first packet. */
+static void engine_gather_bind(struct bf_engine *engine, uint64_t *engines)
+{
+    for (uint32_t i = 0; i < engine->queue_count && engine->batch_count == 0; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        const struct bf_packet *first = queue_first_packet(queue);
+        if (first && first->kind == BF_PACKET_BIND_SPARSE)
+            engine_gather_from(engine, queue, engines);
+    }
+}
+
+/* Gathers a batch: sparse binds first, queues of higher levels first, and queues of one level in turn. */
 static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
@@ -203,6 +214,8 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     bf_lock_acquire(&engine->batch_lock);
     bf_window_look(engine);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    if (atomic_load_explicit(&engine->binds, memory_order_relaxed))
+        engine_gather_bind(engine, engines);
     for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
         struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
         if (bf_queue_has_backlog(queue) && (!top || bf_window_is_highest(engine, queue)))
@@ -286,6 +299,8 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)
         bf_vkfence_handed_over(scheduler, packet->fence);
+    if (packet->kind == BF_PACKET_BIND_SPARSE)
+        atomic_fetch_sub(&engine->binds, 1);
     if (!listed)
         bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
@@ -398,7 +413,7 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
     if (!engine->base.epoch)
         return epoch;
     bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
-    bool witnessed = bf_watch_witnesses(engine);
+    bool witnessed = bf_watch_witnesses(engine) || atomic_load(&engine->preempt.asked); /* PE-2 */
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
         if (!packet_is_for_driver(packet))

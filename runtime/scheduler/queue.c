@@ -40,6 +40,8 @@ static void queue_prepare(struct bf_queue *queue, struct bf_packet *first)
     bool logged = bf_log_is_enabled(queue->log);
     for (struct bf_packet *p = first; p; p = p->next) {
         bf_packet_take_targets(p);
+        if (p->kind == BF_PACKET_BIND_SPARSE)
+            atomic_fetch_add(&queue->engine->binds, 1);
         bf_watch_appended(queue, p);
         if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* the caller has set these */
             continue;

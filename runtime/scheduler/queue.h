@@ -64,7 +64,8 @@ struct bf_queue {
     uint64_t served_ns;    /* of GPU time it has been given by windows */
     uint64_t gathered;     /* bf_window.gathers when it was looked at last */
 
-    _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
+    _Atomic bool preempted; /* the first packet is held by a request (PE-1) */
+    _Atomic bool blocked;   /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;
 
     struct bf_last_submission last_submission; /* on shared engines */

@@ -149,6 +149,7 @@ static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
 
 VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
 {
+    scheduler->preemption = info->preemption;
     if (info->serialize_submits)
         scheduler->submit_lock = &scheduler->submit_lock_storage;
     scheduler->seen_outside = info->shares_memory;
@@ -205,6 +206,7 @@ void bf_scheduler_stop(struct bf_scheduler *scheduler)
 {
     bf_wakers_finish(scheduler); /* which may start watchers */
     bf_watchers_finish(scheduler);
+    bf_preempters_finish(scheduler);
     /* Applies signals that are complete, for which other processes may wait. Here nothing is
      * started any more. */
     struct bf_effects effects = {0};

@@ -99,7 +99,7 @@ struct bf_scheduler {
     _Atomic bool defers;       /* packets may have been deferred (scheduler/deferral.h) */
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
-    _Atomic uint32_t windows;  /* engines with windows (scheduler/window.h) */
+    _Atomic uint32_t windows;  /* engines with windows, and preemption requests (PW-7, PE-1) */
     _Atomic bool costs_frozen; /* nothing more is learnt of what packets cost */
     _Atomic bool lost;
     BfDeviceRemovedReason removed_reason; /* set before loss_announced */
@@ -114,6 +114,7 @@ struct bf_scheduler {
     uint64_t leave_ns;                /* L-7 */
     _Atomic(struct bf_thread *) left; /* those threads */
 
+    bool preemption;             /* the setting */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
 
@@ -167,6 +168,7 @@ struct bf_scheduler_info {
     const struct bf_engine_info *engines;
     const struct bf_queue_info *queues;
     bool serialize_submits;
+    bool preemption;              /* the setting */
     bool shares_memory;           /* memory may be exported or imported unseen (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
     bool timed;                   /* it ends what hangs on command queues' engines */

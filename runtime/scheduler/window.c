@@ -55,7 +55,7 @@ static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
             top = i;
         }
     }
-    if (levels < 2)
+    if (levels < 2 || !engine->scheduler->preemption)
         top = BF_LEVEL_NONE;
     uint8_t before = atomic_exchange(&window->top, top);
     if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
@@ -227,7 +227,7 @@ void bf_window_look(struct bf_engine *engine)
     window->overdue = window_find_overdue(engine);
 }
 
-static uint8_t packet_level(const struct bf_queue *queue, const struct bf_packet *packet)
+uint8_t bf_window_packet_level(const struct bf_queue *queue, const struct bf_packet *packet)
 {
     uint8_t level = atomic_load(&packet->level), own = atomic_load(&queue->level);
     if (atomic_load(&packet->passes_outside))
@@ -239,7 +239,8 @@ static uint8_t packet_level(const struct bf_queue *queue, const struct bf_packet
 static uint8_t queue_level(struct bf_queue *queue)
 {
     bf_lock_acquire(&queue->lock);
-    uint8_t level = queue->head ? packet_level(queue, queue->head) : atomic_load(&queue->level);
+    uint8_t level =
+        queue->head ? bf_window_packet_level(queue, queue->head) : atomic_load(&queue->level);
     bf_lock_release(&queue->lock);
     return level;
 }
@@ -281,7 +282,7 @@ static bool window_limits(struct bf_engine *engine, const struct bf_queue *queue
                           const struct bf_packet *packet)
 {
     return packet->kind == BF_PACKET_EXECUTE && engine->base.epoch &&
-           packet_level(queue, packet) <
+           bf_window_packet_level(queue, packet) <
                atomic_load_explicit(&engine->window.top, memory_order_relaxed) &&
            bf_deferral_may(engine->scheduler);
 }
@@ -351,8 +352,8 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
     bool admitted = !packet->windowed;
     if (packet->windowed) {
         packet->cost_ns = bf_cost_estimate(&queue->cost);
-        uint64_t limit = window_limit(window, packet_level(queue, packet));
-        bool open = atomic_load(&window->closed) == 0 && window_waits_are_over(engine, queue);
+        uint64_t limit = window_limit(window, bf_window_packet_level(queue, packet));
+        bool open = window_waits_are_over(engine, queue);
         bool overdue = queue == window->overdue;
         admitted =
             open && (overdue || (!window->full && window_has_room(window, packet->cost_ns, limit)));
@@ -435,20 +436,7 @@ void bf_window_arm(struct bf_engine *engine)
                       engine, window_deadline(engine));
 }
 
-/* ------------------------------------------------------------------- Closing, opening, flushing -- */
-
-void bf_window_close(struct bf_engine *engine)
-{
-    atomic_fetch_add(&engine->window.closed, 1);
-}
-
-uint64_t bf_window_open(struct bf_engine *engine)
-{
-    if (atomic_fetch_sub(&engine->window.closed, 1) != 1)
-        return 0;
-    atomic_store(&engine->dirty, 1);
-    return bf_engine_bit(engine);
-}
+/* -------------------------------------------------------------------------------- Flushing -- */
 
 uint64_t bf_windows_flush_queue(struct bf_queue *queue)
 {

@@ -15,7 +15,7 @@
  *        packet of which nothing is known (scheduler/cost.h) goes alone. A packet that would
  *        exceed this is held by the window; its queue is marked 'windowed', which AC-1 accepts.
  *  PW-2  Each packet of a lower queue that goes to the driver has an epoch. Where it is held by a
- *        window at least one such epoch isn't complete, or its engine is closed: so its time comes
+ *        window at least one such epoch isn't complete: so its time comes
  *        (Lemma: the GPU finishes what it has been given, Q-1).
  *  PW-3  Nobody misses that. A pump that leaves packets held by a window has the engine's waker
  *        wait for an epoch that isn't complete, before it releases the engine's lock; the waker
@@ -33,7 +33,7 @@
  *        BF_WINDOW_OVERDUE_NS, one packet goes in each such time whatever is in flight, of the one
  *        that has been held longest. So of N queues each gets one to the driver within N times
  *        BF_WINDOW_OVERDUE_NS, the time for which the waker and a packet that runs take it on the
- *        CPU aside. (A closed engine's are held nevertheless.)
+ *        CPU aside.
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
  *        so does what a present, an export, a sparse bind, a wait for idleness of the device, or a
  *        submission that can't be copied depends on. While somebody outside of the device can tell
@@ -94,7 +94,6 @@ struct bf_window {
     /* The highest level of its queues; BF_LEVEL_NONE: there are no windows. Read without the
      * lock, to tell whether a queue is a lower one. */
     _Atomic uint8_t top;
-    _Atomic uint32_t closed;       /* by so many: no lower queue's packet goes */
     uint32_t queues[BF_LEVELS];    /* on the engine, by their levels */
     uint64_t active_ns[BF_LEVELS]; /* when packets of the level were handed over last; 0: never */
 
@@ -158,11 +157,8 @@ void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
 /* Something of a higher level has been handed over; the lock is held. */
 void bf_window_note(struct bf_engine *engine, uint8_t level);
 
-/* Closes the window of the engine, and opens it again: as long as it is closed by anybody, no lower
- * queue's packet goes to the driver but those that PW-7 lets pass. Who opens it pumps the engine
- * that is returned, as a mask. Thread-safety: safe. */
-void bf_window_close(struct bf_engine *engine);
-uint64_t bf_window_open(struct bf_engine *engine);
+/* The packet's level: its queue's, or what it has inherited; BF_LEVEL_PASSES by PW-7. */
+uint8_t bf_window_packet_level(const struct bf_queue *queue, const struct bf_packet *packet);
 
 /* No window holds what the queue has by now, nor what that depends on. Returns the engines to
  * pump. */

@@ -95,6 +95,7 @@ struct bf_settings {
     enum bf_message_level messages; /* which severities are printed, or passed to the callback */
     enum bf_submit_mode submit;
     bool serialize_submits;   /* triage: one lock over all vkQueueSubmit calls of a device */
+    bool preemption;          /* of queues by others, at submissions (scheduler/preempt.h) */
     bool realtime;            /* ask the driver for one VkQueue of global priority REALTIME */
     bool high_priority;       /* and for one of HIGH */
     bool spare_queues;        /* open a VkQueue more on a family, for command queues */

@@ -183,7 +183,8 @@ static bool tdr_look(void *context, struct bf_standstill *standstill,
         if (!runs || oldest.epoch != e->epoch)
             *e = (struct tdr_engine){runs ? oldest.epoch : 0, now_ns, false};
         uint64_t passed = now_ns - e->since_ns;
-        bool feed = !runs || e->ignored || passed < delay_ns / 2;
+        bool feed =
+            !runs || e->ignored || passed < delay_ns / 2 || !scheduler->preemption; /* TD-4 */
         if (!feed && !atomic_load(&engine->unfed))
             bf_message(BF_MESSAGE_WARNING,
                        "tdr: engine %u:%u hasn't got on for %.1f s: command queues give it no more "

@@ -4,8 +4,10 @@
 #include "support/asleep.h"
 
 #include "belfry/native_fence.h"
+#include "belfry/preemption.h"
 
 static const uint32_t two[] = {2, WORLD_END};
+static const uint32_t three_of_one[] = {3, WORLD_END};
 
 /* Presentation ------------------------------------------------------------------------------- */
 
@@ -56,6 +58,84 @@ TEST(test_log_is_read_beside_a_present)
     vulkan_destroy(w.device, fence, t);
     screen_close(&w, &s);
     world_close(&w);
+}
+
+/* PE-4: nor from requesting preemption. */
+DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
+{
+    struct stuck s;
+    BfDevice device;
+    BfQueue queue;
+    BfFence done;
+    uint64_t number;
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateQueue(device, &info, &queue));
+    assert_success(bfGetPreemptionFence(queue, &done));
+    stuck_begin(w, &s);
+    assert_success(bfRequestPreemption(queue, &number));
+    assert_int_equal(bfGetFenceValue(done), number);
+    stuck_release(w, &s);
+    stuck_close(w, &s);
+    bfDestroyQueue(queue);
+}
+
+static void bind_nothing(VkQueue queue, VkSemaphore wait, uint64_t value)
+{
+    const VkTimelineSemaphoreSubmitInfo values = {VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO),
+                                                  .waitSemaphoreValueCount = 1,
+                                                  .pWaitSemaphoreValues = &value};
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO), .pNext = &values,
+                                   .waitSemaphoreCount = wait != VK_NULL_HANDLE,
+                                   .pWaitSemaphores = &wait};
+    assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
+}
+
+/* PE-5: wherever its queue is among the others; and behind what its own queue has had before it. */
+DEVICE_TEST(test_sparse_binds_go_first, "SHAPE=q1", three_of_one)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    for (uint32_t round = 0; round < 6; round++) {
+        bool behind = round >= 3;
+        struct belfry_icd_record records[4];
+        for (uint32_t i = 0; i < 3; i++) {
+            if (i != round % 3 || behind)
+                assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, i), .wait = t,
+                                 .wait_value = round + 1);
+            if (i == round % 3)
+                bind_nothing(w->queues[0][i], t, round + 1);
+        }
+        w->icd.record_start(records, 4);
+        vulkan_signal(w->device, t, round + 1);
+        assert_true(w->icd.record_stop() >= 2);
+        assert_int_equal(records[0].call == BELFRY_ICD_CALL_BIND_SPARSE, !behind);
+    }
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* PE-1: it brings along what its own queue has before it, and no others'. */
+DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
+{
+    BfDevice device;
+    BfQueue queue;
+    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateQueue(device, &info, &queue));
+    VkCommandBuffer mine = device_store(w, 0, 2, 2);
+    w->icd.pause();
+    assert_success(bfQueueExecute(queue, 1, &mine));
+    assert_success(bfRequestPreemption(queue, NULL));
+    uint64_t before = world_accepted(w);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, i));
+    assert_int_equal(world_accepted(w), before);
+    bind_nothing(w->queues[0][1], VK_NULL_HANDLE, 0);
+    assert_int_equal(world_accepted(w), before + 2);
+    w->icd.resume();
+    assert_success(vkDeviceWaitIdle(w->device));
+    assert_int_equal(world_accepted(w), before + 3);
+    bfDestroyQueue(queue);
 }
 
 static void *signal_one(void *argument)

@@ -346,6 +346,19 @@ TEST_AROUND(work_that_ends_late_goes_on, struct fixture, f, open_gpu, close_gpu,
     assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
 }
 
+/* As in Windows 7: nobody asks it before. */
+TEST_AROUND(without_preemption_nothing_is_held_back, struct fixture, f, open_gpu, close_gpu,
+            DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1 "
+                  "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false")
+{
+    BfQueue queue = make_queue_with(f, 0);
+    VkEvent stall = stall_begin(f, queue);
+    expect(" hangs: ");
+    assert_null(told_line("no more work"));
+    stall_end(f, stall);
+    await_idle(queue);
+}
+
 TEST_AROUND(a_hang_may_be_ignored, struct fixture, f, open_gpu, close_gpu,
             DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1")
 {

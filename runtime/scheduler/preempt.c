@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Preemption requests: what they hold back, when they are complete, and the threads that see to
+ * that. */
+#include "scheduler/preempt.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "scheduler/command_queue.h"
+#include "scheduler/deferral.h"
+#include "scheduler/window.h"
+#include "scheduler/scheduler.h"
+
+/* A wait in the driver is made in slices, in case a loss doesn't end it; the pause after one for
+ * which the driver had no memory. */
+#define SLICE_NS        UINT64_C(1000000000)
+#define MEMORY_SLICE_NS UINT64_C(1000000)
+
+struct bf_preempter {
+    struct bf_engine *engine;
+    struct bf_thread thread;
+    _Atomic bool stop;
+    _Atomic uint32_t turn; /* counts requests */
+};
+
+/* ------------------------------------------------------------------------------- Completion -- */
+
+/* Completes the requests that are over, or on a lost device all, of which nobody is told any more:
+ * fences have their last value. The caller holds no lock. */
+static void preempt_settle(struct bf_engine *engine)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_pending *pending = &scheduler->pending;
+    struct bf_preempt *preempt = &engine->preempt;
+    struct bf_effects effects = {0};
+    struct bf_preemption *over = NULL;
+    uint64_t completed = 0;
+    if (bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
+        completed = 0;
+    bf_lock_acquire(&pending->lock);
+    uint64_t now = bf_now_ns();
+    while (preempt->first && (preempt->first->epoch <= completed || pending->lost)) {
+        struct bf_preemption *request = preempt->first;
+        preempt->first = request->next;
+        if (!pending->lost) {
+            preempt->completed = request->number;
+            preempt->completed_epoch = completed;
+            preempt->latency_ns = now - request->begun_ns;
+            preempt->sum_of_latencies_ns += preempt->latency_ns;
+            if (preempt->greatest_latency_ns < preempt->latency_ns)
+                preempt->greatest_latency_ns = preempt->latency_ns;
+            bf_fence_signal(preempt->fence, request->number, &effects);
+        }
+        request->next = over;
+        over = request;
+        atomic_fetch_sub(&preempt->under_way, 1);
+        atomic_fetch_sub(&scheduler->windows, 1);
+    }
+    bf_lock_release(&pending->lock);
+    if (!over)
+        return;
+    while (over) {
+        struct bf_preemption *next = over->next;
+        free(over);
+        over = next;
+    }
+    atomic_store(&engine->dirty, 1);
+    effects.engines |= bf_engine_bit(engine); /* PE-3 */
+    bf_effects_run(scheduler, &effects);
+}
+
+/* The epoch that the first request waits for; false: there is none. */
+static bool preempt_next(struct bf_engine *engine, uint64_t *epoch)
+{
+    struct bf_pending *pending = &engine->scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    bool any = engine->preempt.first != NULL;
+    if (any)
+        *epoch = engine->preempt.first->epoch;
+    bf_lock_release(&pending->lock);
+    return any;
+}
+
+static void preempter_run(void *argument)
+{
+    struct bf_preempter *preempter = argument;
+    struct bf_engine *engine = preempter->engine;
+    struct bf_scheduler *scheduler = engine->scheduler;
+    while (!atomic_load(&preempter->stop)) {
+        uint64_t epoch;
+        uint32_t turn = atomic_load(&preempter->turn);
+        if (!preempt_next(engine, &epoch)) {
+            if (!atomic_load(&preempter->stop))
+                bf_futex_wait(&preempter->turn, turn, NULL);
+            continue;
+        }
+        const uint64_t leave = scheduler->leave_ns / 2;
+        VkResult result = bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, epoch,
+                                               leave < SLICE_NS ? leave : SLICE_NS);
+        if (atomic_load(&preempter->stop)) /* L-7: only this thread may be left */
+            return;
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
+            bf_futex_wait(&preempter->turn, turn, &until);
+            continue;
+        }
+        if (result != VK_SUCCESS && result != VK_TIMEOUT) {
+            bf_scheduler_lose_by(scheduler, result, "waiting for a preemption");
+            bf_scheduler_settle(scheduler);
+        }
+        preempt_settle(engine);
+    }
+}
+
+VkResult bf_preempt_prepare(struct bf_engine *engine)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_preempt *preempt = &engine->preempt;
+    if (atomic_load(&preempt->thread))
+        return VK_SUCCESS;
+    bf_lock_acquire(&scheduler->pending.sleeper_lock);
+    struct bf_preempter *preempter = atomic_load(&preempt->thread);
+    if (!preempter && (preempter = calloc(1, sizeof(*preempter))) != NULL) {
+        preempter->engine = engine;
+        if (!bf_thread_start(&preempter->thread, NULL, preempter_run, preempter)) {
+            free(preempter);
+            preempter = NULL;
+        }
+        atomic_store(&preempt->thread, preempter);
+    }
+    bf_lock_release(&scheduler->pending.sleeper_lock);
+    return preempter ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* --------------------------------------------------------------------------------- Requests -- */
+
+VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
+{
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_preempt *preempt = &engine->preempt;
+    struct bf_preemption *request = calloc(1, sizeof(*request));
+    if (!request)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    *request = (struct bf_preemption){
+        .queue = &queue->base,
+        .level = atomic_load(&queue->base.level),
+        .begun_ns = bf_now_ns(),
+    };
+    /* Nothing is accepted while the lock's holder is in a present. */
+    bool beside_present = bf_engine_enter_logs(engine);
+    bf_lock_acquire(&scheduler->pending.lock);
+    *number = request->number = ++preempt->requested;
+    request->epoch = atomic_load(&engine->base.accepted_epoch); /* PE-2 */
+    if (preempt->first)
+        preempt->last->next = request;
+    else
+        preempt->first = request;
+    preempt->last = request;
+    atomic_fetch_add(&preempt->under_way, 1);
+    atomic_fetch_add(&scheduler->windows, 1); /* PW-7 holds of this, too */
+    atomic_store(&preempt->asked, true);
+    bf_lock_release(&scheduler->pending.lock);
+    bf_engine_leave_logs(engine, beside_present);
+    preempt_settle(engine);
+    struct bf_preempter *preempter = atomic_load(&preempt->thread);
+    atomic_fetch_add(&preempter->turn, 1);
+    bf_futex_wake(&preempter->turn, 1);
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
+}
+
+bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    struct bf_preempt *preempt = &engine->preempt;
+    bool holds = false;
+    if (atomic_load(&preempt->under_way) > 0 && packet->kind == BF_PACKET_EXECUTE &&
+        bf_deferral_may(scheduler)) {
+        uint8_t level = bf_window_packet_level(queue, packet);
+        bf_lock_acquire(&scheduler->pending.lock);
+        for (struct bf_preemption *r = preempt->first; r && !holds; r = r->next)
+            holds = r->queue != queue && r->level >= level;
+        preempt->held += holds && !packet->was_preempted;
+        bf_lock_release(&scheduler->pending.lock);
+    }
+    packet->was_preempted = packet->was_preempted || holds;
+    if (atomic_load_explicit(&queue->preempted, memory_order_relaxed) != holds)
+        atomic_store(&queue->preempted, holds);
+    return holds;
+}
+
+void bf_preempters_finish(struct bf_scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_preempt *preempt = &scheduler->engines[i].preempt;
+        struct bf_preempter *preempter = atomic_load(&preempt->thread);
+        if (!preempter)
+            continue;
+        atomic_store(&preempter->stop, true);
+        atomic_fetch_add(&preempter->turn, 1);
+        bf_futex_wake(&preempter->turn, 1);
+        if (!bf_scheduler_join(scheduler, &preempter->thread))
+            continue;
+        free(preempter);
+        for (struct bf_preemption *r = preempt->first, *next; r; r = next) {
+            next = r->next;
+            free(r);
+        }
+        preempt->first = NULL;
+    }
+}

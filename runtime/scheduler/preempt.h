@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preemption requests: room is made on an engine for one command queue. What the driver has accepted
+ * can't be taken back, so an engine is preempted between submissions (the granularity of WDDM's DMA
+ * buffers): others' packets are held until what the engine has been given is over.
+ *
+ *  PE-1  While a request for a queue is under way, the engine is given no execution of another queue
+ *        but of those of a higher level. Let through are sparse binds ('paging') and what these
+ *        depend on, and whatever else no priority window holds (PW-7). So the queue's own packets, and bindings, come first; what is held
+ *        is ordered behind them, and gets its epochs when it is handed over. Nothing else of it
+ *        changes: each queue keeps its order (Q-2), and fences and progress fences the values that
+ *        they were to be set to.
+ *  PE-2  A request is complete when every submission is over that the engine had accepted when it was
+ *        made; it is made under the engine's lock, so that none is in between. From the first request
+ *        on each submission has an epoch, and before that where there is a watchdog (WD-2), or the
+ *        packet is a command queue's: what else was accepted earlier isn't waited for.
+ *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
+ *        preemption fence takes their numbers then. What they held is handed over by who completes
+ *        them: a thread of the engine's, or the call itself where nothing was under way. So nothing
+ *        is held for longer than what has been accepted takes (Q-1), whatever the requests are.
+ *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's queue
+ *        without ever having been the engine's: requests wait for no wait of a held packet's. Nor for
+ *        presents.
+ *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or none,
+ *        and never before what its own queue has had before it. It is given to the driver once, with
+ *        the values that it came with.
+ *
+ * The list is guarded by the pending lock.
+ *
+ * Proven by tests/scheduler (preempt.c) and tests/random.
+ */
+#ifndef BELFRY_SCHEDULER_PREEMPT_H
+#define BELFRY_SCHEDULER_PREEMPT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan.h>
+
+struct bf_command_queue;
+struct bf_engine;
+struct bf_fence;
+struct bf_packet;
+struct bf_preempter;
+struct bf_queue;
+struct bf_scheduler;
+
+/* A request that is under way. */
+struct bf_preemption {
+    struct bf_preemption *next;
+    const struct bf_queue *queue; /* for whom; only to be compared, it may have been destroyed */
+    uint8_t level;                /* of the queue, then (scheduler/window.h) */
+    uint64_t number, epoch, begun_ns;
+};
+
+/* Of each engine. */
+struct bf_preempt {
+    _Atomic uint32_t under_way;
+    _Atomic bool asked; /* there has been one (PE-2) */
+    struct bf_preemption *first, *last;
+    uint64_t requested, completed; /* numbers: of the last one of each */
+    uint64_t completed_epoch;      /* of the engine, when the last one completed */
+    uint64_t latency_ns, greatest_latency_ns, sum_of_latencies_ns;
+    uint64_t held;                       /* packets that requests have held back */
+    struct bf_fence *_Atomic fence;      /* NULL until it is asked for */
+    struct bf_preempter *_Atomic thread; /* likewise */
+};
+
+/* Makes the engine's thread. Errors: VK_ERROR_OUT_OF_HOST_MEMORY (no memory, no thread). The caller
+ * holds no lock. */
+VkResult bf_preempt_prepare(struct bf_engine *engine);
+
+/* Makes a request for the queue, whose engine has its fence and its thread. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. The caller holds no lock. */
+VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number);
+
+/* PE-1: does a request hold the packet, which may go otherwise? The engine's lock is held. */
+bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet);
+
+/* Ends and joins the threads; one that stays in the driver is left there (L-7). */
+void bf_preempters_finish(struct bf_scheduler *scheduler);
+
+#endif
