@@ -8,6 +8,7 @@
 
 #include <belfry/belfry.h>
 #include <belfry/native_fence.h>
+#include <belfry/preemption.h>
 
 #define BF_FUNCTIONS(X)                                                                            \
     X(GetDevice)                                                                                   \
@@ -22,6 +23,7 @@
     X(GetQueueFamilyIndex)                                                                         \
     X(SetQueuePriority)                                                                            \
     X(QueueExecute)                                                                                \
+    X(RequestPreemption)                                                                           \
     X(QueueSignal)                                                                                 \
     X(QueueWait)                                                                                   \
     X(QueueWaitIdle)                                                                               \

@@ -138,6 +138,9 @@ static void batch_submit(struct run *run, int op, int index)
             run_must(run, op, bf->QueueWait(queue, run->bf_fences[wait->semaphore], wait->value),
                      "bfQueueWait");
     }
+    /* Changes nothing but when others' work runs, if at all (PE-1): the plan needn't know. */
+    if (batch->cb_count && (uint32_t)op * UINT32_C(2654435761) >> 30 == 0)
+        run_must(run, op, bf->RequestPreemption(queue, NULL), "bfRequestPreemption");
     VkCommandBuffer cbs[PLAN_CBS_PER_BATCH];
     for (int c = 0; c < batch->cb_count; c++)
         cbs[c] = run->cbs[batch->first_cb + c];
