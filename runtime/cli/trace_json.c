@@ -196,10 +196,11 @@ void trace_report_json(const struct trace_report *r, FILE *out)
     member_text("driver", m->driver, out);
     fprintf(out,
             ",\n  \"begin_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64 ", \"cpu_signals\": %" PRIu64
-            ", \"calibrated\": %s, \"ended\": %s,\n  \"any_engine_busy_ns\": %" PRIu64
-            ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
+            ", \"calibrated\": %s, \"ended\": %s, \"stopped_ns\": %" PRIu64
+            ",\n  \"any_engine_busy_ns\": %" PRIu64 ", \"several_engines_busy_ns\": %" PRIu64 ",\n",
             m->first_ns, m->last_ns, m->host_signals, m->uncalibrated ? "false" : "true",
-            m->ended < m->process_count ? "false" : "true", m->busy.any, m->busy.several_engines);
+            m->ended < m->process_count ? "false" : "true", m->stopped_ns, m->busy.any,
+            m->busy.several_engines);
     fprintf(out, "  \"belfry\": {\"submissions\": %" PRIu64 ", \"busy_ns\": %" PRIu64 "},\n",
             m->own_submissions, m->own_ns);
     stalls_json(r, out);

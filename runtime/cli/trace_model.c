@@ -521,6 +521,10 @@ static void process_event(struct trace_model *m, struct trace_track *track,
         m->told_count++;
         m->told_ns = item->time_ns;
         time_range_extend(m, item->time_ns);
+    } else if (trace_span_is(item->name, "stopped")) {
+        const struct trace_annotation *a = trace_item_annotation(item, "at least ns");
+        if (a && !a->is_text)
+            m->stopped_ns += a->number;
     } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {
         m->uncalibrated = true;
     }

@@ -269,6 +269,7 @@ struct trace_model {
     struct trace_lost lost;
     bool out_of_memory;
     bool uncalibrated;
+    uint64_t stopped_ns; /* at least so long the program was stopped, or didn't get to run */
     uint32_t process_count;
     uint32_t ended;                    /* and how many of them say that their trace ends */
     char program[2 * TRACE_NAME_SIZE]; /* of the first process */

@@ -159,6 +159,15 @@ const char *trace_gap_label(const struct trace_report *r, uint32_t n, char label
         return "the end: the program crashed, was killed or is still running, or the file's disk "
                "was "
                "full";
+    if (r->model->stopped_ns && n-- == 0) {
+        char cell[BF_CELL];
+        snprintf(
+            label, TRACE_GAP_SIZE,
+            "the program was stopped, or didn't get to run, for %s at least: what was under way "
+            "then took less, on a CPU also the GPU's work",
+            bf_cell_duration(cell, r->model->stopped_ns));
+        return label;
+    }
     if (r->model->uncalibrated && n-- == 0)
         return "GPU times are uncalibrated: estimates, never too early";
     for (uint32_t i = 0; i < r->model->untimed_count; i++) {

@@ -29,6 +29,9 @@
  * (SS-6). */
 #define LATE_NS UINT64_C(50000000)
 
+/* So much later, it is worth a word in the trace. */
+#define STOPPED_NS UINT64_C(200000000)
+
 struct bf_standstill {
     struct bf_scheduler *scheduler;
     struct bf_device_watch *watch;
@@ -55,6 +58,8 @@ static void standstill_advance_clock(struct bf_standstill *s)
 {
     uint64_t now = bf_now_ns(), passed = now - s->looked_ns;
     s->now_ns += passed > s->period_ns + LATE_NS ? s->period_ns : passed;
+    if (passed > s->period_ns + STOPPED_NS)
+        bf_trace_stopped(s->scheduler->gpu.trace, passed - s->period_ns);
     s->looked_ns = now;
 }
 

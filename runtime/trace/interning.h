@@ -37,6 +37,7 @@
     X(TRACING_BEGINS, "Belfry: tracing begins")                                                    \
     X(TRACING_ENDS, "Belfry: tracing ends")                                                        \
     X(STANDSTILL, "standstill")                                                                    \
+    X(STOPPED, "stopped")                                                                          \
     X(UNCALIBRATED, "GPU times are uncalibrated")                                                  \
     X(HOST_SIGNAL, "host signal")                                                                  \
     X(LOST_EVENTS, "lost events")                                                                  \
@@ -83,6 +84,7 @@
     X(LATER_BATCH, "later batch")                                                                  \
     X(DESTROYED, "fence destroyed")                                                                \
     X(AT_MOST, "at most")                                                                          \
+    X(AT_LEAST_NS, "at least ns")                                                                  \
     X(LINE, "line")                                                                                \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \

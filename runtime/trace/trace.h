@@ -248,6 +248,10 @@ void bf_trace_mark_uncalibrated(struct bf_trace *trace);
  * is written soon, since who waits may end the program. */
 void bf_trace_standstill(struct bf_trace *trace, const char *line);
 
+/* The watchdog has woken up later than it should by so much: the process was stopped, or didn't get to
+ * run. Written soon, too. */
+void bf_trace_stopped(struct bf_trace *trace, uint64_t at_least_ns);
+
 /* The host has signalled a timeline semaphore or a fence. */
 void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 

@@ -19,6 +19,9 @@ for end in TERM KILL exit destroy; do
         [ "$line" = ready ] || continue
         sleep 0.2
         while [ $end = KILL ] && ! grep -q 'waits for semaphore' KILL; do sleep 0.05; done # until the watchdog has told
+        [ $end != KILL ] || { kill -STOP $!; sleep 0.5; kill -CONT $!; }
+        turn=0 # until it has noticed that
+        while [ $end = KILL ] && ! grep -q 'at least ns' KILL && [ $((turn += 1)) -le 100 ]; do sleep 0.05; done
         kill -$end $!
     done <out
     wait $!
@@ -29,7 +32,7 @@ for end in TERM KILL exit destroy; do
     says report 'to reach 3 (no signal of it is in the trace): no queue was given such a signal'
     says json '"line": "standstill: '
     if [ $end = KILL ]; then
-        says json '"ended": false'; says report 'the end: the program crashed, was killed'
+        says json '"ended": false'; says report "the program was stopped, or didn't get to run, for "; says report 'the end: the program crashed, was killed'
         continue
     fi
     says json '"ended": true'; says err '2 submissions'; says err 'held: 1 submissions, '
