@@ -564,6 +564,21 @@ static bool lost_take(struct trace_model *m, const struct trace_track *track,
     return true;
 }
 
+/* User-mode submission. */
+static void ring_event(struct trace_model *m, const struct trace_item *item)
+{
+    const struct trace_annotation *a = trace_item_annotation(item, "entries");
+    if (item->type != TRACE_EVENT_INSTANT)
+        return;
+    if (trace_span_is(item->name, "ring read")) {
+        m->rings.reads++;
+        m->rings.entries += a && !a->is_text ? a->number : 0;
+    }
+    m->rings.connected += trace_span_is(item->name, "doorbell connected");
+    m->rings.taken += trace_span_is(item->name, "doorbell taken away");
+    m->rings.notified += trace_span_is(item->name, "doorbell notified");
+}
+
 static void model_add_event(struct trace_model *m, const struct trace_item *item)
 {
     struct trace_track *track = trace_track_find(m, item->track);
@@ -609,6 +624,7 @@ static void model_add_event(struct trace_model *m, const struct trace_item *item
         flows_out(m, item, TRACE_NO_SERIAL, TRACE_CAUSE_CPU, true, false, trace_fence_of(m, item));
         break;
     default:
+        ring_event(m, item);
         return;
     }
     time_range_extend(m, item->time_ns);

@@ -279,6 +279,9 @@ struct trace_model {
     uint64_t told_ns;    /* and the last of them */
     char told[1024];
     uint64_t host_signals;
+    struct {
+        uint64_t reads, entries, connected, taken, notified;
+    } rings;                  /* of user-mode submission */
     uint64_t own_submissions; /* Belfry's, in no other figure, */
     uint64_t own_ns;          /* and the time that the GPU took for them */
     uint64_t first_ns;        /* 0: nothing happened */

@@ -33,6 +33,12 @@ static void head_print(const struct trace_report *r, FILE *out)
     if (m->process_count > 1)
         fprintf(out, "; %" PRIu32 " devices in one file", m->process_count);
     fprintf(out, "\n");
+    if (m->rings.reads)
+        fprintf(out,
+                "  rings: %" PRIu64 " entries in %" PRIu64 " reads; doorbells: connected %" PRIu64
+                " times, taken away %" PRIu64 ", notified %" PRIu64 "\n",
+                m->rings.entries, m->rings.reads, m->rings.connected, m->rings.taken,
+                m->rings.notified);
 }
 
 /* Who waits for whom, once around. */

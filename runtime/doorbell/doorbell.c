@@ -10,6 +10,7 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
+#include "trace/trace.h"
 
 _Static_assert((int)BF_DOORBELL_CONNECTED == BF_DOORBELL_STATUS_CONNECTED &&
                    (int)BF_DOORBELL_CONNECTED_NOTIFY == BF_DOORBELL_STATUS_CONNECTED_NOTIFY &&
@@ -205,6 +206,7 @@ static VkResult doorbell_create(struct bf_hw_queue *hw, struct bf_ring *ring,
     doorbell->thread = hw->thread;
     doorbell->hw = hw;
     doorbell->ring = ring;
+    doorbell->trace_id = hw->queue->base.trace_id;
     doorbell->handle = bf_kmt_add(BF_KMT_DOORBELL, doorbell);
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (doorbell->handle) {
@@ -329,6 +331,8 @@ VkResult bfConnectDoorbell(const BfConnectDoorbell *info)
         return VK_ERROR_UNKNOWN;
     VkResult result = bf_doorbell_page_connect(&scheduler->doorbells->pages, &doorbell->page);
     bf_doorbell_power_wake(doorbell->thread);
+    if (result == VK_SUCCESS && !atomic_exchange(&doorbell->traced, true))
+        bf_trace_ring(scheduler->gpu.trace, doorbell->trace_id, BF_TRACE_RING_CONNECTED, 0, 0);
     if (bf_scheduler_is_lost(scheduler)) /* perhaps after its doorbells had been told */
         doorbells_lost(scheduler);
     else if (result != VK_ERROR_DEVICE_LOST)
@@ -344,6 +348,8 @@ VkResult bfNotifyWorkSubmission(const BfNotifyWorkSubmission *info)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_park_notify(&doorbell->thread->park);
     bf_watch_notice(doorbell->thread->scheduler->watch);
+    bf_trace_ring(doorbell->thread->scheduler->gpu.trace, doorbell->trace_id,
+                  BF_TRACE_RING_NOTIFIED, 0, 0);
     return VK_SUCCESS;
 }
 

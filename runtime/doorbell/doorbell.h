@@ -47,6 +47,8 @@ struct bf_doorbell {
     struct bf_hw_queue *hw; /* under its lock; NULL: it has another one, or has been destroyed */
     struct bf_ring *ring;   /* referenced */
     BfKmtHandle handle;
+    uint32_t trace_id;        /* its queue's */
+    _Atomic bool traced;      /* as connected */
     _Atomic uint64_t read;    /* entries that have been read; changed under the queue's lock */
     _Atomic uint32_t reason;  /* BfAbortReason */
     _Atomic uint64_t entry;   /* that ended the queue */

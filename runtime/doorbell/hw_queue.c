@@ -16,6 +16,7 @@
 #include "queue/command_queue.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
+#include "trace/trace.h"
 
 /* Entries that are read before the thread looks at other rings, and command buffers that go in one
  * execution at most. */
@@ -215,6 +216,7 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
         return false;
     struct bf_ring *ring = doorbell->ring;
     struct run run = {.doorbell = doorbell, .read = atomic_load(&doorbell->read)};
+    const uint64_t before = run.read;
     BfAbortReason reason = BF_ABORT_REASON_NONE;
     const uint64_t written = bf_ring_written(ring);
     if (written - run.read > ring->entry_count) {
@@ -232,6 +234,9 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
             run.read++;
     }
     VkResult result = run_hand_over(hw, &run);
+    if (run.read != before)
+        bf_trace_ring(hw->queue->base.scheduler->gpu.trace, hw->queue->base.trace_id,
+                      BF_TRACE_RING_READ, run.read - before, written - run.read);
     if (reason == BF_ABORT_REASON_NONE)
         reason = reason_of(result);
     if (reason != BF_ABORT_REASON_NONE)

@@ -10,6 +10,7 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
+#include "trace/trace.h"
 
 /* Has something been deferred that is this thread's to hand over (DT-6)? */
 static bool thread_finds_deferred(struct bf_doorbell_thread *thread, bool rung, bool thoroughly)
@@ -23,6 +24,15 @@ static bool thread_finds_deferred(struct bf_doorbell_thread *thread, bool rung, 
            atomic_load(&thread->engine->lock.word) == 0;
 }
 
+/* A doorbell that loses its page is marked (DB-2): it is told of when that is found. */
+static void doorbell_trace(struct bf_doorbell *doorbell)
+{
+    if (bf_doorbell_page_state(&doorbell->page) > BF_DOORBELL_CONNECTED_NOTIFY &&
+        atomic_exchange(&doorbell->traced, false))
+        bf_trace_ring(doorbell->thread->scheduler->gpu.trace, doorbell->trace_id,
+                      BF_TRACE_RING_DISCONNECTED, 0, 0);
+}
+
 /* Marks the queues whose doorbells have been rung; with 'thoroughly' also those whose write pointers
  * have moved. Returns whether a ring is to be read. */
 static bool thread_has_work(void *owner, bool thoroughly)
@@ -33,8 +43,10 @@ static bool thread_has_work(void *owner, bool thoroughly)
     bool rung = bf_doorbell_group_poll(&thread->scheduler->doorbells->pages, &thread->group);
     for (struct bf_hw_queue *hw = thread->queues; hw; hw = hw->next) {
         struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
-        if (doorbell && rung && bf_doorbell_page_take(&doorbell->page))
+        if (doorbell && rung && bf_doorbell_page_take(&doorbell->page)) {
             hw->look = true;
+            doorbell_trace(doorbell);
+        }
         if (doorbell && thoroughly && !atomic_load(&doorbell->reason) &&
             bf_ring_written(doorbell->ring) != atomic_load(&doorbell->read))
             hw->look = true;

@@ -42,7 +42,8 @@ static void ring_tell(const struct look *look, struct bf_hw_queue *hw,
     bf_snapshot_name_queue(&hw->queue->base, look->names, name);
     if (seen->written != seen->read)
         snprintf(text, sizeof(text),
-                 "standstill: %s: %" PRIu64 " entries of its ring have not been read for %.1f s: %s",
+                 "standstill: %s: %" PRIu64
+                 " entries of its ring have not been read for %.1f s: %s",
                  name, seen->written - seen->read, seconds, unread_why(seen));
     else
         snprintf(text, sizeof(text),
@@ -58,8 +59,7 @@ static void ring_look(struct bf_hw_queue *hw, void *argument)
     struct look *look = argument;
     struct bf_hw_queue_seen seen;
     struct bf_hw_queue_watched *w = &hw->watched;
-    if (!bf_hw_queue_see(hw, &seen) ||
-        (seen.written == seen.read && seen.queued <= seen.carried)) {
+    if (!bf_hw_queue_see(hw, &seen) || (seen.written == seen.read && seen.queued <= seen.carried)) {
         *w = (struct bf_hw_queue_watched){0};
         return;
     }

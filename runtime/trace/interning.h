@@ -86,6 +86,14 @@
     X(AT_MOST, "at most")                                                                          \
     X(AT_LEAST_NS, "at least ns")                                                                  \
     X(LINE, "line")                                                                                \
+    /* user-mode submission */                                                                     \
+    X(RINGS, "rings")                                                                              \
+    X(RING_READ, "ring read")                                                                      \
+    X(RING_CONNECTED, "doorbell connected")                                                        \
+    X(RING_DISCONNECTED, "doorbell taken away")                                                    \
+    X(RING_NOTIFIED, "doorbell notified")                                                          \
+    X(ENTRIES, "entries")                                                                          \
+    X(LEFT, "left")                                                                                \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \
     X(ITEM, "item")                                                                                \

@@ -255,6 +255,17 @@ void bf_trace_stopped(struct bf_trace *trace, uint64_t at_least_ns);
 /* The host has signalled a timeline semaphore or a fence. */
 void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 
+/* User-mode submission, on the queue's track: its ring was read ('entries' of them, 'left' were
+ * written behind these); its doorbell was connected, lost its page, or was notified. */
+enum bf_trace_ring {
+    BF_TRACE_RING_READ,
+    BF_TRACE_RING_CONNECTED,
+    BF_TRACE_RING_DISCONNECTED,
+    BF_TRACE_RING_NOTIFIED,
+};
+void bf_trace_ring(struct bf_trace *trace, uint32_t queue, enum bf_trace_ring what,
+                   uint64_t entries, uint64_t left);
+
 /* Background processing (background/trace_events.h), on tracks of the process: items are slices,
  * everything else instants on lane 0. The slices of one lane come one after the other, each begin
  * followed by its end. */
