@@ -278,9 +278,10 @@ static bool semaphore_add_waiter(struct bf_scheduler *scheduler, struct bf_waite
     sem->waiters = waiter;
     atomic_store(blocked, true);
     bf_lock_release(&sem->lock);
-    if (sem->timeline && (like->complete || atomic_load(&sem->external)))
-        bf_watcher_start(scheduler, sem);
-    else if (like->side == BF_FOR_WAIT && atomic_load(&sem->ahead) >= like->target)
+    if (sem->timeline && (like->complete || atomic_load(&sem->external))) {
+        if (!bf_watcher_start(scheduler, sem) && like->complete)
+            *engines |= bf_semaphore_see(sem, like->target); /* then it goes as it is */
+    } else if (like->side == BF_FOR_WAIT && atomic_load(&sem->ahead) >= like->target)
         *engines |= bf_outside_watch(scheduler); /* OW-3 */
     return true;
 }

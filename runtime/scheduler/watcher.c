@@ -97,10 +97,10 @@ static void watcher_list_join(struct bf_scheduler *scheduler, struct bf_watcher 
     }
 }
 
-void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
+bool bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     if (atomic_exchange(&sem->watched, true))
-        return;
+        return true;
     /* an old watcher without a waiter is about to return */
     watcher_list_join(scheduler, watcher_list_take(scheduler, sem));
     struct bf_watcher *watcher = calloc(1, sizeof(*watcher));
@@ -117,7 +117,7 @@ void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
     watcher->next = scheduler->watchers;
     scheduler->watchers = watcher;
     bf_lock_release(&scheduler->watch_lock);
-    return;
+    return true;
 
 fail:
     free(watcher);
@@ -126,6 +126,7 @@ fail:
                "can't start a thread to watch external semaphore 0x%llx: what waits for "
                "it is looked at again with the next submission only",
                (unsigned long long)(uint64_t)sem->handle);
+    return false;
 }
 
 void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)

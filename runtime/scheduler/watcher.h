@@ -10,11 +10,14 @@
 #ifndef BELFRY_SCHEDULER_WATCHER_H
 #define BELFRY_SCHEDULER_WATCHER_H
 
+#include <stdbool.h>
+
 struct bf_scheduler;
 struct bf_semaphore;
 
-/* Starts the semaphore's watcher unless it has one. Thread-safety: safe. */
-void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem);
+/* Starts the semaphore's watcher unless it has one. False: no memory, or no thread; one line says so.
+ * Thread-safety: safe. */
+bool bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem);
 
 /* Ends and joins it, if there is one. */
 void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem);

@@ -277,11 +277,13 @@ struct bf_queue *bf_window_next(struct bf_engine *engine)
     return next;
 }
 
-/* Is the packet a lower queue's that windows are for? */
+/* Is the packet a lower queue's that windows are for? (Of an attached device's VkQueues none: its
+ * semaphores aren't all known, and the driver itself is asked whether it is idle.) */
 static bool window_limits(struct bf_engine *engine, const struct bf_queue *queue,
                           const struct bf_packet *packet)
 {
     return packet->kind == BF_PACKET_EXECUTE && engine->base.epoch &&
+           (queue->is_command_queue || !engine->scheduler->gpu.attached) &&
            bf_window_packet_level(queue, packet) <
                atomic_load_explicit(&engine->window.top, memory_order_relaxed) &&
            bf_deferral_may(engine->scheduler);

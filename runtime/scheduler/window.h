@@ -37,7 +37,8 @@
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
  *        so does what a present, an export, a sparse bind, a wait for idleness of the device, or a
  *        submission that can't be copied depends on. While somebody outside of the device can tell
- *        (bf_scheduler.seen_outside), no window holds anything.
+ *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
+ *        to VkQueues, since the program's own calls of the driver can tell.
  *
  * With one level on an engine there is no window: submitting reads one flag.
  *

@@ -43,9 +43,10 @@ void bf_retired_drain_if_many(struct bf_scheduler *scheduler)
 {
 }
 
-void bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
+bool bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 {
     watchers_started++;
+    return true;
 }
 
 uint64_t bf_outside_watch(struct bf_scheduler *scheduler)

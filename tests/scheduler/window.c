@@ -238,6 +238,29 @@ TEST(costs_are_learnt_but_not_when_they_are_frozen)
     fixture_close(f);
 }
 
+/* A VkQueue of an attached device's is the driver's, too: what goes there is not held. */
+FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
+{
+    high_of(f);
+    f->icd.pause();
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                  .commandBuffer = write_word_in(f, 0, i, i + 1)};
+        const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
+                                    .pCommandBufferInfos = &buffer};
+        VkQueue queue = f->queues[0][0];
+        assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
+                                  : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
+    }
+    assert_int_equal(depth(f), f->layered ? 1 : FLOOD);
+    f->icd.resume();
+    if (f->layered)
+        assert_success(vkQueueWaitIdle(f->queues[0][0]));
+    else
+        f->icd.quiesce();
+    drain(f, FLOOD);
+}
+
 /* Without the promise that nobody outside can tell. (The layer sees for itself.) */
 TEST(where_others_could_tell_nothing_is_held)
 {

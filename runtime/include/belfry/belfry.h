@@ -213,7 +213,8 @@ typedef struct BfAttachInfo {
     VkBool32 diagnosticCheckpoints;
     /* Nobody outside shares memory, semaphores or fences of the device but through Belfry: so nobody
      * can tell when work goes to the driver. Without this promise no priority window holds any
-     * (BfQueuePriority). */
+     * (BfQueuePriority). What BfQueues were given may then be held when their calls return, and the
+     * driver's own waits for idleness don't cover it: the program waits for the BfQueues. */
     VkBool32 sharesNothing;
     /* What the program itself would set, for this device; read during the call. */
     uint32_t settingCount;
