@@ -198,7 +198,7 @@ static BfAbortReason entry_carry_out(struct bf_hw_queue *hw, struct run *run,
         result = run_hand_over(hw, run);
         if (result == VK_SUCCESS)
             result = bf_command_queue_signal(hw->queue, named.signal, entry->signalValue, CALL);
-        if (result == VK_ERROR_VALIDATION_FAILED_EXT)
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT || result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
             return BF_ABORT_REASON_FENCE;
     }
     if (result == VK_SUCCESS && entry->progressValue) {

@@ -3,6 +3,7 @@
  * anything. Processes are killed at random points of their work; those who wait are released. */
 #include "shared_peer.h"
 
+#include "doorbell/user_mode.h"
 #include "support/lines.h"
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE
@@ -93,6 +94,48 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
     assert_true(take_event(all));
     assert_orphaned(f, queue, fence, fd);
     close(fd);
+}
+
+/* User-mode submission: entries of rings that wait are released, one that was read before the death, and
+ * one that is read after it; one that would signal the fence ends its queue. */
+FIXTURE_TEST(the_owners_death_releases_entries_of_rings)
+{
+    struct peer owner;
+    struct user_mode before, after, signals;
+    peer_start(&owner);
+    BfFence fence = peer_take(&owner, f, 3, 0);
+    BfEvent event = make_event(f);
+    user_mode_open(f, &before, BF_QUEUE_TYPE_DIRECT, 64);
+    user_mode_open(f, &after, BF_QUEUE_TYPE_DIRECT, 64);
+    user_mode_open(f, &signals, BF_QUEUE_TYPE_DIRECT, 64);
+    set_event_on(fence, 9, event);
+    for (int i = 0; i < 2; i++) {
+        struct user_mode *u = i ? &after : &before;
+        BfRingEntry entry = user_mode_entry(u);
+        entry.commandBuffer = register_write(f, u, (uint32_t)i, 7, 0);
+        entry.waitFence = register_fence(u, fence);
+        entry.waitValue = 9;
+        if (i) {
+            assert_value(before.progress, 0);
+            peer_kill(&owner);
+            await_event(event);
+        }
+        user_mode_submit(u, entry);
+        while (__atomic_load_n(&u->ring.pControl->read, __ATOMIC_ACQUIRE) == 0)
+            sched_yield();
+    }
+    user_mode_await(&before);
+    user_mode_await(&after);
+    assert_int_equal(read_word(f, 0), 7);
+    assert_int_equal(read_word(f, 1), 7);
+    BfRingEntry entry = user_mode_entry(&signals);
+    entry.signalFence = register_fence(&signals, fence);
+    entry.signalValue = 10;
+    bfSubmitToRing(&signals.writer, &entry);
+    assert_aborted(&signals, BF_ABORT_REASON_FENCE, 0);
+    user_mode_close(&before);
+    user_mode_close(&after);
+    user_mode_close(&signals);
 }
 
 /* An owner that has destroyed its object, and one that ends in order without. */
