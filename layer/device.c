@@ -268,6 +268,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
                                         info->pQueueCreateInfos, &r->placement);
     if (result != VK_SUCCESS)
         return result;
+    if (p->instance->settings.queue_priorities)
+        bf_placement_take_priorities(&r->placement, info->queueCreateInfoCount,
+                                     info->pQueueCreateInfos);
     if (p->instance->settings.spare_queues)
         bf_placement_add_spares(&p->map, &r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;

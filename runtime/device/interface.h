@@ -42,7 +42,10 @@
       (const struct bf_placement *placement, const VkQueueFamilyProperties *real, uint32_t count,  \
        uint32_t able),                                                                             \
       (placement, real, count, able))                                                              \
-    F(void, bf_placement_synchronize, (struct bf_placement * placement), (placement))
+    F(void, bf_placement_synchronize, (struct bf_placement * placement), (placement))              \
+    F(void, bf_placement_take_priorities,                                                          \
+      (struct bf_placement * placement, uint32_t count, const VkDeviceQueueCreateInfo *asked),     \
+      (placement, count, asked))
 /* clang-format on */
 
 #endif

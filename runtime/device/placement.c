@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "scheduler/window.h"
 
 /* Queues of one priority in a merged request, or of several of the lowest ones, and the VkQueues
  * that they share in turn (PL-4). */
@@ -317,6 +318,22 @@ static void request_add_spare(struct bf_placement *placement, VkDeviceQueueCreat
         .spare = true,
     };
     placement->spare_count++;
+}
+
+void bf_placement_take_priorities(struct bf_placement *placement, uint32_t count,
+                                  const VkDeviceQueueCreateInfo *asked)
+{
+    struct bf_queue_info *queue = placement->queues;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t n = 0; n < asked[i].queueCount; n++, queue++) {
+            VkQueueGlobalPriorityKHR global = placement->engines[queue->engine].global_priority;
+            float priority = asked[i].pQueuePriorities[n];
+            if (!global || global == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR)
+                queue->level = priority < 1 / 3.0f   ? BF_LEVEL_LOW
+                               : priority < 2 / 3.0f ? BF_LEVEL_NORMAL
+                                                     : BF_LEVEL_HIGH;
+        }
+    }
 }
 
 void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement)

@@ -79,6 +79,11 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement);
 void bf_placement_finish(struct bf_placement *placement);
 
+/* Gives the queues levels (scheduler/window.h) by their queue priorities, but those whose family asks
+ * for a global priority other than MEDIUM. 'asked' is what bf_placement_init was given. */
+void bf_placement_take_priorities(struct bf_placement *placement, uint32_t count,
+                                  const VkDeviceQueueCreateInfo *asked);
+
 /* Adds the spares (PL-1) to the requests. To be called before VkQueues are reserved. */
 void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placement *placement);
 

@@ -98,6 +98,7 @@ struct bf_settings {
     bool preemption;          /* of queues by others, at submissions (scheduler/preempt.h) */
     bool realtime;            /* ask the driver for one VkQueue of global priority REALTIME */
     bool high_priority;       /* and for one of HIGH */
+    bool queue_priorities;    /* of the program's VkQueues decide who goes first */
     bool spare_queues;        /* open a VkQueue more on a family, for command queues */
     bool synchronized_queues; /* by the driver, where it can */
     enum bf_check_mode check;

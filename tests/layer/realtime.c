@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings 'realtime' and 'high_priority' on the test driver, which permits those priorities or
  * not (PL-5): VkQueues that no queue of the program is on, and that are in nobody's way. And which
- * VkQueues command queues of each priority come to. */
+ * VkQueues command queues of each priority come to; and the setting 'queue_priorities'. */
 #include "support/world.h"
 
 #include "belfry/belfry.h"
@@ -316,4 +316,32 @@ TEST(test_queues_share_by_priority)
         assert_true(priority == priorities[i]);
     }
     world_close(&w);
+}
+
+/* Setting 'queue_priorities': of two queues of the program on one VkQueue, the lower one, of whose
+ * packets nothing is known, has one of them in flight. */
+TEST(test_queue_priorities)
+{
+    static const float priorities[DEVICE_QUEUES] = {1, 0};
+    for (int on = 0; on < 2; on++) {
+        struct device w;
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUE_PRIORITIES", on ? "on" : "off", 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", "2", 1);
+        device_priorities = priorities;
+        world_open(&w, "SHAPE=q1", one);
+        device_priorities = NULL;
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY");
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUE_PRIORITIES");
+        w.icd.pause();
+        for (uint32_t i = 0; i < 3; i++)
+            assert_submitted(w.queues[0][1], .commands = device_store(&w, 0, i, i + 1));
+        assert_int_equal(w.icd.queue_depth(0, 0), on ? 1 : 3);
+        assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 3, 4));
+        assert_int_equal(w.icd.queue_depth(0, 0), on ? 2 : 4);
+        w.icd.resume();
+        assert_success(vkDeviceWaitIdle(w.device));
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(w.words[i], i + 1);
+        world_close(&w);
+    }
 }

@@ -57,9 +57,12 @@ void device_choose(struct device *d, VkPhysicalDevice physical)
     vkGetPhysicalDeviceQueueFamilyProperties(physical, &d->family_count, d->families);
 }
 
+const float *device_priorities;
+
 uint32_t device_queue_infos(const struct device *d, VkDeviceQueueCreateInfo *infos)
 {
-    static const float priorities[DEVICE_QUEUES] = {0};
+    static const float none[DEVICE_QUEUES] = {0};
+    const float *priorities = device_priorities ? device_priorities : none;
     uint32_t n = 0;
     for (uint32_t i = 0; i < d->family_count; i++) {
         assert_true(d->queue_counts[i] <= DEVICE_QUEUES);

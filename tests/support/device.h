@@ -57,6 +57,9 @@ VkResult device_open_instance(struct device *d, const struct device_instance *wh
 /* That physical device, and its families. */
 void device_choose(struct device *d, VkPhysicalDevice physical);
 
+/* The queue priorities of each family; NULL: all are 0. */
+extern const float *device_priorities;
+
 /* Queue infos for as many queues as queue_counts says; returns how many infos. */
 uint32_t device_queue_infos(const struct device *d, VkDeviceQueueCreateInfo *infos);
 /* vkCreateDevice, and its queues. */
