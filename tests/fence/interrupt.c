@@ -78,33 +78,6 @@ HOOKS_TEST(notified_by_array_or_none_or_queue)
     }
 }
 
-/* The log is all that is read: what no entry names is for an interrupt without a queue. */
-HOOKS_TEST(a_queue_stands_for_what_its_log_names_and_no_more)
-{
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
-    BfFence written = make_written(f), native = make_native_fence(f, 0);
-    BfEvent on_written = make_event(f), on_native = make_event(f);
-    const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
-                                             .type = BF_FENCE_LOG_TYPE_SIGNALS};
-    BfFenceLogReader reader;
-    assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
-    notify(f, 0, NULL, queue); /* the first looks at all */
-    for (uint64_t n = 1; n <= 3; n++) {
-        set_event_on(written, n, on_written);
-        set_event_on(native, n, on_native);
-        assert_true(gpu_signals(atomic_word_of(written), monitored_of(written), n));
-        queue_signal(queue, native, n);
-        fixture_settle(f);
-        notify(f, 0, NULL, queue);
-        await_event(on_native);
-        assert_false(take_event(on_written));
-        assert_int_equal(*monitored_of(written), n - 1); /* it is waited for as before */
-        notify(f, 0, NULL, NULL);
-        assert_true(take_event(on_written));
-    }
-    bfDestroyFenceLogReader(reader);
-}
-
 HOOKS_TEST(queues_wait_for_what_the_program_writes)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);

@@ -159,6 +159,39 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
     fixture_close(&f);
 }
 
+/* The log is all that is read: what no entry names is for an interrupt without a queue. The test
+ * plays the GPU. */
+TEST(a_queue_stands_for_what_its_log_names_and_no_more)
+{
+    struct fixture f;
+    fixture_open(&f, &writable);
+    if (!fixture_is_icd()) {
+        fixture_close(&f);
+        return;
+    }
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfFence written = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0);
+    BfFence native = make_flagged(&f, 0, 0);
+    BfEvent on_written = make_event(&f), on_native = make_event(&f);
+    BfFenceLogReader reader = make_reader(&f, queue, 0);
+    assert_success(notify(&f, 0, NULL, queue, 0)); /* the first looks at all */
+    for (uint64_t n = 1; n <= 3; n++) {
+        set_event_on(written, n, on_written);
+        set_event_on(native, n, on_native);
+        __atomic_store_n((uint64_t *)(uintptr_t)mapping_of(written).pCurrentValue, n,
+                         __ATOMIC_SEQ_CST);
+        queue_signal(queue, native, n);
+        fixture_settle(&f);
+        assert_success(notify(&f, 0, NULL, queue, 0));
+        await_event(on_native);
+        assert_false(take_event(on_written));
+        assert_success(notify(&f, 0, NULL, NULL, 0));
+        assert_true(take_event(on_written));
+    }
+    bfDestroyFenceLogReader(reader);
+    fixture_close(&f);
+}
+
 /* The document's queue A: V1 and V2 to one fence, V3 twice to another, one interrupt at the end. */
 FIXTURE_TEST(four_signals_and_one_interrupt)
 {

@@ -307,6 +307,9 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
     assert_success(bfCreateNativeFence(f->bf, &info, &spared));
     assert_success(bfGetQueueProgressFence(runs, &progress));
     const volatile uint64_t *word = word_of(fence), *other = word_of(spared);
+    BfEvent told = make_event(f), untold = make_event(f);
+    set_event_on(fence, 9, told);
+    set_event_on(spared, 9, untold);
     VkEvent stall = stall_begin(f, runs);
     (void)stall;
     f->stalls--; /* the loss ends it */
@@ -323,6 +326,8 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
     assert_int_equal(load(word), UINT64_MAX);
     assert_value(spared, 4);
     assert_int_equal(load(other), 4);
+    assert_true(take_event(told));
+    assert_false(take_event(untold));
     assert_value(progress, UINT64_MAX);
     assert_int_equal(load(word_of(progress)), UINT64_MAX);
     assert_int_equal(bfSignalFence(fence, 1), VK_ERROR_DEVICE_LOST);
