@@ -38,8 +38,8 @@ static void preempt_settle(struct bf_engine *engine)
     uint64_t completed = 0;
     if (bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = 0;
+    const uint64_t now = bf_now_ns();
     bf_lock_acquire(&pending->lock);
-    uint64_t now = bf_now_ns();
     while (preempt->first && (preempt->first->epoch <= completed || pending->lost)) {
         struct bf_preemption *request = preempt->first;
         preempt->first = request->next;
@@ -62,6 +62,9 @@ static void preempt_settle(struct bf_engine *engine)
         return;
     while (over) {
         struct bf_preemption *next = over->next;
+        if (over->epoch <= completed) /* else the device is lost */
+            bf_trace_preempted(scheduler->gpu.trace, engine->base.trace_id, over->number,
+                               now - over->begun_ns);
         free(over);
         over = next;
     }

@@ -38,6 +38,7 @@
     X(TRACING_ENDS, "Belfry: tracing ends")                                                        \
     X(STANDSTILL, "standstill")                                                                    \
     X(STOPPED, "stopped")                                                                          \
+    X(PREEMPTED, "preempted")                                                                      \
     X(UNCALIBRATED, "GPU times are uncalibrated")                                                  \
     X(HOST_SIGNAL, "host signal")                                                                  \
     X(LOST_EVENTS, "lost events")                                                                  \
@@ -94,6 +95,9 @@
     X(RING_NOTIFIED, "doorbell notified")                                                          \
     X(ENTRIES, "entries")                                                                          \
     X(LEFT, "left")                                                                                \
+    X(ENGINE, "engine")                                                                            \
+    X(REQUEST, "request")                                                                          \
+    X(LATENCY, "latency ns")                                                                       \
     /* background processing */                                                                    \
     X(BACKGROUND, "background")                                                                    \
     X(ITEM, "item")                                                                                \

@@ -397,6 +397,27 @@ void bf_trace_stopped(struct bf_trace *t, uint64_t at_least_ns)
                                                     .number = at_least_ns});
 }
 
+void bf_trace_preempted(struct bf_trace *t, uint32_t engine, uint64_t request, uint64_t latency_ns)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    const struct bf_perfetto_annotation about[] = {
+        {.name = BF_STRING_ENGINE, .kind = BF_PERFETTO_STRING, .text = t->engines[engine].name},
+        {.name = BF_STRING_REQUEST, .kind = BF_PERFETTO_UINT, .number = request},
+        {.name = BF_STRING_LATENCY, .kind = BF_PERFETTO_UINT, .number = latency_ns},
+    };
+    bf_trace_event(t, &t->now,
+                   &(struct bf_perfetto_event){.time_ns = bf_now_ns(),
+                                               .track = bf_trace_track(t, BF_TRACK_PROCESS),
+                                               .type = BF_PERFETTO_INSTANT,
+                                               .category = BF_STRING_BELFRY,
+                                               .name = BF_STRING_PREEMPTED,
+                                               .annotation_count = 3,
+                                               .annotations = about});
+    bf_trace_leave(t);
+}
+
 void bf_trace_print_summary(struct bf_trace *t, FILE *out)
 {
     if (!t)

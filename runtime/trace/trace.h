@@ -252,6 +252,10 @@ void bf_trace_standstill(struct bf_trace *trace, const char *line);
  * run. Written soon, too. */
 void bf_trace_stopped(struct bf_trace *trace, uint64_t at_least_ns);
 
+/* A preemption request of the engine is complete, so long after it was made. */
+void bf_trace_preempted(struct bf_trace *trace, uint32_t engine, uint64_t request,
+                        uint64_t latency_ns);
+
 /* The host has signalled a timeline semaphore or a fence. */
 void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal);
 

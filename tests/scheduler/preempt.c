@@ -242,6 +242,29 @@ TEST(caps_say_what_is_promised)
     }
 }
 
+/* How long it took stands in the trace. */
+TEST(a_trace_has_requests)
+{
+    char path[] = "/tmp/belfry-preempt-XXXXXX", set[96], text[65536];
+    struct environment saved;
+    struct fixture f;
+    assert_non_null(mkdtemp(path));
+    snprintf(set, sizeof(set), "VK_BELFRY_MULTI_ENGINE_TRACE=%s/t", path);
+    environment_set(&saved, set);
+    fixture_open(&f, NULL);
+    environment_restore(&saved);
+    preempt(make_queue(&f, BF_QUEUE_TYPE_DIRECT));
+    fixture_close(&f);
+    FILE *file = fopen(strchr(set, '=') + 1, "rb");
+    assert_non_null(file);
+    size_t size = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    assert_non_null(memmem(text, size, "preempted", 9));
+    assert_non_null(memmem(text, size, "latency ns", 10));
+    assert_int_equal(remove(strchr(set, '=') + 1), 0);
+    assert_int_equal(remove(path), 0);
+}
+
 FIXTURE_TEST(bad_input_is_refused)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
