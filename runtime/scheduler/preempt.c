@@ -179,7 +179,7 @@ bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct b
     struct bf_preempt *preempt = &engine->preempt;
     bool holds = false;
     if (atomic_load(&preempt->under_way) > 0 && packet->kind == BF_PACKET_EXECUTE &&
-        bf_deferral_may(scheduler)) {
+        (queue->is_command_queue || !scheduler->gpu.attached) && bf_deferral_may(scheduler)) {
         uint8_t level = bf_window_packet_level(queue, packet);
         bf_lock_acquire(&scheduler->pending.lock);
         for (struct bf_preemption *r = preempt->first; r && !holds; r = r->next)

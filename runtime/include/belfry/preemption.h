@@ -61,7 +61,7 @@ BF_API VkResult bfGetPreemptionCaps(BfDevice device, BfPreemptionCaps *pCaps);
 /*
  * Makes room for the queue on its engine (DxgkDdiPreemptCommand): until all that the engine has been
  * given by now is over, it is given no command buffers of other queues, neither of command queues nor
- * of the program's VkQueues, but of those with a higher priority. So whatever the queue executes next
+ * (under the layer) of the program's VkQueues, but of those with a higher priority. So whatever the queue executes next
  * is ahead of all that others have submitted and the driver hasn't accepted. Then the request is
  * complete, and others go on behind. Nothing of them changes but when they run: each queue keeps its
  * order, fences and progress fences their values.
