@@ -21,7 +21,12 @@
  *  DT-7  What is in a ring when its device is destroyed is read before, and what of it the driver
  *        has accepted is waited for, unless the queue is suspended; a lost device drops it.
  *
- * Proven by tests/doorbell.
+ *  DT-8  What they have deferred on one engine goes down in the order of the calls, as it does inline,
+ *        but for what a wait holds and where priorities have windows (scheduler/window.h): so nobody's
+ *        work comes to stand behind a command buffer that stalls the VkQueue for an event of the host's,
+ *        and was submitted later.
+ *
+ * Proven by tests/doorbell and tests/layer (acceptance.c).
  */
 #ifndef BELFRY_DOORBELL_DOORBELL_H
 #define BELFRY_DOORBELL_DOORBELL_H

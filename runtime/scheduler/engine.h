@@ -75,8 +75,9 @@ struct bf_engine {
 
     uint32_t queue_count;
     struct bf_queue **queues;
-    uint32_t first;    /* index of the queue that the next scan begins with */
-    uint32_t vkqueues; /* of these, the program's; fixed */
+    uint32_t first;            /* index of the queue that the next scan begins with */
+    _Atomic uint64_t appended; /* packets, with submit=doorbell */
+    uint32_t vkqueues;         /* of these, the program's; fixed */
     _Atomic uint32_t command_queues;
     _Atomic uint32_t preferred; /* of these, those above normal priority */
     _Atomic bool has_presented; /* so that it may block in the driver again */

@@ -48,6 +48,7 @@ struct bf_packet {
     struct bf_vkfence *fence; /* NULL: none */
     uint64_t epoch;           /* its epoch; 0: none */
     bool in_hand;             /* it is in the engine's batch */
+    uint64_t order;           /* among those appended on its engine, with submit=doorbell (DT-8) */
     bool windowed;            /* it goes as a lower queue's (scheduler/window.h), taken to cost: */
     uint64_t cost_ns;
     _Atomic uint8_t level; /* enum bf_level that it has inherited, if above its queue's */

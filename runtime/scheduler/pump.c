@@ -93,26 +93,30 @@ static struct bf_sync *packet_find_obstacle(struct bf_queue *queue, struct bf_pa
     return obstacle;
 }
 
-/* Adds the queue's first packets to the batch, up to one that may not go. A packet's signals count
+/* Adds the queue's packets to the batch, from this one, its first that isn't in it, up to one that may
+ * not go; returns that if it may go in another batch, or is behind 'limit'. A packet's signals count
  * as accepted only when the driver's call has returned, so a packet that depends on one before it
  * in the batch has to start the next batch. */
-static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue, uint64_t *engines)
+static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
+                                            struct bf_packet *packet, uint64_t limit,
+                                            uint64_t *engines)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *commands = bf_command_queue_of(queue);
     bool batched = false; /* a packet of this queue is in the batch */
     if (atomic_load(&queue->blocked))
-        return;
+        return NULL;
     if (commands && atomic_load(&engine->unfed)) {
         bf_signpost_announce(&engine->progress);
-        return;
+        return NULL;
     }
     if (commands)
         commands->position = 0;
     engine->window.run_ns = 0;
-    struct bf_packet *packet = queue_first_packet(queue);
     /* Only a pump removes packets from the list, and pumps of one engine exclude each other. */
     while (packet && engine->batch_count < BF_ENGINE_BATCH) {
+        if (packet->order > limit)
+            return packet;
         if (packet->kind == BF_PACKET_SIGNAL || packet->kind == BF_PACKET_WAIT) {
             struct bf_packet *next = queue_packet_after(queue, packet);
             enum bf_passage passage = bf_command_queue_pass(commands, packet, batched, engines);
@@ -125,7 +129,7 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             else {
                 if (passage == BF_PASSAGE_BLOCKED)
                     queue_announce_blocked(queue, engines);
-                return;
+                return NULL;
             }
             /* Appended meanwhile? */
             packet = passage == BF_PASSAGE_DONE ? queue_first_packet(queue) : next;
@@ -135,15 +139,15 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
          * program that everything before it is complete, including the signals of the call
          * before. */
         if (packet->kind != BF_PACKET_EXECUTE && engine->batch_count > 0)
-            return;
+            return packet;
         if (!bf_label_fits(engine, packet))
-            return;
+            return packet;
         enum bf_side side;
         struct bf_sync *obstacle;
         if (commands && !bf_outside_may_go(engine, queue, engines)) {
             packet->was_held = true;
             bf_signpost_announce(&engine->progress);
-            return;
+            return NULL;
         }
         if (commands)
             bf_command_queue_waive(commands, packet);
@@ -153,21 +157,21 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
             /* The obstacle may be a packet in this very batch: then the queue must not block on it;
              * the next round checks again. */
             if (engine->batch_count > 0)
-                return;
+                return packet;
             bf_trace_packet_held(
                 scheduler->gpu.trace, &packet->trace,
                 (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
             if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, rule, queue,
                                    engines)) {
                 queue_announce_blocked(queue, engines);
-                return;
+                return NULL;
             }
         }
         if (bf_preempt_holds(engine, queue, packet) || !bf_window_admits(engine, queue, packet)) {
             packet->was_held = true;
             bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_WINDOW);
             bf_signpost_announce(&engine->progress);
-            return;
+            return NULL;
         }
         if (commands)
             bf_command_queue_prepare(commands, packet);
@@ -178,9 +182,10 @@ static void engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
         batched = true;
         if (packet->fence || packet->kind != BF_PACKET_EXECUTE ||
             bf_window_run_is_over(engine, packet))
-            return;
+            return NULL;
         packet = queue_packet_after(queue, packet);
     }
+    return NULL;
 }
 
 static bool batch_is_closed(const struct bf_engine *engine)
@@ -199,7 +204,41 @@ static void engine_gather_bind(struct bf_engine *engine, uint64_t *engines)
         struct bf_queue *queue = engine->queues[i];
         const struct bf_packet *first = queue_first_packet(queue);
         if (first && first->kind == BF_PACKET_BIND_SPARSE)
-            engine_gather_from(engine, queue, engines);
+            engine_gather_from(engine, queue, queue_first_packet(queue), UINT64_MAX, engines);
+    }
+}
+
+/* DT-8. Of what waits for nothing, the packet that was appended first goes first; it is the end of the
+ * batch if it doesn't fit in. */
+static void engine_gather_in_order(struct bf_engine *engine, uint64_t *engines)
+{
+    for (uint32_t i = 0; i < engine->queue_count; i++)
+        engine->queues[i]->cursor = queue_first_packet(engine->queues[i]);
+    while (!batch_is_closed(engine)) {
+        struct bf_queue *queue = NULL;
+        uint64_t limit = UINT64_MAX; /* of the second */
+        for (uint32_t i = 0; i < engine->queue_count; i++) {
+            struct bf_queue *other = engine->queues[i];
+            if (!other->cursor)
+                continue;
+            if (!queue || other->cursor->order < queue->cursor->order) {
+                limit = queue ? queue->cursor->order : limit;
+                queue = other;
+            } else if (other->cursor->order < limit) {
+                limit = other->cursor->order;
+            }
+        }
+        if (!queue)
+            return;
+        struct bf_packet *packet = queue->cursor;
+        if (queue->is_command_queue) { /* all that it has */
+            engine_gather_from(engine, queue, packet, UINT64_MAX, engines);
+            queue->cursor = NULL;
+            continue;
+        }
+        queue->cursor = engine_gather_from(engine, queue, packet, limit, engines);
+        if (queue->cursor && queue->cursor->order <= limit)
+            return;
     }
 }
 
@@ -214,16 +253,20 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     bf_lock_acquire(&engine->batch_lock);
     bf_window_look(engine);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+    bool ordered =
+        !top && atomic_load_explicit(&engine->scheduler->submits_ring, memory_order_relaxed);
     if (atomic_load_explicit(&engine->binds, memory_order_relaxed))
         engine_gather_bind(engine, engines);
-    for (uint32_t i = 0; i < engine->queue_count && !batch_is_closed(engine); i++) {
+    if (ordered && engine->batch_count == 0)
+        engine_gather_in_order(engine, engines);
+    for (uint32_t i = 0; !ordered && i < engine->queue_count && !batch_is_closed(engine); i++) {
         struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
         if (bf_queue_has_backlog(queue) && (!top || bf_window_is_highest(engine, queue)))
-            engine_gather_from(engine, queue, engines);
+            engine_gather_from(engine, queue, queue_first_packet(queue), UINT64_MAX, engines);
     }
     struct bf_queue *lower;
     while (top && !batch_is_closed(engine) && (lower = bf_window_next(engine)) != NULL)
-        engine_gather_from(engine, lower, engines);
+        engine_gather_from(engine, lower, queue_first_packet(lower), UINT64_MAX, engines);
     engine->first = (engine->first + 1) % engine->queue_count;
     if (engine->batch_count == 0)
         bf_window_arm(engine);

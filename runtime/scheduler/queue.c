@@ -38,7 +38,10 @@ static uint64_t queue_add(struct bf_queue *queue, struct bf_packet *first, struc
 static void queue_prepare(struct bf_queue *queue, struct bf_packet *first)
 {
     bool logged = bf_log_is_enabled(queue->log);
+    bool ordered = atomic_load_explicit(&queue->scheduler->submits_ring, memory_order_relaxed);
     for (struct bf_packet *p = first; p; p = p->next) {
+        if (ordered)
+            p->order = atomic_fetch_add(&queue->engine->appended, 1) + 1;
         bf_packet_take_targets(p);
         if (p->kind == BF_PACKET_BIND_SPARSE)
             atomic_fetch_add(&queue->engine->binds, 1);

@@ -38,6 +38,7 @@ struct bf_queue {
     struct bf_lock calls_lock;
     struct bf_lock lock; /* leaf lock: the packet list and the spares */
     struct bf_packet *head, *tail;
+    struct bf_packet *cursor; /* the next that a pump looks at, while it gathers (DT-8) */
     struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */
     uint32_t spare_count;
     _Atomic uint64_t appended; /* packets appended to the list so far */

@@ -492,6 +492,39 @@ TEST(test_deferred_is_handed_over_before_what_rests_on_it)
     }
 }
 
+/* DT-8: one queue's work isn't stalled by what another submits later. */
+TEST(test_deferred_work_goes_in_the_order_of_the_calls)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_SUBMIT", "doorbell", 1);
+    struct device w;
+    world_open(&w, "SHAPE=q1", three);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_SUBMIT");
+    for (uint32_t round = 0; round < 6; round++) {
+        VkEvent event;
+        assert_success(vkCreateEvent(w.device, &(VkEventCreateInfo){VK_TYPE(EVENT_CREATE_INFO)},
+                                     NULL, &event));
+        VkCommandBuffer stall = device_begin(&w, 0, 0);
+        vkCmdWaitEvents(stall, 1, &event, VK_PIPELINE_STAGE_HOST_BIT,
+                        VK_PIPELINE_STAGE_TRANSFER_BIT, 0, NULL, 0, NULL, 0, NULL);
+        assert_success(vkEndCommandBuffer(stall));
+        VkSemaphore t = vulkan_timeline(w.device, 0);
+        defer_three(&w, t, VK_NULL_HANDLE);
+        VkQueue a = w.queues[0][1 + round % 2], b = w.queues[0][2 - round % 2];
+        assert_submitted(a, .commands = device_store(&w, 0, 1, round + 1));
+        assert_submitted(b, .commands = device_store(&w, 0, 2, round + 1));
+        assert_submitted(a, .commands = device_store(&w, 0, 3, round + 1), .wait = t,
+                         .wait_value = 3);
+        assert_submitted(b, .commands = stall);
+        w.icd.release(UINT64_MAX);
+        assert_success(vkQueueWaitIdle(a));
+        assert_int_equal(w.words[3], round + 1);
+        assert_success(vkSetEvent(w.device, event));
+        finish(&w);
+        vulkan_destroy(w.device, t, event);
+    }
+    world_close(&w);
+}
+
 /* DF-6: who is too far ahead of the driver waits for it. */
 DEFERRING_TEST(test_deferred_work_is_bounded, "DOORBELL_MODEL", "global")
 {
