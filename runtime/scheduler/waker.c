@@ -117,7 +117,9 @@ void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *w
 {
     struct bf_waker *waker = atomic_load(&engine->window.waker);
     bf_lock_acquire(&waker->lock);
-    waker->wanted[wisher->base.number] = epoch;
+    uint64_t *wanted = &waker->wanted[wisher->base.number];
+    if (wisher == engine || *wanted == 0 || epoch < *wanted)
+        *wanted = epoch;
     waker->deadlines[wisher->base.number] = deadline_ns;
     bf_lock_release(&waker->lock);
     atomic_fetch_add(&waker->turn, 1);
