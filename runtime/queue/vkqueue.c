@@ -261,11 +261,9 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
         engine->infos[i] = infos[i];
     engine->infos[count - 1].pSignalSemaphoreInfos = signals;
     engine->infos[count - 1].signalSemaphoreInfoCount = signal_count + 1;
-    if (watched) {
-        atomic_store_explicit(&engine->base.issued_epoch, epoch, memory_order_release);
-        if (bf_watch_witnesses(engine))
-            bf_watch_batch(engine, queue, last, epoch);
-    }
+    atomic_store_explicit(&engine->base.issued_epoch, epoch, memory_order_release);
+    if (watched && bf_watch_witnesses(engine))
+        bf_watch_batch(engine, queue, last, epoch);
     *result = bf_driver_submit(engine, count, engine->infos, fence);
     if (*result == VK_SUCCESS) {
         atomic_store_explicit(&engine->base.accepted_epoch, epoch, memory_order_release);

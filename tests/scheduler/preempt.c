@@ -212,6 +212,16 @@ FIXTURE_TEST(the_programs_vkqueues_are_held_too)
     vkDestroyFence(f->device, fence, NULL);
 }
 
+/* Submissions that have been made at once, on an engine that nothing else has been given. */
+FIXTURE_TEST(what_went_at_once_is_waited_for)
+{
+    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    submit(f, write_word_in(f, 0, 0, 1), VK_NULL_HANDLE);
+    preempt(queue);
+    await_fence(preemption_fence(queue), 1);
+    assert_int_equal(read_word(f, 0), 1);
+}
+
 TEST(caps_say_what_is_promised)
 {
     for (int on = 0; on < 2; on++) {
