@@ -82,7 +82,8 @@ static void close_gpu(struct fixture *f)
     assert_success(bfSetMessageCallback(NULL, NULL));
 }
 
-static const char *told_line(const char *part)
+/* The line with that in it, or NULL; told's lock is held. Lines stay as they are. */
+static const char *told_find(const char *part)
 {
     for (uint32_t i = 0; i < told.count; i++)
         if (strstr(told.lines[i], part))
@@ -90,11 +91,19 @@ static const char *told_line(const char *part)
     return NULL;
 }
 
+static const char *told_line(const char *part)
+{
+    pthread_mutex_lock(&told.lock);
+    const char *line = told_find(part);
+    pthread_mutex_unlock(&told.lock);
+    return line;
+}
+
 /* Waits for a line with that in it. */
 static void expect(const char *part)
 {
     pthread_mutex_lock(&told.lock);
-    while (!told_line(part))
+    while (!told_find(part))
         pthread_cond_wait(&told.came, &told.lock);
     pthread_mutex_unlock(&told.lock);
 }
