@@ -117,7 +117,7 @@ static void window_count_entry(struct bf_window *window, const struct bf_window_
 static void window_learn(struct bf_window *window, uint32_t entries)
 {
     const struct bf_window_entry *first = &window->entries[window->first];
-    uint64_t begun = first->accepted_ns > window->seen_ns ? first->accepted_ns : window->seen_ns;
+    uint64_t begun = first->begun_ns > window->seen_ns ? first->begun_ns : window->seen_ns;
     uint32_t packets = 0;
     for (uint32_t i = 0; i < entries; i++) {
         const struct bf_window_entry *entry =
@@ -168,14 +168,14 @@ void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
     }
     struct bf_window_entry entry = {.queue = queue,
                                     .epoch = packet->epoch,
-                                    .accepted_ns = bf_now_ns(),
+                                    .begun_ns = window->now_ns,
                                     .cost_ns = packet->cost_ns,
                                     .packets = 1};
     struct bf_window_entry *last =
         &window->entries[(window->first + window->count - 1) % BF_WINDOW_ENTRIES];
     window_count_entry(window, &entry, true);
     /* Levels between the lowest and the highest are active, too. */
-    window->active_ns[atomic_load(&queue->level)] = entry.accepted_ns;
+    window->active_ns[atomic_load(&queue->level)] = entry.begun_ns;
     if (window->count && last->epoch == entry.epoch) { /* joined, or settled with it */
         last->packets++;
         last->cost_ns = last->cost_ns == BF_COST_UNKNOWN || entry.cost_ns == BF_COST_UNKNOWN

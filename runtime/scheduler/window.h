@@ -85,8 +85,8 @@ enum bf_level {
 struct bf_window_entry {
     struct bf_queue *queue; /* NULL: it has left the engine */
     uint64_t epoch;
-    uint64_t accepted_ns;
-    uint64_t cost_ns; /* what it was taken to cost, or BF_COST_UNKNOWN */
+    uint64_t begun_ns; /* before the driver's call: behind it the GPU may be done already */
+    uint64_t cost_ns;  /* what it was taken to cost, or BF_COST_UNKNOWN */
     uint32_t packets;
 };
 
