@@ -26,12 +26,14 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
     VkResult result = d->vk.vkCreateSemaphore(device, info, allocator, semaphore);
     if (result != VK_SUCCESS)
         return result;
-    result =
-        bf_semaphore_register(d->scheduler, *semaphore, timeline, exported && exported->handleTypes,
-                              timeline ? type->initialValue : 0);
+    bool external = exported && exported->handleTypes;
+    result = bf_semaphore_register(d->scheduler, *semaphore, timeline, external,
+                                   timeline ? type->initialValue : 0);
     if (result != VK_SUCCESS) {
         d->vk.vkDestroySemaphore(device, *semaphore, allocator);
         *semaphore = VK_NULL_HANDLE;
+    } else if (external) {
+        bf_deferral_end(d->scheduler);
     }
     return result;
 }

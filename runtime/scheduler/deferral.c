@@ -40,5 +40,5 @@ void bf_deferral_end(struct bf_scheduler *scheduler)
     atomic_store(&scheduler->seen_outside, true);
     /* Also if it was set: another thread's flush may be under way. */
     bf_deferral_flush(scheduler);
-    bf_windows_release(scheduler);
+    bf_windows_flush(scheduler);
 }

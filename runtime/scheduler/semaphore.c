@@ -30,8 +30,6 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
         free(sem);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (external)
-        bf_deferral_end(scheduler);
     return VK_SUCCESS;
 }
 

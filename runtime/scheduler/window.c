@@ -445,16 +445,6 @@ uint64_t bf_windows_flush_queue(struct bf_queue *queue)
     return atomic_load(&queue->scheduler->windows) ? bf_inherit_flush(queue->scheduler, queue) : 0;
 }
 
-void bf_windows_release(struct bf_scheduler *scheduler)
-{
-    uint64_t engines = 0;
-    for (uint32_t i = 0; atomic_load(&scheduler->windows) && i < scheduler->engine_count; i++) {
-        atomic_store(&scheduler->engines[i].dirty, 1);
-        engines |= bf_engine_bit(&scheduler->engines[i]);
-    }
-    bf_engines_pump(scheduler, engines);
-}
-
 void bf_windows_flush(struct bf_scheduler *scheduler)
 {
     if (!atomic_load(&scheduler->windows))

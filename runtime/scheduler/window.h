@@ -165,9 +165,6 @@ uint8_t bf_window_packet_level(const struct bf_queue *queue, const struct bf_pac
  * pump. */
 uint64_t bf_windows_flush_queue(struct bf_queue *queue);
 
-/* Somebody outside can tell from now on: pumps. The caller holds no lock. */
-void bf_windows_release(struct bf_scheduler *scheduler);
-
 /* Hands over all that is held by windows now, on all engines. The caller holds no lock. */
 void bf_windows_flush(struct bf_scheduler *scheduler);
 
