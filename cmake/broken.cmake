@@ -72,7 +72,7 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 if(NOT BELFRY_SANITIZE)
   file(GLOB breaks CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/breaks
     ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
-  list(FILTER breaks EXCLUDE REGEX "^(diagnosis|doorbell|hook|park|top)_")
+  list(FILTER breaks EXCLUDE REGEX "^(account|diagnosis|doorbell|hook|park|top)_")
   list(TRANSFORM breaks REPLACE "[.]break$" "")
   foreach(name IN LISTS breaks)
     belfry_copy(${name} ${name})

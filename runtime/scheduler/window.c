@@ -173,17 +173,22 @@ void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
                                     .packets = 1};
     struct bf_window_entry *last =
         &window->entries[(window->first + window->count - 1) % BF_WINDOW_ENTRIES];
-    window_count_entry(window, &entry, true);
     /* Levels between the lowest and the highest are active, too. */
-    window->active_ns[atomic_load(&queue->level)] = entry.begun_ns;
-    if (window->count && last->epoch == entry.epoch) { /* joined, or settled with it */
-        last->packets++;
-        last->cost_ns = last->cost_ns == BF_COST_UNKNOWN || entry.cost_ns == BF_COST_UNKNOWN
+    window->active_ns[atomic_load(&queue->level)] = window->now_ns;
+    /* Joined; or overdue ones have come behind work that doesn't end, and both count as one. */
+    if (window->count && (last->epoch == entry.epoch || window->count == BF_WINDOW_ENTRIES)) {
+        window_count_entry(window, last, false);
+        entry.packets += last->packets;
+        entry.begun_ns = last->begun_ns;
+        entry.queue = last->queue == queue ? queue : NULL;
+        entry.cost_ns = last->cost_ns == BF_COST_UNKNOWN || entry.cost_ns == BF_COST_UNKNOWN
                             ? BF_COST_UNKNOWN
                             : last->cost_ns + entry.cost_ns;
-        return;
+        *last = entry;
+    } else {
+        window->entries[(window->first + window->count++) % BF_WINDOW_ENTRIES] = entry;
     }
-    window->entries[(window->first + window->count++) % BF_WINDOW_ENTRIES] = entry;
+    window_count_entry(window, &entry, true);
 }
 
 void bf_window_note(struct bf_engine *engine, uint8_t level)
