@@ -8,6 +8,9 @@
 
 #define SLICE_NS UINT64_C(100000000)
 
+/* The pause after a wait for which the driver had no memory. */
+#define MEMORY_SLICE_NS UINT64_C(1000000)
+
 /* The length of the next slice, up to the deadline. */
 static uint64_t slice_ns(const struct bf_scheduler *scheduler, uint64_t deadline_ns)
 {
@@ -66,4 +69,16 @@ VkResult bf_driver_wait_epochs(struct bf_engine *engine)
     if (!engine->scheduler->sliced || accepted == 0)
         return VK_SUCCESS;
     return bf_driver_wait_timeline(engine->scheduler, engine->base.epoch, accepted, UINT64_MAX);
+}
+
+void bf_driver_wait_judge(struct bf_scheduler *scheduler, VkResult result, _Atomic uint32_t *turn,
+                          uint32_t was, const char *where)
+{
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
+        bf_futex_wait(turn, was, &until);
+    } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
+        bf_scheduler_lose_by(scheduler, result, where);
+        bf_scheduler_settle(scheduler);
+    }
 }

@@ -9,13 +9,12 @@
 #include "base/thread.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/deferral.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/window.h"
 #include "scheduler/scheduler.h"
 
-/* A wait in the driver is made in slices, in case a loss doesn't end it; the pause after one for
- * which the driver had no memory. */
-#define SLICE_NS        UINT64_C(1000000000)
-#define MEMORY_SLICE_NS UINT64_C(1000000)
+/* A wait in the driver is made in slices, in case a loss doesn't end it. */
+#define SLICE_NS UINT64_C(1000000000)
 
 struct bf_preempter {
     struct bf_engine *engine;
@@ -103,15 +102,7 @@ static void preempter_run(void *argument)
                                                leave < SLICE_NS ? leave : SLICE_NS);
         if (atomic_load(&preempter->stop)) /* L-7: only this thread may be left */
             return;
-        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
-            bf_futex_wait(&preempter->turn, turn, &until);
-            continue;
-        }
-        if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-            bf_scheduler_lose_by(scheduler, result, "waiting for a preemption");
-            bf_scheduler_settle(scheduler);
-        }
+        bf_driver_wait_judge(scheduler, result, &preempter->turn, turn, "waiting for a preemption");
         preempt_settle(engine);
     }
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/thread.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/peer_wait.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
@@ -15,8 +16,6 @@
  * lost; a wait for a semaphore of the program's, so that the fence can be destroyed. */
 #define EPOCH_SLICE_NS  UINT64_C(2000000000)
 #define IMPORT_SLICE_NS UINT64_C(20000000)
-/* The pause after a wait for which the driver had no memory. */
-#define MEMORY_SLICE_NS UINT64_C(1000000)
 
 enum { FIRST, EXPRESS, THREADS };
 
@@ -135,13 +134,7 @@ static void sleeper_thread_run(void *argument)
                                       memory_order_relaxed);
             result = sleeper_look(sleeper);
         }
-        if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-            struct timespec until = bf_timespec(bf_now_ns() + MEMORY_SLICE_NS);
-            bf_futex_wait(&thread->turn, turn, &until);
-        } else if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-            bf_scheduler_lose_by(scheduler, result, "waiting for the GPU");
-            bf_scheduler_settle(scheduler);
-        }
+        bf_driver_wait_judge(scheduler, result, &thread->turn, turn, "waiting for the GPU");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/thread.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/scheduler.h"
 
 struct bf_waker {
@@ -76,14 +77,10 @@ static void waker_run(void *argument)
             bf_gpu_wait_timeline(&scheduler->gpu, waker->engine->base.epoch, epoch, slice);
         if (atomic_load(&waker->stop)) /* L-7: only the waker itself may be left */
             return;
-        bool lost = result != VK_SUCCESS && result != VK_TIMEOUT;
-        if (lost)
-            bf_scheduler_lose_by(scheduler, result, "waiting for a priority window");
-        uint64_t engines = waker_take(waker, result == VK_SUCCESS ? epoch : 0, bf_now_ns(),
-                                      lost || bf_scheduler_is_lost(scheduler));
-        if (lost)
-            engines |= bf_scheduler_dirty_engines(scheduler);
-        bf_engines_pump(scheduler, engines);
+        bf_driver_wait_judge(scheduler, result, &waker->turn, turn,
+                             "waiting for a priority window");
+        bf_engines_pump(scheduler, waker_take(waker, result == VK_SUCCESS ? epoch : 0, bf_now_ns(),
+                                              bf_scheduler_is_lost(scheduler)));
     }
 }
 
@@ -96,8 +93,7 @@ bool bf_waker_ensure(struct bf_engine *engine)
         return false;
     bf_lock_acquire(&scheduler->pending.sleeper_lock);
     struct bf_waker *waker = atomic_load(&engine->window.waker);
-    bool made = !waker;
-    if (made && (waker = calloc(1, sizeof(*waker))) != NULL) {
+    if (!waker && (waker = calloc(1, sizeof(*waker))) != NULL) {
         waker->scheduler = scheduler;
         waker->engine = engine;
         if (!bf_thread_start(&waker->thread, NULL, waker_run, waker)) {

@@ -93,6 +93,24 @@ FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
     drain(f, FLOOD + 1);
 }
 
+/* The driver has no memory for the wait of who opens the window: it is asked again. */
+FIXTURE_TEST(a_window_opens_without_memory_for_a_wait)
+{
+    BfQueue low = low_of(f);
+    high_of(f);
+    f->icd.pause();
+    f->icd.set_fault("vkWaitSemaphores", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    f->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkWaitSemaphores", .first = 1, .late = true});
+    BfFence fence = flood(f, low, 2);
+    f->icd.await_blocked(1);
+    f->icd.set_fault(NULL, 0, VK_SUCCESS);
+    f->icd.set_block(NULL);
+    f->icd.release(UINT64_MAX);
+    drain(f, 2);
+    assert_value(fence, 2);
+}
+
 FIXTURE_TEST(a_window_opens_when_what_is_in_flight_has_ended)
 {
     BfQueue low = low_of(f);
