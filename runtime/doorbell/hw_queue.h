@@ -14,8 +14,9 @@
  *        can't be carried out ends the queue, once. What came before it runs; then the progress
  *        fence gets UINT64_MAX, so that nobody waits for what won't come.
  *  HQ-4  A registered fence that the program destroys or unregisters, and a command buffer that it
- *        frees, resets (under the layer), begins anew (likewise) or unregisters, is not used any more once that call has returned: it waits for who reads the ring, and so perhaps for
- *        the driver. No other fence or command buffer does.
+ *        frees, resets (under the layer), begins anew (likewise) or unregisters, is not used any
+ *        more once that call has returned: it waits for who reads the ring, and so perhaps for the
+ *        driver. No other fence or command buffer does.
  *  HQ-5  Who destroys or unregisters waits no longer for the driver than the setting tdr_ddi_delay
  *        says (L-7): then the device is lost, and what the reader was given stays until it ends.
  *

@@ -6,10 +6,10 @@
  *
  *  PE-1  While a request for a queue is under way, the engine is given no execution of another queue
  *        but of those of a higher level. Let through are sparse binds ('paging') and what these
- *        depend on, and whatever else no priority window holds (PW-7): of an attached device's VkQueues,
- *        whose program asks the driver itself whether they are idle, everything. So the queue's own packets, and bindings, come first; what is held
- *        is ordered behind them, and gets its epochs when it is handed over. Nothing else of it
- *        changes: each queue keeps its order (Q-2), and fences and progress fences the values that
+ *        depend on, and whatever else no priority window holds (PW-7): of an attached device's
+ *        VkQueues, whose program asks the driver itself whether they are idle, everything. So the
+ *        queue's own packets, and bindings, come first; what is held is ordered behind them, and
+ *        gets its epochs when it is handed over. Nothing else of it changes: each queue keeps its order (Q-2), and fences and progress fences the values that
  *        they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it was
  *        made; it is made under the engine's lock, so that none is in between. From the first request

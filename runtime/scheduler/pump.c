@@ -202,9 +202,9 @@ static void engine_gather_bind(struct bf_engine *engine, uint64_t *engines)
 {
     for (uint32_t i = 0; i < engine->queue_count && engine->batch_count == 0; i++) {
         struct bf_queue *queue = engine->queues[i];
-        const struct bf_packet *first = queue_first_packet(queue);
+        struct bf_packet *first = queue_first_packet(queue);
         if (first && first->kind == BF_PACKET_BIND_SPARSE)
-            engine_gather_from(engine, queue, queue_first_packet(queue), UINT64_MAX, engines);
+            engine_gather_from(engine, queue, first, UINT64_MAX, engines);
     }
 }
 

@@ -244,8 +244,8 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
 
 /* Waits for the GPU's work that has epochs, as all of command queues' has, until an engine has
  * finished nothing for so long, and the driver's waits have been given time to return (L-7); without
- * memory or a thread for it, not at all. The driver goes on with a device that Belfry has declared lost, and
- * what was made of it is to stay until then. */
+ * memory or a thread for it, not at all. The driver goes on with a device that Belfry has declared
+ * lost, and what was made of it is to stay until then. */
 void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns);
 
 /* Keeps one of the two until the device's end; without memory for that, or with the program's own
