@@ -167,9 +167,11 @@ static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_
                 return NULL;
             }
         }
-        if (bf_preempt_holds(engine, queue, packet) || !bf_window_admits(engine, queue, packet)) {
+        bool preempted = bf_preempt_holds(engine, queue, packet);
+        if (preempted || !bf_window_admits(engine, queue, packet)) {
             packet->was_held = true;
-            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_WINDOW);
+            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace,
+                                 preempted ? BF_TRACE_PREEMPTION : BF_TRACE_WINDOW);
             bf_signpost_announce(&engine->progress);
             return NULL;
         }

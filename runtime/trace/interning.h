@@ -72,6 +72,7 @@
     X(UNTIMED_SLOTS, "too many were in flight")                                                    \
     X(UNTIMED_UNREAD, "the driver has not written them")                                           \
     X(WINDOW, "a priority window")                                                                 \
+    X(PREEMPTION, "a preemption request")                                                          \
     X(BEFORE_IT, "the packet before it")                                                           \
     X(COUNT, "count")                                                                              \
     X(DEVICE, "device")                                                                            \

@@ -83,7 +83,8 @@ static void obstacle_label(struct bf_trace *t, struct bf_trace_sync sync, char l
         snprintf(label, OBSTACLE_SIZE, "semaphore 0x%" PRIx64 " = %" PRIu64, sync.semaphore,
                  sync.value);
     else
-        snprintf(label, OBSTACLE_SIZE, sync.value ? "a priority window" : "the packet before it");
+        snprintf(label, OBSTACLE_SIZE, "%s",
+                 bf_interning_text(&t->interning, bf_trace_obstacle_word(sync)));
 }
 
 static enum bf_string kind_word(enum bf_trace_packet_kind kind)

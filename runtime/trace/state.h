@@ -162,8 +162,10 @@ void bf_trace_count_for(struct bf_trace *t, uint32_t queue, enum bf_trace_track 
 /* The run lasts to this time, if the queue is the program's. */
 void bf_trace_extend_for(struct bf_trace *t, uint32_t queue, uint64_t now);
 
-/* The annotations of a semaphore ('what': whether it is one or a fence), or of an obstacle that is
- * the packet before. */
+/* Of an obstacle that is no semaphore. */
+enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle);
+
+/* The annotations of a semaphore ('what': whether it is one or a fence), or of another obstacle. */
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
                                 struct bf_perfetto_annotation a[3]);

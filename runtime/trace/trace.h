@@ -82,12 +82,13 @@ enum bf_trace_untimed {
  * ordinal of the signal that the wait consumes. */
 struct bf_trace_sync {
     uint64_t semaphore; /* handle, or the fence; as an obstacle 0 means 'the packet before it in its
-                           queue', or BF_TRACE_WINDOW */
+                           queue', or one of those below */
     uint64_t value;
 };
 
-/* As an obstacle: a priority window. */
-#define BF_TRACE_WINDOW ((struct bf_trace_sync){0, 1})
+/* As obstacles: a priority window, and a preemption request. */
+#define BF_TRACE_WINDOW     ((struct bf_trace_sync){0, 1})
+#define BF_TRACE_PREEMPTION ((struct bf_trace_sync){0, 2})
 
 /* The trace's record of a packet, embedded in the scheduler's packet. Only trace functions write to
  * it, bf_stamps_begin to 'timed', and who decides that it is not to have timestamps to 'untimed'.

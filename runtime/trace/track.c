@@ -338,6 +338,13 @@ const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)
     return semaphore ? bf_map_find(&t->names, semaphore) : NULL;
 }
 
+enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle)
+{
+    return obstacle.value == BF_TRACE_PREEMPTION.value ? BF_STRING_PREEMPTION
+           : obstacle.value == BF_TRACE_WINDOW.value   ? BF_STRING_WINDOW
+                                                       : BF_STRING_BEFORE_IT;
+}
+
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
                                 struct bf_perfetto_annotation a[3])
 {
@@ -345,8 +352,7 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct 
     if (!sync.semaphore) {
         a[n++] = (struct bf_perfetto_annotation){.name = BF_STRING_WAITS_FOR,
                                                  .kind = BF_PERFETTO_INTERNED,
-                                                 .number = sync.value ? BF_STRING_WINDOW
-                                                                      : BF_STRING_BEFORE_IT};
+                                                 .number = bf_trace_obstacle_word(sync)};
         return n;
     }
     const char *name = bf_trace_semaphore_name(t, sync.semaphore);

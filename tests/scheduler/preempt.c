@@ -252,7 +252,7 @@ TEST(caps_say_what_is_promised)
     }
 }
 
-/* How long it took stands in the trace. */
+/* How long it took stands in the trace, and that it has held a packet. */
 TEST(a_trace_has_requests)
 {
     char path[] = "/tmp/belfry-preempt-XXXXXX", set[96], text[65536];
@@ -263,7 +263,13 @@ TEST(a_trace_has_requests)
     environment_set(&saved, set);
     fixture_open(&f, NULL);
     environment_restore(&saved);
-    preempt(make_queue(&f, BF_QUEUE_TYPE_DIRECT));
+    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+            other = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    VkEvent stall = stall_begin(&f, queue);
+    preempt(queue);
+    execute(other, write_word(&f, other, 0, 1));
+    stall_end(&f, stall);
+    await_idle(other);
     fixture_close(&f);
     FILE *file = fopen(strchr(set, '=') + 1, "rb");
     assert_non_null(file);
@@ -271,6 +277,8 @@ TEST(a_trace_has_requests)
     fclose(file);
     assert_non_null(memmem(text, size, "preempted", 9));
     assert_non_null(memmem(text, size, "latency ns", 10));
+    assert_non_null(memmem(text, size, "a preemption request", 20));
+    assert_null(memmem(text, size, "a priority window", 17));
     assert_int_equal(remove(strchr(set, '=') + 1), 0);
     assert_int_equal(remove(path), 0);
 }
