@@ -248,11 +248,7 @@ static VkResult execution_submit_apart(struct bf_command_queue *queue,
         struct bf_packet *packet = bf_packet_from_execution(&queue->base, &one);
         if (!packet) {
             bf_command_queue_drop_signal(queue->base.engine, what->write, what->update);
-            while (first) {
-                struct bf_packet *next = first->next;
-                bf_packet_free(first);
-                first = next;
-            }
+            bf_packet_free_chain(first);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         packet->next = NULL;

@@ -320,15 +320,6 @@ static void chain_add(struct chain *chain, struct bf_packet *packet)
     chain->count++;
 }
 
-static void chain_free(struct chain *chain)
-{
-    while (chain->first) {
-        struct bf_packet *next = chain->first->next;
-        bf_packet_free(chain->first);
-        chain->first = next;
-    }
-}
-
 /* Gives the fence to the chain's last packet and appends the chain; or frees it. */
 static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFence fence,
                              bool deferred)
@@ -336,7 +327,7 @@ static VkResult chain_submit(struct bf_queue *queue, struct chain *chain, VkFenc
     if (fence) {
         chain->last->fence = bf_vkfence_defer(queue->scheduler, fence);
         if (!chain->last->fence) {
-            chain_free(chain);
+            bf_packet_free_chain(chain->first);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
@@ -417,7 +408,7 @@ VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitI
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_submit(queue, &infos[i]);
         if (!packet) {
-            chain_free(&chain);
+            bf_packet_free_chain(chain.first);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
@@ -441,7 +432,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
     for (uint32_t i = 0; i < count; i++) {
         struct bf_packet *packet = bf_packet_from_bind(queue, &infos[i]);
         if (!packet) {
-            chain_free(&chain);
+            bf_packet_free_chain(chain.first);
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         packet_trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);

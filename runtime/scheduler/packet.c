@@ -504,6 +504,15 @@ void bf_packet_free(struct bf_packet *packet)
     free(packet);
 }
 
+void bf_packet_free_chain(struct bf_packet *first)
+{
+    while (first) {
+        struct bf_packet *next = first->next;
+        bf_packet_free(first);
+        first = next;
+    }
+}
+
 void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet)
 {
     packet_release_contents(packet);

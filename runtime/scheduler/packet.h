@@ -132,6 +132,8 @@ struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind k
 /* Adds a barrier before the command buffers of an execution. */
 void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier);
 void bf_packet_free(struct bf_packet *packet);
+/* And those behind it that it leads to, of a chain that hasn't been appended; NULL: none. */
+void bf_packet_free_chain(struct bf_packet *first);
 
 /* As bf_packet_free, but the queue may keep the block. */
 void bf_packet_recycle(struct bf_queue *queue, struct bf_packet *packet);
