@@ -207,9 +207,9 @@ BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotificatio
 
 /*
  * The queue's progress fence: a native one that holds how many calls of bfQueueExecute (and
- * bfQueueDispatchSliced) the GPU has finished on it, written by the GPU behind each. It exists from the first call on, counts calls
- * from then on, and goes with the queue, whose it is: it can be read and waited for, and is neither
- * signalled nor destroyed by the program. [NF 6]
+ * bfQueueDispatchSliced) the GPU has finished on it, written by the GPU behind each. It exists from
+ * the first call on, counts calls from then on, and goes with the queue, whose it is: it can be
+ * read and waited for, and is neither signalled nor destroyed by the program. [NF 6]
  *
  * Errors: those of bfCreateNativeFence. Thread-safety: safe.
  */

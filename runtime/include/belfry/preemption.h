@@ -59,18 +59,18 @@ typedef struct BfPreemptionCaps {
 BF_API VkResult bfGetPreemptionCaps(BfDevice device, BfPreemptionCaps *pCaps);
 
 /*
- * Makes room for the queue on its engine (DxgkDdiPreemptCommand): until all that the engine has been
- * given by now is over, it is given no command buffers of other queues, neither of command queues nor
- * (under the layer) of the program's VkQueues, but of those with a higher priority. So whatever the queue executes next
- * is ahead of all that others have submitted and the driver hasn't accepted. Then the request is
- * complete, and others go on behind. Nothing of them changes but when they run: each queue keeps its
- * order, fences and progress fences their values.
+ * Makes room for the queue on its engine (DxgkDdiPreemptCommand): until all that the engine has
+ * been given by now is over, it is given no command buffers of other queues, neither of command
+ * queues nor (under the layer) of the program's VkQueues, but of those with a higher priority. So
+ * whatever the queue executes next is ahead of all that others have submitted and the driver hasn't
+ * accepted. Then the request is complete, and others go on behind. Nothing of them changes but when
+ * they run: each queue keeps its order, fences and progress fences their values.
  *
  * Sparse binds are let through, and what a present or an exported semaphore depends on. While
  * somebody outside of the device can tell (a semaphore, a fence or memory has been exported or
- * imported; or an attached device hasn't BfAttachInfo::sharesNothing), nothing is held. A request doesn't wait for packets that wait for a fence: these haven't
- * been given to the engine. It may wait for a call of the driver's, as submitting does; it doesn't
- * wait for its completion.
+ * imported; or an attached device hasn't BfAttachInfo::sharesNothing), nothing is held. A request
+ * doesn't wait for packets that wait for a fence: these haven't been given to the engine. It may
+ * wait for a call of the driver's, as submitting does; it doesn't wait for its completion.
  *
  * *pPreemptionFenceId (may be NULL) is the number of the request on its engine, which the preemption
  * fence has once it is complete.
