@@ -120,7 +120,7 @@ struct named {
 };
 
 /* The names lock is held. */
-static bool fence_find(const struct bf_hw_queue *hw, uint32_t number, BfFenceFlags forbidden,
+static bool fence_find(const struct bf_hw_queue *hw, uint32_t number, BfSyncObjectFlags forbidden,
                        struct bf_fence **fence)
 {
     if (number == BF_RING_NONE)
@@ -135,8 +135,9 @@ static BfAbortReason entry_find(struct bf_hw_queue *hw, const BfRingEntry *entry
     const uint32_t number = entry->commandBuffer;
     BfAbortReason reason = BF_ABORT_REASON_NONE;
     bf_lock_acquire(&hw->names_lock);
-    if (!fence_find(hw, entry->waitFence, BF_FENCE_NO_WAIT_BIT, &named->wait) ||
-        !fence_find(hw, entry->signalFence, BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT,
+    if (!fence_find(hw, entry->waitFence, BF_SYNC_OBJECT_NO_WAIT_BIT, &named->wait) ||
+        !fence_find(hw, entry->signalFence,
+                    BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT,
                     &named->signal))
         reason = BF_ABORT_REASON_FENCE;
     if (number < hw->buffer_count)
@@ -319,7 +320,7 @@ static VkResult progress_create(struct bf_command_queue *queue, struct bf_fence 
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (queue->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT)
         return bf_native_create_progress(scheduler, "bfCreateQueue", fence);
-    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_NO_SIGNAL_BIT, fence);
+    VkResult result = bf_fence_create(scheduler, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, fence);
     if (result == VK_SUCCESS)
         (*fence)->queue_owned = true;
     return result;

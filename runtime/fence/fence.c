@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bfCreateFence, bfDestroyFence, bfGetFenceValue and bfSignalFence. */
+/* bfCreateFence, bfGetFenceCreationFlags, bfDestroyFence, bfGetFenceValue and bfSignalFence. */
 #include "fence/fence.h"
 
 #include <stdio.h>
@@ -25,12 +25,44 @@ void bf_fence_look_outside(struct bf_fence *fence, struct bf_effects *effects)
         bf_native_sample(fence, effects);
 }
 
-bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit)
+bool bf_fence_cpu_may(const struct bf_fence *fence, BfSyncObjectFlags bit)
 {
-    if (bit == BF_FENCE_NO_SIGNAL_BIT)
-        bit |= BF_FENCE_PROGRAM_WRITTEN_BIT;
+    if (bit == BF_SYNC_OBJECT_NO_SIGNAL_BIT)
+        bit |= BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
     return !(fence->flags & bit) &&
            !(fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU);
+}
+
+#define SHARED (BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT)
+
+/* D3D12's flags and the DDI's, as the DDI's. Errors, with a line: bfCreateFence's of its info. */
+static VkResult fence_flags(const BfFenceCreateInfo *info, BfSyncObjectFlags *flags)
+{
+    const void *chained;
+    if (!bf_structure_check_extended(info, BF_STRUCTURE_TYPE_FENCE_CREATE_INFO,
+                                     BF_STRUCTURE_TYPE_SYNC_OBJECT_CREATE_INFO, &chained,
+                                     "bfCreateFence", "pInfo"))
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    const BfSyncObjectCreateInfo *more = chained;
+    *flags = more ? more->flags : BF_SYNC_OBJECT_FLAGS_NONE;
+    if (info->flags & BF_FENCE_SHARED_BIT)
+        *flags |= BF_SYNC_OBJECT_SHARED_BIT;
+    if (info->flags & BF_FENCE_SHARED_CROSS_ADAPTER_BIT)
+        *flags |= BF_SYNC_OBJECT_CROSS_ADAPTER_BIT;
+    if (info->flags & BF_FENCE_NON_MONITORED_BIT) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfCreateFence: flags: BF_FENCE_NON_MONITORED_BIT: every fence "
+                   "is monitored here");
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const BfFenceFlags d3d12 = BF_FENCE_SHARED_BIT | BF_FENCE_SHARED_CROSS_ADAPTER_BIT;
+    const VkFlags known = *flags & SHARED ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS;
+    if (!(info->flags & ~d3d12) && !(*flags & ~known))
+        return VK_SUCCESS;
+    bf_message(BF_MESSAGE_ERROR, "bfCreateFence: flags: 0x%x, 0x%x: %s", info->flags,
+               more ? more->flags : 0,
+               *flags & SHARED ? "unknown bits" : "unknown bits, or those of a shared fence alone");
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *out)
@@ -38,30 +70,36 @@ VkResult bfCreateFence(BfDevice handle, const BfFenceCreateInfo *info, BfFence *
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_FENCE_CREATE_INFO, __func__, "pInfo"))
-        return VK_ERROR_VALIDATION_FAILED_EXT;
+    BfSyncObjectFlags flags;
+    VkResult result = fence_flags(info, &flags);
+    if (result != VK_SUCCESS)
+        return result;
     if (!out) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateFence: pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    bool shared = info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT);
-    if (info->flags &
-        ~(VkFlags)(shared ? BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS : BF_FENCE_FLAGS)) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateFence: flags: 0x%x: %s", info->flags,
-                   shared ? "unknown bits" : "unknown bits, or those of a shared fence alone");
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(scheduler, info->initialValue, info->flags, &fence);
+    result = bf_fence_create(scheduler, info->initialValue, flags, &fence);
     if (result != VK_SUCCESS)
         return result;
-    if (shared)
-        result = bf_shared_create(fence, info->flags & BF_FENCE_SHARED_FLAGS);
+    if (flags & SHARED)
+        result = bf_shared_create(fence, flags & BF_FENCE_SHARED_FLAGS);
     if (result == VK_SUCCESS)
         *out = (BfFence)fence;
     else
         bfDestroyFence((BfFence)fence);
     return result;
+}
+
+BfFenceFlags bfGetFenceCreationFlags(BfFence handle)
+{
+    struct bf_fence *fence = bf_fence_of(handle, __func__);
+    if (!fence)
+        return BF_FENCE_FLAGS_NONE;
+    /* An object that was opened has its fence's flags from the descriptor. */
+    BfSyncObjectFlags flags = fence->flags | (fence->shared ? fence->shared->flags : 0);
+    return (flags & BF_SYNC_OBJECT_SHARED_BIT ? BF_FENCE_SHARED_BIT : 0) |
+           (flags & BF_SYNC_OBJECT_CROSS_ADAPTER_BIT ? BF_FENCE_SHARED_CROSS_ADAPTER_BIT : 0);
 }
 
 void bfDestroyFence(BfFence handle)
@@ -151,7 +189,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     struct bf_effects effects = {0};
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
-    if (!bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)) {
+    if (!bf_fence_cpu_may(fence, BF_SYNC_OBJECT_NO_SIGNAL_BIT)) {
         bf_message(BF_MESSAGE_ERROR, "bfSignalFence: the fence%s may not be signalled by the CPU",
                    BF_LABEL(fence));
         return VK_ERROR_VALIDATION_FAILED_EXT;

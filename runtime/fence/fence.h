@@ -13,11 +13,12 @@
 
 /* The flags that bfCreateFence takes. */
 #define BF_FENCE_FLAGS                                                                             \
-    (BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_NO_WAIT_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT)
+    (BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_NO_WAIT_BIT |                                   \
+     BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT)
 
 /* May the CPU signal the fence, or wait for it? 'bit' is the flag that forbids it:
- * BF_FENCE_NO_SIGNAL_BIT or BF_FENCE_NO_WAIT_BIT. */
-bool bf_fence_cpu_may(const struct bf_fence *fence, BfFenceFlags bit);
+ * BF_SYNC_OBJECT_NO_SIGNAL_BIT or BF_SYNC_OBJECT_NO_WAIT_BIT. */
+bool bf_fence_cpu_may(const struct bf_fence *fence, BfSyncObjectFlags bit);
 
 /* Destroys a fence, as bfDestroyFence does; also for fences that belong to a queue. */
 void bf_fence_destroy(struct bf_fence *fence);

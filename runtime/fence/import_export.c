@@ -319,7 +319,7 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_fence *fence;
     uint64_t counter;
-    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
+    VkResult result = bf_fence_create(scheduler, 0, BF_SYNC_OBJECT_FLAGS_NONE, &fence);
     if (result != VK_SUCCESS)
         return result;
     result = fence_semaphore_find_or_register(fence, semaphore, true, &counter);

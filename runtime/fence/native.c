@@ -47,7 +47,8 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
     if (!native)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     native->type = type;
-    native->cross_adapter = fence->shared && (fence->shared->flags & BF_FENCE_CROSS_ADAPTER_BIT);
+    native->cross_adapter =
+        fence->shared && (fence->shared->flags & BF_SYNC_OBJECT_CROSS_ADAPTER_BIT);
     /* The sleepers, which correct a raced value (NF-2), have to exist before the first race. */
     result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(scheduler);
     if (result == VK_SUCCESS)
@@ -72,7 +73,7 @@ VkResult bf_native_create(struct bf_scheduler *scheduler, const BfNativeFenceCre
     VkResult result = bf_fence_create(scheduler, info->initialValue, info->flags, &fence);
     if (result != VK_SUCCESS)
         return result;
-    if (info->flags & (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT))
+    if (info->flags & (BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT))
         result = bf_shared_create(fence, info->flags | BF_SHARED_NATIVE);
     if (result == VK_SUCCESS)
         result = bf_native_attach(fence, info->type);
@@ -89,7 +90,7 @@ VkResult bf_native_create_progress(struct bf_scheduler *scheduler, const char *c
 {
     const BfNativeFenceCreateInfo info = {
         .sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
-        .flags = BF_FENCE_NO_SIGNAL_BIT,
+        .flags = BF_SYNC_OBJECT_NO_SIGNAL_BIT,
     };
     if (!bf_native_is_supported(scheduler)) {
         bf_message(BF_MESSAGE_ERROR, "%s: the device has no native fences", call);
@@ -254,14 +255,15 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    const VkFlags known = BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_FENCE_PROGRAM_WRITTEN_BIT;
-    const VkFlags shared = BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT;
+    const VkFlags known =
+        BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
+    const VkFlags shared = BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT;
     if (!bf_structure_check(info, BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO, __func__, "pInfo"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!out || (info->flags & ~known) || (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
         (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
-         (info->flags & (BF_FENCE_PROGRAM_WRITTEN_BIT | shared))) ||
-        ((info->flags & BF_FENCE_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
+         (info->flags & (BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT | shared))) ||
+        ((info->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: %s",
                    out ? "the type or a flag is not known, or they don't go together"
                        : "pFence is NULL");
@@ -327,7 +329,7 @@ static struct bf_scheduler *fence_update_check(uint32_t count, const BfFence *fe
         bool sets = !(flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT);
         const char *why = scheduler && scheduler != fence->scheduler ? "belongs to another device"
                           : fence->imported && sets                  ? "is imported"
-                          : sets && !bf_fence_cpu_may(fence, BF_FENCE_NO_SIGNAL_BIT)
+                          : sets && !bf_fence_cpu_may(fence, BF_SYNC_OBJECT_NO_SIGNAL_BIT)
                               ? "may not be signalled by the CPU"
                               : NULL;
         if (why) {

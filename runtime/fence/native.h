@@ -63,7 +63,7 @@ void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects);
 
 static inline bool bf_native_is_program_written(const struct bf_fence *fence)
 {
-    return fence->flags & BF_FENCE_PROGRAM_WRITTEN_BIT;
+    return fence->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
 }
 
 /* The CPU of this process has signalled it. */

@@ -32,7 +32,7 @@
 struct message {
     uint64_t magic;
     uint32_t version;
-    BfFenceFlags flags;
+    BfSyncObjectFlags flags;
 };
 
 static void descriptor_close(int *fd)
@@ -119,7 +119,7 @@ static VkResult shared_message_peek(int fd, struct message *message, struct bf_m
     bool ours = got->size == sizeof(*message) && !got->cut && message->magic == BF_SHARED_MAGIC &&
                 message->version == BF_SHARED_VERSION &&
                 !(message->flags & ~(VkFlags)(BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE));
-    bool lasting = message->flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+    bool lasting = message->flags & BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
     uint32_t expected = lasting ? DESCRIPTORS : 1, came = got->count;
     if (ours && came == expected)
         return VK_SUCCESS;
@@ -189,7 +189,7 @@ static VkResult shared_attach(struct bf_fence *fence, struct bf_shared *shared)
     return bf_shared_watch_ends(fence);
 }
 
-VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
+VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags)
 {
     struct bf_shared *shared = shared_alloc();
     int memory = -1, ends[2];
@@ -200,7 +200,7 @@ VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags)
     VkResult result = bf_shared_page_create(atomic_load(&fence->value), &memory);
     if (result == VK_SUCCESS)
         result = bf_shared_page_join(&shared->view, memory, "bfCreateFence");
-    if (result == VK_SUCCESS && (flags & BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT) &&
+    if (result == VK_SUCCESS && (flags & BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT) &&
         pipe2(shared->last, O_CLOEXEC | O_NONBLOCK) == -1)
         result = bf_message_error();
     if (result == VK_SUCCESS &&
@@ -364,7 +364,7 @@ void bf_shared_lose(struct bf_fence *fence)
     struct bf_shared *shared = fence->shared;
     if (shared)
         bf_peer_timelines_lose(shared->peer_timelines);
-    if (shared && shared->owned && !(shared->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT))
+    if (shared && shared->owned && !(shared->flags & BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT))
         bf_shared_set(fence, UINT64_MAX);
 }
 
@@ -489,7 +489,7 @@ static VkResult shared_finish_opening(struct bf_fence *fence, struct bf_shared *
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     bool native = bf_native_is_supported(scheduler) &&
-                  (shared->flags & (BF_SHARED_NATIVE | BF_FENCE_CROSS_ADAPTER_BIT));
+                  (shared->flags & (BF_SHARED_NATIVE | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT));
     VkResult result = shared_attach(fence, shared);
     if (result == VK_SUCCESS && native)
         result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);
@@ -524,7 +524,7 @@ VkResult bfOpenFenceFd(BfDevice handle, int fd, BfShareFlags flags, BfFence *out
     if (result == VK_SUCCESS)
         result = shared_open(peer_handle.plain, shared);
     if (result == VK_SUCCESS)
-        result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, &fence);
+        result = bf_fence_create(scheduler, 0, BF_SYNC_OBJECT_FLAGS_NONE, &fence);
     if (result == VK_SUCCESS)
         result = shared_finish_opening(fence, shared, fd, &peer_handle);
     else

@@ -29,7 +29,7 @@
  *        orphaned, for good: it reads UINT64_MAX, satisfies all waits for it, and tells CPU waiters
  *        the reason. No other process can bring that about (before Linux 6.5, one that holds the
  *        same descriptor can).
- *  SH-10 With BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a pipe.
+ *  SH-10 With BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a pipe.
  *        Each object that isn't destroyed holds its writing end, as does each descriptor in which
  *        the message lies; once all are closed, the kernel tells those whose waiters linger.
  *
@@ -51,7 +51,7 @@ struct bf_shared_listener;
  * read without. */
 struct bf_shared {
     struct bf_shared_view view;
-    BfFenceFlags flags;
+    BfSyncObjectFlags flags;
     bool owned;      /* bfCreateFence made it */
     uint64_t serial; /* among the device's shared fences */
     int near;        /* the owner's end of the socket; -1 elsewhere */
@@ -68,8 +68,9 @@ struct bf_shared {
 
 /* Flags of bfCreateFence that only shared fences have, or the one that makes one. */
 #define BF_FENCE_SHARED_FLAGS                                                                      \
-    (BF_FENCE_SHARED_BIT | BF_FENCE_CROSS_ADAPTER_BIT | BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT |  \
-     BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT)
+    (BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT |                                \
+     BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT |                                               \
+     BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT)
 
 /* Set for a shared fence that was created native: others open it as native where they can. It is in
  * the message only, beside the flags above. */
@@ -77,7 +78,7 @@ struct bf_shared {
 
 /* Makes a new fence, not yet known to anybody, a shared one. Errors: VK_ERROR_TOO_MANY_OBJECTS,
  * VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_OUT_OF_HOST_MEMORY. */
-VkResult bf_shared_create(struct bf_fence *fence, BfFenceFlags flags);
+VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags);
 
 /* The functions below take any fence, and do nothing for one that isn't shared. With the lock
  * held: */

@@ -65,7 +65,7 @@ static struct bf_scheduler *fence_wait_check(const char *call, uint32_t count,
         if (!fence)
             return NULL;
         if ((scheduler && scheduler != fence->scheduler) ||
-            !bf_fence_cpu_may(fence, BF_FENCE_NO_WAIT_BIT)) {
+            !bf_fence_cpu_may(fence, BF_SYNC_OBJECT_NO_WAIT_BIT)) {
             bf_message(BF_MESSAGE_ERROR, "%s: pFences[%u]%s %s", call, i, BF_LABEL(fence),
                        scheduler && scheduler != fence->scheduler
                            ? "belongs to another device"

@@ -34,7 +34,7 @@ struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char
 /* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
  * the call. */
 struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue_handle, BfFence fence_handle,
-                                                     BfFenceFlags bit, struct bf_fence **fence,
+                                                     BfSyncObjectFlags bit, struct bf_fence **fence,
                                                      const char *call)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(queue_handle, call);

@@ -212,9 +212,9 @@ VkResult bf_command_queue_take_signal(struct bf_command_queue *queue, struct bf_
     struct bf_pending *pending = &engine->scheduler->pending;
     VkResult result = VK_SUCCESS;
     if (fence->native)
-        result =
-            bf_gpu_write_take(&engine->base, &fence->native->current, value,
-                              fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT, &what->write);
+        result = bf_gpu_write_take(&engine->base, &fence->native->current, value,
+                                   fence->flags & BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT,
+                                   &what->write);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&pending->lock);

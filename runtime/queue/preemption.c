@@ -30,7 +30,7 @@ VkResult bfGetPreemptionCaps(BfDevice handle, BfPreemptionCaps *caps)
 static VkResult engine_make_fence(struct bf_engine *engine)
 {
     struct bf_fence *fence;
-    VkResult result = bf_fence_create(engine->scheduler, 0, BF_FENCE_NO_SIGNAL_BIT, &fence);
+    VkResult result = bf_fence_create(engine->scheduler, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, &fence);
     if (result != VK_SUCCESS)
         return result;
     fence->queue_owned = true;

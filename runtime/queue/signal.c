@@ -144,8 +144,8 @@ VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t valu
 {
     struct bf_fence *fence;
     struct bf_command_queue *queue = bf_command_queue_check_pair(
-        queue_handle, fence_handle, BF_FENCE_NO_SIGNAL_BIT | BF_FENCE_PROGRAM_WRITTEN_BIT, &fence,
-        __func__);
+        queue_handle, fence_handle,
+        BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, &fence, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     return bf_command_queue_signal(queue, fence, value, __func__);

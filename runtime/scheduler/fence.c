@@ -174,7 +174,7 @@ void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
-    if (fence->flags & BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT) {
+    if (fence->flags & BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT) {
         fence_satisfy_all_but_events(fence, effects);
     } else {
         atomic_store(&fence->value, UINT64_MAX);
@@ -284,7 +284,7 @@ void bf_fence_unblock_queues(struct bf_fence *fence, uint64_t value, struct bf_e
     }
 }
 
-VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFenceFlags flags,
+VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfSyncObjectFlags flags,
                          struct bf_fence **out)
 {
     if (bf_scheduler_is_lost(scheduler))
@@ -319,7 +319,7 @@ VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFence
 
 VkResult bf_fence_create_own(struct bf_scheduler *scheduler, struct bf_fence **fence)
 {
-    VkResult result = bf_fence_create(scheduler, 0, BF_FENCE_FLAGS_NONE, fence);
+    VkResult result = bf_fence_create(scheduler, 0, BF_SYNC_OBJECT_FLAGS_NONE, fence);
     if (result != VK_SUCCESS)
         return result;
     bf_lock_acquire(&scheduler->pending.lock);

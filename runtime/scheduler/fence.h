@@ -75,7 +75,7 @@ struct bf_group {
 
 struct bf_fence {
     struct bf_scheduler *scheduler;
-    BfFenceFlags flags;
+    BfSyncObjectFlags flags;
     uint32_t number;                    /* in its name in a trace */
     uint32_t log_handle;                /* in logs; 0: it is not logged */
     _Atomic bool always_signaled;       /* its value is fixed (bfUpdateFenceValues) */
@@ -166,7 +166,7 @@ struct bf_fence_extension {
 
 /* A fence with one reference, its handle. Errors: VK_ERROR_OUT_OF_HOST_MEMORY,
  * VK_ERROR_DEVICE_LOST. */
-VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfFenceFlags flags,
+VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfSyncObjectFlags flags,
                          struct bf_fence **fence);
 
 /* One of Belfry's own, of value 0, which is neither logged nor traced. Errors: as above. */

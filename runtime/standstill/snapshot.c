@@ -77,7 +77,7 @@ static uint32_t object_of_fence_locked(struct builder *b, const struct bf_fence 
     bf_handle_label(fence, label);
     object->kind = BF_GRAPH_FENCE;
     object->value = atomic_load(&fence->value);
-    object->outside = fence->shared || (fence->flags & BF_FENCE_PROGRAM_WRITTEN_BIT);
+    object->outside = fence->shared || (fence->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT);
     if (label[0])
         snprintf(object->name, sizeof(object->name), "fence%s", label);
     else

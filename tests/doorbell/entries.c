@@ -190,9 +190,10 @@ FIXTURE_TEST(what_cannot_be_carried_out_ends_the_queue_and_no_other)
         user_mode_open(f, &u, direct, RING);
         BfFence fences[2];
         for (int j = 0; j < 2; j++) {
-            const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
-                                            .flags =
-                                                j ? BF_FENCE_NO_SIGNAL_BIT : BF_FENCE_NO_WAIT_BIT};
+            const BfFenceCreateInfo info = {
+                BF_TYPE(FENCE_CREATE_INFO),
+                .pNext =
+                    BF_SYNC_OBJECT(j ? BF_SYNC_OBJECT_NO_SIGNAL_BIT : BF_SYNC_OBJECT_NO_WAIT_BIT)};
             assert_success(bfCreateFence(f->bf, &info, &fences[j]));
             register_fence(&u, fences[j]);
         }

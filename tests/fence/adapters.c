@@ -47,9 +47,9 @@ static BfFence create_on(struct fixture *f, bool native)
 {
     BfFence fence;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
-                                          .flags = BF_FENCE_CROSS_ADAPTER_BIT};
+                                          .flags = BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
     const BfFenceCreateInfo monitored = {BF_TYPE(FENCE_CREATE_INFO),
-                                         .flags = BF_FENCE_CROSS_ADAPTER_BIT};
+                                         .flags = BF_FENCE_SHARED_CROSS_ADAPTER_BIT};
     assert_success(native ? bfCreateNativeFence(f->bf, &info, &fence)
                           : bfCreateFence(f->bf, &monitored, &fence));
     return keep(f, fence);
@@ -198,6 +198,6 @@ FIXTURE_TEST(only_the_default_type_crosses_adapters)
     BfFence fence;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                           .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
-                                          .flags = BF_FENCE_CROSS_ADAPTER_BIT};
+                                          .flags = BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &fence));
 }

@@ -274,7 +274,7 @@ REFUSAL_TEST(fences_out_of_range_are_refused)
 {
 #define FENCE BF_TYPE(FENCE_CREATE_INFO)
     const BfFenceCreateInfo bad[] = {
-        {FENCE, .flags = 2}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = f}};
+        {FENCE, .flags = 8}, {FENCE, .flags = 0x80000000}, {FENCE, .pNext = f}};
 #undef FENCE
     const BfFenceCreateInfo good = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 1};
     BfFence fence = NULL;

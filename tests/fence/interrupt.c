@@ -19,7 +19,7 @@ static BfFence make_written(struct fixture *f)
 {
     BfFence fence;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
-                                          .flags = BF_FENCE_PROGRAM_WRITTEN_BIT};
+                                          .flags = BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;

@@ -19,7 +19,7 @@ static uint64_t gpu_reads(struct fixture *f, BfQueue queue, VkBuffer buffer, VkD
     return (uint64_t)read_word(f, 17) << 32 | read_word(f, 16);
 }
 
-static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfFenceFlags flags,
+static BfFence make_native_with(struct fixture *f, BfNativeFenceType type, BfSyncObjectFlags flags,
                                 uint64_t value)
 {
     BfFence fence;
@@ -376,8 +376,8 @@ FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
 FIXTURE_TEST(flags_forbid_signals_and_waits)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence mute = make_native_with(f, 0, BF_FENCE_NO_SIGNAL_BIT, 3);
-    BfFence deaf = make_native_with(f, 0, BF_FENCE_NO_WAIT_BIT, 3);
+    BfFence mute = make_native_with(f, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, 3);
+    BfFence deaf = make_native_with(f, 0, BF_SYNC_OBJECT_NO_WAIT_BIT, 3);
     BfEvent event = make_event(f);
     const uint64_t three = 3;
     assert_bad_input(bfQueueSignal(queue, mute, 4));
@@ -394,7 +394,7 @@ FIXTURE_TEST(flags_forbid_signals_and_waits)
     assert_int_equal(load(word_of(mute)), 3);
     BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                     .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
-                                    .flags = BF_FENCE_SHARED_BIT};
+                                    .flags = BF_SYNC_OBJECT_SHARED_BIT};
     BfFence none;
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info = (BfNativeFenceCreateInfo){BF_TYPE(NATIVE_FENCE_CREATE_INFO), .flags = 1u << 31};
@@ -473,7 +473,7 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
 FIXTURE_TEST(a_batch_sets_all_or_nothing)
 {
     BfFence native = make_native_fence(f, 1), plain = make_fence(f, 1);
-    BfFence mute = make_native_with(f, 0, BF_FENCE_NO_SIGNAL_BIT, 1);
+    BfFence mute = make_native_with(f, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, 1);
     BfEvent event = make_event(f);
     set_event_on(plain, 3, event);
     const BfFence good[] = {native, plain, native}, bad[] = {native, plain, mute};

@@ -9,7 +9,7 @@
 static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
                                                 .family = UINT32_MAX};
 
-static BfFence make_flagged(struct fixture *f, BfFenceFlags flags, uint64_t value)
+static BfFence make_flagged(struct fixture *f, BfSyncObjectFlags flags, uint64_t value)
 {
     BfFence fence;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = value,
@@ -85,7 +85,8 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
     if (!fixture_is_icd())
         return;
     BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
-    const BfFenceFlags flags[] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT};
+    const BfSyncObjectFlags flags[] = {0, BF_SYNC_OBJECT_SHARED_BIT,
+                                       BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
     for (uint32_t i = 0; i < 3; i++) {
         BfFence fence = make_flagged(f, flags[i], 0);
         VkCommandBuffer first = write_word(f, a, 3, i + 1), second = copy_word(f, b, 3, 4);
@@ -109,8 +110,9 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
 FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
 {
     enum { FENCES = 5 };
-    static const BfFenceFlags flags[FENCES] = {0, BF_FENCE_SHARED_BIT, BF_FENCE_CROSS_ADAPTER_BIT,
-                                               BF_FENCE_SHARED_BIT, 0};
+    static const BfSyncObjectFlags flags[FENCES] = {0, BF_SYNC_OBJECT_SHARED_BIT,
+                                                    BF_SYNC_OBJECT_CROSS_ADAPTER_BIT,
+                                                    BF_SYNC_OBJECT_SHARED_BIT, 0};
     BfNativeFenceMapping m[FENCES];
     for (int i = 0; i < FENCES; i++) {
         m[i] = mapping_of(make_flagged(f, flags[i], 0));
@@ -170,7 +172,7 @@ TEST(a_queue_stands_for_what_its_log_names_and_no_more)
         return;
     }
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfFence written = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0);
+    BfFence written = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0);
     BfFence native = make_flagged(&f, 0, 0);
     BfEvent on_written = make_event(&f), on_native = make_event(&f);
     BfFenceLogReader reader = make_reader(&f, queue, 0);
@@ -241,7 +243,7 @@ TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all)
     fixture_open(&f, &writable);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
     BfFence logged = make_flagged(&f, 0, 0);
-    BfFence written = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0);
+    BfFence written = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0);
     _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(written).pCurrentValue;
     BfFenceLogReader reader = NULL;
     /* Without a log; its first time; entries that were seen; too many of them; seen again. */
@@ -274,7 +276,8 @@ TEST(a_notification_alone_makes_waiters_look_again)
     struct fixture f;
     fixture_open(&f, &writable);
     BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    BfFence fence = make_flagged(&f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(&f, 0);
+    BfFence fence = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0),
+            done = make_fence(&f, 0);
     BfEvent event = make_event(&f);
     _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(fence).pCurrentValue;
     queue_wait(queue, fence, 10);
@@ -298,7 +301,8 @@ FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
     for (uint32_t t = 0; t < 3; t++) {
         BfQueue signals = make_queue(f, queue_types[t]),
                 waits = make_queue(f, queue_types[(t + 1) % 3]);
-        BfFence fence = make_flagged(f, BF_FENCE_PROGRAM_WRITTEN_BIT, 0), done = make_fence(f, 0);
+        BfFence fence = make_flagged(f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0),
+                done = make_fence(f, 0);
         BfEvent event = make_event(f);
         const BfNativeFenceMapping m = mapping_of(fence);
         const uint64_t value = BIG + t;
@@ -328,7 +332,7 @@ FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
     struct peer b, c;
     peer_start(&b);
     peer_start(&c);
-    BfFence local = make_flagged(f, BF_FENCE_SHARED_BIT, 7);
+    BfFence local = make_flagged(f, BF_SYNC_OBJECT_SHARED_BIT, 7);
     peer_give(&b, local);
     peer_give(&c, local);
     assert_int_equal(peer_do(&b, PEER_VALUE, 0, 0), 7);
@@ -354,7 +358,7 @@ FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
  * on. */
 FIXTURE_TEST(a_local_fence_that_is_always_signaled_stays_so)
 {
-    BfFence one = make_flagged(f, BF_FENCE_SHARED_BIT, 1), other = open_again(f, one);
+    BfFence one = make_flagged(f, BF_SYNC_OBJECT_SHARED_BIT, 1), other = open_again(f, one);
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfEvent event = make_event(f);
     assert_success(bfUpdateFenceValues(1, &one, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT));
@@ -378,7 +382,7 @@ FIXTURE_TEST(an_orphan_takes_no_batch)
     struct peer peer;
     peer_start(&peer);
     BfFence plain = make_flagged(f, 0, 1);
-    BfFence orphan = peer_take(&peer, f, 3, BF_FENCE_CROSS_ADAPTER_BIT);
+    BfFence orphan = peer_take(&peer, f, 3, BF_SYNC_OBJECT_CROSS_ADAPTER_BIT);
     const BfFence both[] = {plain, orphan};
     const uint64_t values[] = {7, 8};
     assert_success(bfUpdateFenceValues(2, both, values, 0));

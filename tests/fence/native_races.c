@@ -181,7 +181,7 @@ TEST(software_queues_store_by_the_cpu)
 FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 {
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 2,
-                                          .flags = BF_FENCE_SHARED_BIT};
+                                          .flags = BF_SYNC_OBJECT_SHARED_BIT};
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence one, other;
     int fd;
@@ -303,7 +303,7 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
     BfQueue runs = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
     BfFence fence = make_native_fence(f, 4), gate = make_fence(f, 0), spared, progress;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 4,
-                                          .flags = BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
+                                          .flags = BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &spared));
     assert_success(bfGetQueueProgressFence(runs, &progress));
     const volatile uint64_t *word = word_of(fence), *other = word_of(spared);

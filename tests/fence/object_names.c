@@ -79,7 +79,7 @@ FIXTURE_TEST(messages_show_the_names)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
-                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
+                                           .pNext = BF_SYNC_OBJECT(BF_SYNC_OBJECT_NO_SIGNAL_BIT)};
     BfFence fence;
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
@@ -114,7 +114,7 @@ FIXTURE_TEST(a_long_name_is_cut_off)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
-                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
+                                           .pNext = BF_SYNC_OBJECT(BF_SYNC_OBJECT_NO_SIGNAL_BIT)};
     BfFence fence;
     char name[256], shown[300];
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
@@ -136,7 +136,7 @@ FIXTURE_TEST(a_name_ends_with_its_object)
 {
     assert_success(bfSetMessageCallback(hear, NULL));
     const BfFenceCreateInfo unsignalled = {BF_TYPE(FENCE_CREATE_INFO),
-                                           .flags = BF_FENCE_NO_SIGNAL_BIT};
+                                           .pNext = BF_SYNC_OBJECT(BF_SYNC_OBJECT_NO_SIGNAL_BIT)};
     for (uint32_t i = 0; i < 8; i++) {
         BfFence fence;
         assert_success(bfCreateFence(f->bf, &unsignalled, &fence));

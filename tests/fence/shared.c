@@ -39,6 +39,35 @@ FIXTURE_TEST(objects_of_one_fence_see_the_same_value)
     assert_value(four, 5);
 }
 
+/* In D3D12's numbers, whoever asked for the fence how, and of every object of it. */
+FIXTURE_TEST(creation_flags_are_told_back)
+{
+    static const struct {
+        BfFenceFlags d3d12;
+        BfSyncObjectFlags ddi;
+        BfFenceFlags told;
+    } rows[] = {
+        {0, 0, 0},
+        {0, BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_NO_WAIT_BIT, 0},
+        {BF_FENCE_SHARED_BIT, BF_SYNC_OBJECT_NO_WAIT_BIT, BF_FENCE_SHARED_BIT},
+        {0, BF_SYNC_OBJECT_SHARED_BIT, BF_FENCE_SHARED_BIT},
+        {BF_FENCE_SHARED_BIT, BF_SYNC_OBJECT_CROSS_ADAPTER_BIT,
+         BF_FENCE_SHARED_BIT | BF_FENCE_SHARED_CROSS_ADAPTER_BIT},
+        {BF_FENCE_SHARED_CROSS_ADAPTER_BIT, 0, BF_FENCE_SHARED_CROSS_ADAPTER_BIT},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = rows[i].d3d12,
+                                        .pNext = BF_SYNC_OBJECT(rows[i].ddi)};
+        BfFence fence = NULL;
+        assert_success(bfCreateFence(f->bf, &info, &fence));
+        assert_int_equal(bfGetFenceCreationFlags(fence), rows[i].told);
+        if (rows[i].told)
+            assert_int_equal(bfGetFenceCreationFlags(open_again(f, fence)), rows[i].told);
+        bfDestroyFence(fence);
+    }
+    assert_int_equal(bfGetFenceCreationFlags(NULL), BF_FENCE_FLAGS_NONE);
+}
+
 FIXTURE_TEST(a_wait_on_one_object_is_satisfied_by_another)
 {
     BfQueue signals = make_queue(f, BF_QUEUE_TYPE_DIRECT),
@@ -241,7 +270,7 @@ FIXTURE_TEST(by_default_waiters_end_with_their_own_object)
 FIXTURE_TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
-    BfFence one = make_shared(f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
+    BfFence one = make_shared(f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
             two = open_again(f, one), three = open_again(f, one), after = make_fence(f, 0);
     BfEvent of_one = make_event(f), of_two = make_event(f), early = make_event(f);
     set_event_on(one, UINT64_MAX, of_one);
@@ -266,7 +295,7 @@ FIXTURE_TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
 /* A descriptor can be opened: as long as it is there, so is the fence. */
 FIXTURE_TEST(with_the_flag_a_descriptor_keeps_cpu_waiters_waiting)
 {
-    BfFence one = make_shared(f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfFence one = make_shared(f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
     BfEvent event = make_event(f), other = make_event(f);
     int fd = export_fence(one);
     set_event_on(one, 3, event);
@@ -286,7 +315,7 @@ TEST(waiters_that_linger_end_with_their_device)
 {
     struct fixture f;
     fixture_open(&f, NULL);
-    BfFence one = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfFence one = make_shared(&f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
     BfEvent event = NULL;
     assert_success(bfCreateEvent(0, &event));
     int fd = export_fence(one);
@@ -342,14 +371,14 @@ TEST(opening_and_closing_leaves_nothing_behind)
     enum { CYCLES = TIMES(10000) };
     struct fixture f;
     fixture_open(&f, NULL);
-    BfFence last = make_shared(&f, 0, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfFence last = make_shared(&f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
     BfEvent event = make_event(&f);
     open_again(&f, last);
     set_event_on(last, BIG, event); /* every thread there will be */
     uint32_t descriptors = open_descriptors(), pages = mapped_pages();
     for (uint64_t i = 1; i <= CYCLES; i++) {
-        BfFence one =
-                    make_shared(&f, 0, i % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
+        BfFence one = make_shared(
+                    &f, 0, i % 2 ? BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
                 two = open_again(&f, one);
         if (i % 4 < 2)
             set_event_on(two, i, event);
@@ -496,7 +525,7 @@ FIXTURE_TEST(descriptors_that_lead_to_no_fence_are_refused)
         {8192, SEALS, MAGIC + 1, 1},
         {8192, SEALS, MAGIC, 2},
     };
-    const struct message good = {MAGIC, 1, BF_FENCE_SHARED_BIT};
+    const struct message good = {MAGIC, 1, BF_SYNC_OBJECT_SHARED_BIT};
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         int page = memory(pages[i].size, pages[i].seals, pages[i].magic, pages[i].version);
         int fd = forge(&good, sizeof(good), &page, 1);
@@ -509,16 +538,16 @@ FIXTURE_TEST(descriptors_that_lead_to_no_fence_are_refused)
         struct message message;
         size_t size, fds;
     } messages[] = {
-        {{MAGIC, 1, BF_FENCE_SHARED_BIT}, sizeof(good), 0},
-        {{MAGIC, 1, BF_FENCE_SHARED_BIT}, sizeof(good), 2},
-        {{MAGIC, 1, BF_FENCE_SHARED_BIT}, sizeof(good), 8},
-        {{MAGIC, 1, BF_FENCE_SHARED_BIT}, sizeof(good) - 1, 1},
-        {{MAGIC ^ 1, 1, BF_FENCE_SHARED_BIT}, sizeof(good), 1},
-        {{MAGIC, 7, BF_FENCE_SHARED_BIT}, sizeof(good), 1},
+        {{MAGIC, 1, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good), 0},
+        {{MAGIC, 1, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good), 2},
+        {{MAGIC, 1, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good), 8},
+        {{MAGIC, 1, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good) - 1, 1},
+        {{MAGIC ^ 1, 1, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good), 1},
+        {{MAGIC, 7, BF_SYNC_OBJECT_SHARED_BIT}, sizeof(good), 1},
         {{MAGIC, 1, 0x40000000}, sizeof(good), 1},
         /* The pipe is missing; and is none. */
-        {{MAGIC, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 1},
-        {{MAGIC, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 3},
+        {{MAGIC, 1, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 1},
+        {{MAGIC, 1, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT}, sizeof(good), 3},
     };
     int page = memory(8192, SEALS, MAGIC, 1), many[8];
     for (int i = 0; i < 8; i++)
@@ -550,11 +579,20 @@ FIXTURE_TEST(bad_input_is_told_in_one_line)
     BfFence shared = make_shared(f, 0, 0), plain = make_fence(f, 0), none = NULL;
     int fd = export_fence(shared), out = -1;
     const VkResult bad = VK_ERROR_VALIDATION_FAILED_EXT;
-    const BfFenceFlags flags[] = {BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT << 1,
-                                  BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT,
-                                  BF_FENCE_SHARED_BIT | 0x80000000, 0x80000000};
+    const BfSyncObjectFlags flags[] = {BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT << 1,
+                                       BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT,
+                                       BF_SYNC_OBJECT_SHARED_BIT | 0x80000000, 0x80000000};
     for (int i = 0; i < 4; i++) {
-        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = flags[i]};
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
+                                        .pNext = BF_SYNC_OBJECT(flags[i])};
+        assert_refused(bad, 1, bfCreateFence(f->bf, &info, &none));
+    }
+    const BfFenceCreateInfo unmonitored = {BF_TYPE(FENCE_CREATE_INFO),
+                                           .flags = BF_FENCE_NON_MONITORED_BIT};
+    assert_refused(VK_ERROR_FEATURE_NOT_PRESENT, 1, bfCreateFence(f->bf, &unmonitored, &none));
+    /* The DDI's numbers mean nothing where D3D12's are asked for. */
+    for (VkFlags bit = BF_FENCE_NON_MONITORED_BIT << 1; bit; bit <<= 1) {
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = bit};
         assert_refused(bad, 1, bfCreateFence(f->bf, &info, &none));
     }
     assert_refused(bad, 1, bfExportFenceFd(plain, 0, &out));

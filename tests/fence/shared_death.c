@@ -144,7 +144,8 @@ FIXTURE_TEST(the_owners_end_matters_only_while_it_has_the_fence)
     struct peer owner;
     peer_start(&owner);
     BfFence one = peer_take(&owner, f, 1, 0), two = open_again(f, one),
-            lasting = peer_take(&owner, f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
+            lasting =
+                peer_take(&owner, f, 1, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
             other = open_again(f, lasting), kept = peer_take(&owner, f, 1, 0);
     BfEvent event = make_event(f), lingers = make_event(f), freed = make_event(f);
     set_event_on(one, 5, event);
@@ -171,7 +172,7 @@ FIXTURE_TEST(waiters_that_linger_are_released_by_the_owners_death)
     struct peer owner, other;
     peer_start(&owner);
     peer_start(&other);
-    BfFence fence = peer_take(&owner, f, 1, BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfFence fence = peer_take(&owner, f, 1, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
     BfEvent event = make_event(f);
     peer_give(&other, fence);
     set_event_on(fence, 5, event);
@@ -192,7 +193,8 @@ FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
         struct peer owner;
         peer_start(&owner);
         BfFence fence = peer_take(&owner, f, 0,
-                                  round % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
+                                  round % 2 ? BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT
+                                            : 0),
                 after = make_fence(f, 0);
         BfEvent event = make_event(f);
         int fd = export_fence(fence);
@@ -272,7 +274,7 @@ FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
         struct peer peer;
         peer_start(&peer);
         BfFence fence = make_shared(
-                    f, 0, round % 2 ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
+                    f, 0, round % 2 ? BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0),
                 again = open_again(f, fence), plain = make_fence(f, 0);
         BfEvent event = make_event(f);
         int fd = -1; /* who isn't trusted gets no other */

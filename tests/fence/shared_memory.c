@@ -43,9 +43,9 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
             other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfEvent event = make_event(f);
-    const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
-    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
-                                    .flags = BF_FENCE_SHARED_BIT | flags};
+    const BfSyncObjectFlags flags = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+    const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = BF_FENCE_SHARED_BIT,
+                                    .pNext = BF_SYNC_OBJECT(flags)};
     const uint64_t three = 3;
     BfFence one, two, three_times, after = make_fence(f, 0);
     int fd = -1;
@@ -116,9 +116,10 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_descriptors)
     failures = 0;
     uint32_t descriptors = 0;
     for (int round = 0; round < 3; round++) {
-        const BfFenceFlags flags = round ? BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0;
-        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO),
-                                        .flags = BF_FENCE_SHARED_BIT | flags};
+        const BfSyncObjectFlags flags =
+            round ? BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT : 0;
+        const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = BF_FENCE_SHARED_BIT,
+                                        .pNext = BF_SYNC_OBJECT(flags)};
         BfFence one, two;
         int fd = -1;
         SHORT_OF_DESCRIPTORS(bfCreateFence(f->bf, &info, &one));

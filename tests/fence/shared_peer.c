@@ -147,7 +147,7 @@ void peer_give(struct peer *peer, BfFence fence)
     assert_success(peer_answer(peer).result);
 }
 
-BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfFenceFlags flags)
+BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfSyncObjectFlags flags)
 {
     peer_tell(peer, (struct order){.op = PEER_CREATE, .value = value, .flags = flags}, -1);
     struct answer answer = peer_answer(peer);
@@ -176,10 +176,10 @@ void peer_await(struct peer *peer, uint32_t event)
     assert_success(peer_answer(peer).result);
 }
 
-BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags)
+BfFence make_shared(struct fixture *f, uint64_t value, BfSyncObjectFlags flags)
 {
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = value,
-                                    .flags = BF_FENCE_SHARED_BIT | flags};
+                                    .flags = BF_FENCE_SHARED_BIT, .pNext = BF_SYNC_OBJECT(flags)};
     BfFence fence = NULL;
     assert_success(bfCreateFence(f->bf, &info, &fence));
     assert_true(f->fence_count < FIXTURE_OBJECTS);
@@ -420,7 +420,8 @@ static struct answer obey(struct me *me, struct order order, int fd)
     struct answer answer = {.fd = -1};
     BfFence fence = me->fences[order.fence % PEER_FENCES], *next = &me->fences[me->fence_count];
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = order.value,
-                                    .flags = BF_FENCE_SHARED_BIT | order.flags};
+                                    .flags = BF_FENCE_SHARED_BIT,
+                                    .pNext = BF_SYNC_OBJECT(order.flags)};
     switch ((enum peer_op)order.op) {
     case PEER_CREATE:
         answer.result = bfCreateFence(me->f.bf, &info, next);

@@ -49,7 +49,7 @@ struct order {
     uint32_t op;
     uint32_t fence; /* by number, from 0 */
     uint32_t event;
-    BfFenceFlags flags;
+    BfSyncObjectFlags flags;
     BfShareFlags share; /* of what it exports and opens */
     uint64_t value;
 };
@@ -78,7 +78,7 @@ BfShareFlags *sharing(void);
 /* Gives the fence to the peer, as its fence of that number, which must be its next. */
 void peer_give(struct peer *peer, BfFence fence);
 /* The peer makes one, and it is opened here, the fixture's to destroy. */
-BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfFenceFlags flags);
+BfFence peer_take(struct peer *peer, struct fixture *f, uint64_t value, BfSyncObjectFlags flags);
 
 /* An event of the peer's, on its fence 0. */
 void peer_arm(struct peer *peer, uint32_t event, uint64_t value);
@@ -86,7 +86,7 @@ bool peer_took(struct peer *peer, uint32_t event);
 void peer_await(struct peer *peer, uint32_t event);
 
 /* A shared fence of the fixture's, and another object of what a descriptor leads to. */
-BfFence make_shared(struct fixture *f, uint64_t value, BfFenceFlags flags);
+BfFence make_shared(struct fixture *f, uint64_t value, BfSyncObjectFlags flags);
 BfFence open_fence(struct fixture *f, int fd);
 int export_fence(BfFence fence);
 BfFence open_again(struct fixture *f, BfFence fence);

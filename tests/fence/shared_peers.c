@@ -192,7 +192,7 @@ PEER_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
 PEER_TEST(waiters_that_linger_hear_of_others_and_of_the_last)
 {
     for (uint32_t round = 0; round < 2; round++) {
-        const BfFenceFlags flags = BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+        const BfSyncObjectFlags flags = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
         BfFence fence;
         if (round == 0) {
             fence = make_shared(f, 0, flags);
@@ -262,7 +262,7 @@ FIXTURE_TEST(a_fence_is_passed_on_by_who_has_opened_it)
 
 /* ------------------------------------------------------------------------------ Lost devices -- */
 
-static void lose_owner(BfFenceFlags flags)
+static void lose_owner(BfSyncObjectFlags flags)
 {
     struct fixture f;
     struct peer peer;
@@ -301,7 +301,7 @@ TEST(with_the_flag_the_owners_lost_device_leaves_the_fence)
 {
     if (!fixture_is_icd())
         skip();
-    lose_owner(BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
+    lose_owner(BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
 }
 
 TEST(anothers_lost_device_leaves_the_fence)

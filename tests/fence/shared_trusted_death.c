@@ -211,7 +211,7 @@ TRUSTING_PEER_TEST(the_loss_of_the_own_device_ends_all_waits)
 {
     BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0),
-            quiet = make_shared(f, 0, BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
+            quiet = make_shared(f, 0, BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
     peer_give(peer, fence);
     peer_give(peer, quiet);
     /* The peer waits natively for what is promised here, and this one for it. */

@@ -7,4 +7,11 @@
 #define VK_TYPE(name_) .sType = VK_STRUCTURE_TYPE_##name_
 #define BF_TYPE(name_) .sType = BF_STRUCTURE_TYPE_##name_
 
+/* What a BfFenceCreateInfo's pNext leads to for flags of the DDI's. */
+#define BF_SYNC_OBJECT(flags_)                                                                     \
+    &(const BfSyncObjectCreateInfo)                                                                \
+    {                                                                                              \
+        BF_TYPE(SYNC_OBJECT_CREATE_INFO), .flags = (flags_)                                        \
+    }
+
 #endif

@@ -17,7 +17,7 @@
  *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
  *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
  *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX (but for
- *    those with BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event
+ *    those with BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event
  *    registered with its fences is set, once.
  *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
@@ -80,9 +80,9 @@ typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
  *         .initialValue = 1,
  *     };
  *
- * pNext leads to structs that extend it. There are none yet, so it must be NULL. What a function
- * fills in keeps its sType and pNext. Another sType, and a pNext that leads to a struct that the
- * function doesn't know, are bad input.
+ * pNext leads to structs that extend it, each at most once: where its declaration names none, it
+ * must be NULL. What a function fills in keeps its sType and pNext. Another sType, and a pNext that
+ * leads to a struct that the function doesn't know, are bad input.
  *
  * Two kinds of structs have neither member. Those of belfry/fence_log.h, and the doorbells' and the
  * ring's own of belfry/user_mode_submission.h, are WDDM's to the bit, or lie in memory that others
@@ -109,6 +109,7 @@ typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_SLICED_DISPATCH_INFO = 16,
     BF_STRUCTURE_TYPE_PREEMPTION_CAPS = 17,
     BF_STRUCTURE_TYPE_PREEMPTION_STATUS = 18,
+    BF_STRUCTURE_TYPE_SYNC_OBJECT_CREATE_INFO = 19,
     BF_STRUCTURE_TYPE_MAX_ENUM = 0x7fffffff /* makes the type 32 bits wide */
 } BfStructureType;
 
@@ -564,39 +565,65 @@ BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, u
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 
-/* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers. */
+/* D3D12_FENCE_FLAGS, by the same numbers. */
 typedef enum BfFenceFlagBits {
     BF_FENCE_FLAGS_NONE = 0,
-    BF_FENCE_SHARED_BIT = 1 << 0,        /* docs/shared-fences.md */
-    BF_FENCE_CROSS_ADAPTER_BIT = 1 << 2, /* shared, and meant for devices of other adapters */
-    BF_FENCE_NO_SIGNAL_BIT = 1 << 4,     /* neither queues nor the CPU may signal it */
-    BF_FENCE_NO_WAIT_BIT = 1 << 5,       /* neither queues nor the CPU may wait for it */
-    /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
-     * are not set. */
-    BF_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
-    BF_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
-    BF_FENCE_PROGRAM_WRITTEN_BIT = 1 << 16, /* of native fences: belfry/native_fence.h */
+    BF_FENCE_SHARED_BIT = 1,               /* docs/shared-fences.md */
+    BF_FENCE_SHARED_CROSS_ADAPTER_BIT = 2, /* shared, and meant for devices of other adapters */
+    BF_FENCE_NON_MONITORED_BIT = 4,        /* refused: every fence here is monitored */
 } BfFenceFlagBits;
 typedef VkFlags BfFenceFlags;
 
 typedef struct BfFenceCreateInfo {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_CREATE_INFO */
-    const void *pNext;
+    const void *pNext;     /* NULL, or a BfSyncObjectCreateInfo */
     uint64_t initialValue;
     BfFenceFlags flags;
 } BfFenceCreateInfo;
+
+/* D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS, by the same numbers: not D3D12's, which are BfFenceFlags. */
+typedef enum BfSyncObjectFlagBits {
+    BF_SYNC_OBJECT_FLAGS_NONE = 0,
+    BF_SYNC_OBJECT_SHARED_BIT = 1 << 0,        /* as BF_FENCE_SHARED_BIT */
+    BF_SYNC_OBJECT_CROSS_ADAPTER_BIT = 1 << 2, /* as BF_FENCE_SHARED_CROSS_ADAPTER_BIT */
+    BF_SYNC_OBJECT_NO_SIGNAL_BIT = 1 << 4,     /* neither queues nor the CPU may signal it */
+    BF_SYNC_OBJECT_NO_WAIT_BIT = 1 << 5,       /* neither queues nor the CPU may wait for it */
+    /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
+     * are not set. */
+    BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
+    BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
+    /* Belfry's own, of native fences: belfry/native_fence.h */
+    BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT = 1 << 16,
+} BfSyncObjectFlagBits;
+typedef VkFlags BfSyncObjectFlags;
+
+/* Extends BfFenceCreateInfo by what drivers can ask for and D3D12 can't: the flags count besides
+ * BfFenceCreateInfo's. */
+typedef struct BfSyncObjectCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_SYNC_OBJECT_CREATE_INFO */
+    const void *pNext;
+    BfSyncObjectFlags flags;
+} BfSyncObjectCreateInfo;
 
 /*
  * A fence: a 64-bit value, compared unsigned. It may be set to any value, at any time, by the CPU
  * and by queues. Where a satisfying and a lower value race, an outstanding wait is satisfied,
  * whichever of them stays. [ME 2]
  *
- * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT
+ * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_FEATURE_NOT_PRESENT
+ * (BF_FENCE_NON_MONITORED_BIT), VK_ERROR_VALIDATION_FAILED_EXT
  * (unknown flags); for a shared fence also VK_ERROR_TOO_MANY_OBJECTS (descriptors, or those that
  * lie in this user's sockets: one per shared fence) and VK_ERROR_FEATURE_NOT_PRESENT (no /proc).
  * Thread-safety: safe.
  */
 BF_API VkResult bfCreateFence(BfDevice device, const BfFenceCreateInfo *pInfo, BfFence *pFence);
+
+/*
+ * The flags that a fence was created with, in D3D12's numbers whoever created it how
+ * (ID3D12Fence1::GetCreationFlags); one that was opened has those of the fence that it leads to.
+ * BF_FENCE_FLAGS_NONE for a bad handle. Thread-safety: safe.
+ */
+BF_API BfFenceFlags bfGetFenceCreationFlags(BfFence fence);
 
 /*
  * Legal with signals and waits in flight: queues that wait for it go on, events that are registered

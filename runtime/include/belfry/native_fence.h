@@ -23,7 +23,7 @@
  *  - A queue's signal of a native fence costs one submission of a few GPU commands, and so is not
  *    settled in the call, on an idle queue either.
  *
- * A fence with BF_FENCE_PROGRAM_WRITTEN_BIT is signalled by the program's own GPU work alone: its
+ * A fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT is signalled by the program's own GPU work alone: its
  * command buffers and shaders store values in the word, 64 bits in one piece, as a user-mode driver
  * does. Then they, or whoever knows, compare with the monitored value, and where the new value is
  * greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that are there
@@ -116,7 +116,7 @@ typedef struct BfNativeFenceCreateInfo {
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
-    BfFenceFlags flags; /* as bfCreateFence's, and BF_FENCE_PROGRAM_WRITTEN_BIT */
+    BfSyncObjectFlags flags; /* as bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT */
 } BfNativeFenceCreateInfo;
 
 /*
@@ -185,7 +185,7 @@ typedef struct BfFenceNotification {
     const BfFence *pSignaledFences;
     /* Or the queue that was running: those that its log of signals names are looked at; where it
      * has none, or entries were overwritten, all. No log names what the program's own work stores
-     * in the word of a fence with BF_FENCE_PROGRAM_WRITTEN_BIT: that is told by the array, or by
+     * in the word of a fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT: that is told by the array, or by
      * naming nothing. */
     BfQueue queue;
     BfFenceNotifyFlags flags;
