@@ -138,12 +138,12 @@ static void remove_extension(struct request *r, const char *name)
 struct reserved_priority {
     const char *setting;
     VkQueueGlobalPriorityKHR global;
-    BfQueuePriority least;
+    BfCommandQueuePriority least;
 };
 static const struct reserved_priority high = {"high_priority", VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR,
-                                              BF_QUEUE_PRIORITY_HIGH},
+                                              BF_COMMAND_QUEUE_PRIORITY_HIGH},
                                       realtime = {"realtime", VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
-                                                  BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
+                                                  BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME};
 
 /* A family of 'able' for it, of which the program requests no queue, because a family can have only
  * one global priority, and the program's own queues keep theirs; UINT32_MAX and a line: none. */
@@ -198,8 +198,8 @@ static void add_reserved(struct request *r, const struct layer_physical *p)
 static const char *drop_reserved(struct request *r)
 {
     const struct bf_placement *placement = &r->placement;
-    bool top =
-        placement->engines[placement->engine_count - 1].least == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    bool top = placement->engines[placement->engine_count - 1].least ==
+               BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME;
     bf_placement_drop_reserved(&r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;
     if (r->priority && !r->placement.reserved)

@@ -35,8 +35,9 @@ void bf_access_semaphore_signal(struct bf_access *access, VkSemaphore semaphore,
 void bf_access_semaphore_reached(struct bf_access *access, VkSemaphore semaphore, uint64_t value);
 void bf_access_semaphore_read(struct bf_access *access, VkSemaphore semaphore, uint64_t value);
 
-/* For bfImportFence: the timeline semaphore's fence, with a reference for bf_access_fence_remove.
- * For bfExportFence: from now on the semaphore follows the fence. */
+/* For bfImportFenceFromSemaphore: the timeline semaphore's fence, with a reference for
+ * bf_access_fence_remove. For bfExportFenceToSemaphore: from now on the semaphore follows the
+ * fence. */
 struct bf_access_fence *bf_access_semaphore_import(struct bf_access *access, VkSemaphore semaphore);
 void bf_access_semaphore_export(struct bf_access *access, VkSemaphore semaphore,
                                 struct bf_access_fence *fence);

@@ -36,7 +36,7 @@
       (map, count, asked, placement))                                                              \
     F(void, bf_placement_reserve,                                                                  \
       (struct bf_placement * placement, uint32_t family, VkQueueGlobalPriorityKHR priority,        \
-       BfQueuePriority least),                                                                     \
+       BfCommandQueuePriority least),                                                              \
       (placement, family, priority, least))                                                        \
     F(uint32_t, bf_placement_spare_family,                                                         \
       (const struct bf_placement *placement, const VkQueueFamilyProperties *real, uint32_t count,  \

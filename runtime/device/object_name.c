@@ -22,7 +22,7 @@ static VkResult object_name_device(BfDevice handle, const char *name)
     return VK_SUCCESS;
 }
 
-static VkResult object_name_command_queue(BfQueue handle, const char *name)
+static VkResult object_name_command_queue(BfCommandQueue handle, const char *name)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, "bfSetObjectName", "object"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -53,8 +53,8 @@ VkResult bfSetObjectName(BfObjectType type, const void *object, const char *pNam
     switch (type) {
     case BF_OBJECT_TYPE_DEVICE:
         return object_name_device((BfDevice)object, pName);
-    case BF_OBJECT_TYPE_QUEUE:
-        return object_name_command_queue((BfQueue)object, pName);
+    case BF_OBJECT_TYPE_COMMAND_QUEUE:
+        return object_name_command_queue((BfCommandQueue)object, pName);
     case BF_OBJECT_TYPE_FENCE:
         return object_name_fence((BfFence)object, pName);
     case BF_OBJECT_TYPE_FENCE_LOG_READER:

@@ -306,7 +306,7 @@ static bool chain_takes_spare(const VkBaseInStructure *chain)
 }
 
 static void request_add_spare(struct bf_placement *placement, VkDeviceQueueCreateInfo *request,
-                              float priority, BfQueuePriority least)
+                              float priority, BfCommandQueuePriority least)
 {
     ((float *)request->pQueuePriorities)[request->queueCount] = priority;
     placement->engines[placement->engine_count++] = (struct bf_engine_info){
@@ -358,10 +358,10 @@ void bf_placement_add_spares(const struct bf_family_map *map, struct bf_placemen
             if (engine->family == family && engine->queue_priority > highest)
                 highest = engine->queue_priority;
         }
-        request_add_spare(placement, request, highest, BF_QUEUE_PRIORITY_NORMAL);
+        request_add_spare(placement, request, highest, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
         if (highest < 1.0f && opened + 1 < map->real_queues[family] &&
             placement->engine_count < most)
-            request_add_spare(placement, request, 1.0f, BF_QUEUE_PRIORITY_HIGH);
+            request_add_spare(placement, request, 1.0f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
     }
 }
 
@@ -438,7 +438,7 @@ void bf_placement_drop_spares(struct bf_placement *placement)
 /* The arrays have room: so many more requests and priorities than were asked for, and
  * BF_MAX_ENGINES engines. */
 void bf_placement_reserve(struct bf_placement *placement, uint32_t family,
-                          VkQueueGlobalPriorityKHR priority, BfQueuePriority least)
+                          VkQueueGlobalPriorityKHR priority, BfCommandQueuePriority least)
 {
     VkDeviceQueueGlobalPriorityCreateInfoKHR *chain = &placement->chains[placement->reserved++];
     uint32_t request = placement->request_count++;

@@ -79,8 +79,8 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                            const VkDeviceQueueCreateInfo *asked, struct bf_placement *placement);
 void bf_placement_finish(struct bf_placement *placement);
 
-/* Gives the queues levels (scheduler/window.h) by their queue priorities, but those whose family asks
- * for a global priority other than MEDIUM. 'asked' is what bf_placement_init was given. */
+/* Gives the queues levels (scheduler/window.h) by their queue priorities, but those whose family
+ * asks for a global priority other than MEDIUM. 'asked' is what bf_placement_init was given. */
 void bf_placement_take_priorities(struct bf_placement *placement, uint32_t count,
                                   const VkDeviceQueueCreateInfo *asked);
 
@@ -105,7 +105,7 @@ uint32_t bf_placement_spare_family(const struct bf_placement *placement,
  * called BF_PLACEMENT_RESERVED times at most. The placement must not be moved afterwards: the
  * request points into it. */
 void bf_placement_reserve(struct bf_placement *placement, uint32_t family,
-                          VkQueueGlobalPriorityKHR priority, BfQueuePriority least);
+                          VkQueueGlobalPriorityKHR priority, BfCommandQueuePriority least);
 /* Takes the last one back; none: nothing happens. */
 void bf_placement_drop_reserved(struct bf_placement *placement);
 

@@ -405,11 +405,11 @@ VkResult bfGetUserModeSubmissionCaps(BfDevice device, BfUserModeSubmissionCaps *
     return result;
 }
 
-VkResult bfGetNodeMetadata(BfDevice device, BfQueueType type, BfNodeMetadataFlags *flags)
+VkResult bfGetNodeMetadata(BfDevice device, BfCommandListType type, BfNodeMetadataFlags *flags)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(device, __func__);
-    bool known =
-        type == BF_QUEUE_TYPE_DIRECT || type == BF_QUEUE_TYPE_COMPUTE || type == BF_QUEUE_TYPE_COPY;
+    bool known = type == BF_COMMAND_LIST_TYPE_DIRECT || type == BF_COMMAND_LIST_TYPE_COMPUTE ||
+                 type == BF_COMMAND_LIST_TYPE_COPY;
     if (scheduler && (!known || !flags))
         bf_message(BF_MESSAGE_ERROR, "bfGetNodeMetadata: type %d, pFlags %p", (int)type,
                    (void *)flags);

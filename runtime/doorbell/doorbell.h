@@ -9,22 +9,24 @@
  *  DT-2  One engine's thread waits for no other engine: a call of the driver's that is stuck keeps
  *        back the rings of its engine alone. To connect a doorbell, to take one away, to notify, to
  *        suspend, to resume and to change power states wait for no thread that is in the driver.
- *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs (DP-3).
+ *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs
+ *  (DP-3).
  *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
  *  DT-5  What was in a ring when its program last loaded CONNECTED is read before the device sleeps
  *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device. A device
  *        doesn't go to sleep by itself while a suspended queue has work in its ring.
  *
  *  DT-6  With submit=doorbell the thread also hands over what the program's VkQueues have deferred
- *        (scheduler/deferral.h), asleep or not. While another thread has the engine's lock it waits for
- *        nothing: that thread looks at 'dirty' when it has released the lock (Q-3).
+ *        (scheduler/deferral.h), asleep or not. While another thread has the engine's lock it waits
+ *        for nothing: that thread looks at 'dirty' when it has released the lock (Q-3).
  *  DT-7  What is in a ring when its device is destroyed is read before, and what of it the driver
  *        has accepted is waited for, unless the queue is suspended; a lost device drops it.
  *
- *  DT-8  What they have deferred on one engine goes down in the order of the calls, as it does inline,
- *        but for what a wait holds and where priorities have windows (scheduler/window.h): so nobody's
- *        work comes to stand behind a command buffer that stalls the VkQueue for an event of the host's,
- *        and was submitted later.
+ *  DT-8  What they have deferred on one engine goes down in the order of the calls, as it does
+ *  inline,
+ *        but for what a wait holds and where priorities have windows (scheduler/window.h): so
+ *        nobody's work comes to stand behind a command buffer that stalls the VkQueue for an event
+ *        of the host's, and was submitted later.
  *
  * Proven by tests/doorbell and tests/layer (acceptance.c).
  */
@@ -68,8 +70,8 @@ struct bf_doorbell_thread {
     _Atomic bool low_power; /* F1 */
     struct bf_lock lock;    /* the list of queues, and over looking at their doorbells */
     struct bf_hw_queue *queues;
-    /* Of the program's VkQueues on the engine: rung when a packet of theirs has been deferred. Their
-     * lists of packets stand for the ring, and the engine's 'dirty' for its write pointer. */
+    /* Of the program's VkQueues on the engine: rung when a packet of theirs has been deferred.
+     * Their lists of packets stand for the ring, and the engine's 'dirty' for its write pointer. */
     struct bf_engine *engine;
     struct bf_doorbell_page vkqueues;
     _Atomic bool vkqueues_ring;
@@ -122,11 +124,11 @@ void bf_doorbells_each(struct bf_scheduler *scheduler,
 void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
                           void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
 
-/* bfSuspendQueue and bfResumeQueue. False: it isn't suspended. */
+/* bfSuspendCommandQueue and bfResumeCommandQueue. False: it isn't suspended. */
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);
 
-/* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; and a doorbell
- * of the engine is being connected. */
+/* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; and a
+ * doorbell of the engine is being connected. */
 bool bf_doorbell_power_idle(void *thread);
 void bf_doorbell_power_wake(struct bf_doorbell_thread *thread);
 

@@ -160,7 +160,7 @@ static BfAbortReason entry_check(struct bf_hw_queue *hw, const BfRingEntry *entr
     const struct bf_ring_buffer *buffer = &named->buffer;
     if (reason == BF_ABORT_REASON_NONE && buffer->handle && !buffer->simultaneous &&
         buffer->batch > atomic_load(&hw->done->value) &&
-        buffer->batch > bfGetFenceValue((BfFence)hw->done))
+        buffer->batch > bfGetFenceCompletedValue((BfFence)hw->done))
         reason = BF_ABORT_REASON_PENDING;
     return reason;
 }
@@ -264,7 +264,7 @@ bool bf_hw_queue_is_idle(struct bf_hw_queue *hw)
     bool idle = !doorbell || atomic_load(&doorbell->reason) ||
                 bf_ring_written(doorbell->ring) == atomic_load(&doorbell->read);
     idle = idle && !bf_queue_has_backlog(&hw->queue->base) &&
-           bfGetFenceValue((BfFence)hw->done) >= hw->batches;
+           bfGetFenceCompletedValue((BfFence)hw->done) >= hw->batches;
     bf_lock_release(&hw->lock);
     return idle;
 }
@@ -318,8 +318,8 @@ static void hw_queue_free(struct bf_hw_queue *hw)
 static VkResult progress_create(struct bf_command_queue *queue, struct bf_fence **fence)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
-    if (queue->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT)
-        return bf_native_create_progress(scheduler, "bfCreateQueue", fence);
+    if (queue->flags & BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT)
+        return bf_native_create_progress(scheduler, "bfCreateCommandQueue", fence);
     VkResult result = bf_fence_create(scheduler, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, fence);
     if (result == VK_SUCCESS)
         (*fence)->queue_owned = true;
@@ -394,15 +394,15 @@ bool bf_hw_queue_end(struct bf_command_queue *queue)
 
 /* --------------------------------------------------------------------------- Registering -- */
 
-struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call)
+struct bf_hw_queue *bf_hw_queue_of(BfCommandQueue handle, const char *call)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return NULL;
     struct bf_hw_queue *hw = ((struct bf_command_queue *)handle)->hw;
     if (!hw)
         bf_message(BF_MESSAGE_ERROR,
-                   "%s: the queue%s was created without BF_QUEUE_USER_MODE_SUBMISSION_BIT", call,
-                   BF_LABEL(handle));
+                   "%s: the queue%s was created without BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT",
+                   call, BF_LABEL(handle));
     return hw;
 }
 
@@ -421,7 +421,7 @@ static bool index_is_wanted(const uint32_t *index, const char *call)
     return index != NULL;
 }
 
-VkResult bfRegisterCommandBuffer(BfQueue queue, VkCommandBuffer buffer,
+VkResult bfRegisterCommandBuffer(BfCommandQueue queue, VkCommandBuffer buffer,
                                  BfRegisterCommandBufferFlags flags, uint32_t *out)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
@@ -461,7 +461,7 @@ static bool queue_await_reader(struct bf_hw_queue *hw)
     return left;
 }
 
-VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index)
+VkResult bfUnregisterCommandBuffer(BfCommandQueue queue, uint32_t index)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
@@ -506,7 +506,7 @@ static void fence_reference(struct bf_fence *fence, bool more)
     bf_lock_release(&pending->lock);
 }
 
-VkResult bfRegisterFence(BfQueue queue, BfFence handle, uint32_t *out)
+VkResult bfRegisterFence(BfCommandQueue queue, BfFence handle, uint32_t *out)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     struct bf_fence *fence = hw ? bf_fence_of(handle, __func__) : NULL;
@@ -536,7 +536,7 @@ VkResult bfRegisterFence(BfQueue queue, BfFence handle, uint32_t *out)
     return fences ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-VkResult bfUnregisterFence(BfQueue queue, uint32_t index)
+VkResult bfUnregisterFence(BfCommandQueue queue, uint32_t index)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
@@ -570,7 +570,7 @@ void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence)
         fence_reference(fence, false);
 }
 
-BfKmtHandle bfGetQueueKmtHandle(BfQueue queue)
+BfKmtHandle bfGetCommandQueueKmtHandle(BfCommandQueue queue)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     return hw ? hw->handle : 0;
@@ -578,7 +578,7 @@ BfKmtHandle bfGetQueueKmtHandle(BfQueue queue)
 
 /* ---------------------------------------------------------------------------- Suspending -- */
 
-VkResult bfSuspendQueue(BfQueue queue)
+VkResult bfSuspendCommandQueue(BfCommandQueue queue)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (!hw)
@@ -587,13 +587,13 @@ VkResult bfSuspendQueue(BfQueue queue)
     return VK_SUCCESS;
 }
 
-VkResult bfResumeQueue(BfQueue queue)
+VkResult bfResumeCommandQueue(BfCommandQueue queue)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     if (hw && bf_doorbell_thread_suspend(hw, false))
         return VK_SUCCESS;
     if (hw)
-        bf_message(BF_MESSAGE_ERROR, "bfResumeQueue: the queue%s isn't suspended",
+        bf_message(BF_MESSAGE_ERROR, "bfResumeCommandQueue: the queue%s isn't suspended",
                    BF_LABEL(hw->queue));
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }

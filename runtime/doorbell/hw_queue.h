@@ -6,7 +6,8 @@
  *  HQ-1  Each entry below the write pointer is read once and carried out once, in order, however
  *        often the doorbell was rung, taken away or connected: how far the reader has come is known
  *        from its own counter alone, which only it moves, under the lock.
- *  HQ-2  What follows each other without a wait, a signal or a barrier between goes to the driver as
+ *  HQ-2  What follows each other without a wait, a signal or a barrier between goes to the driver
+ *  as
  *        one execution. The progress value of the last of these entries that has one is signalled
  *        behind it, and before any wait that follows: so a value doesn't wait for what comes after
  *        its entry.
@@ -59,7 +60,7 @@ struct bf_hw_queue {
     bool look;        /* its ring is to be read; under the thread's lock */
     uint32_t readers; /* threads about to read it; under the thread's lock */
 
-    /* Suspensions (bfSuspendQueue); read without a lock. */
+    /* Suspensions (bfSuspendCommandQueue); read without a lock. */
     _Atomic uint32_t suspended;
 
     /* Held over reading the ring, and so over the driver's calls with what is read; taken before
@@ -95,7 +96,7 @@ bool bf_hw_queue_end(struct bf_command_queue *queue);
 bool bf_hw_queue_enter(struct bf_hw_queue *hw);
 
 /* The queue with that handle; NULL and a line: it isn't for user-mode submission. */
-struct bf_hw_queue *bf_hw_queue_of(BfQueue handle, const char *call);
+struct bf_hw_queue *bf_hw_queue_of(BfCommandQueue handle, const char *call);
 
 /* The program destroys them. */
 void bf_hw_queue_forget_fence(struct bf_hw_queue *hw, struct bf_fence *fence);
@@ -114,12 +115,12 @@ void bf_hw_queue_drain(struct bf_hw_queue *hw);
  * since it has no doorbell, is suspended or ended, or the device sleeps. */
 bool bf_hw_queue_see(struct bf_hw_queue *hw, struct bf_hw_queue_seen *seen);
 
-/* Is what it has read so far complete, and has everything been read? The driver is asked, but nobody
- * is waited for (DT-2): while the lock is held by another, it isn't. */
+/* Is what it has read so far complete, and has everything been read? The driver is asked, but
+ * nobody is waited for (DT-2): while the lock is held by another, it isn't. */
 bool bf_hw_queue_is_idle(struct bf_hw_queue *hw);
 
-/* Ends the queue (HQ-3), the first time; the lock is held. 'entry': the number of the entry that did
- * it. */
+/* Ends the queue (HQ-3), the first time; the lock is held. 'entry': the number of the entry that
+ * did it. */
 void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t entry);
 
 #endif

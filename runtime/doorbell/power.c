@@ -35,8 +35,8 @@ static void threads_wake(struct bf_scheduler *scheduler)
     }
 }
 
-/* DT-5: who has loaded CONNECTED has done so before the disconnection's barrier: what he wrote can be
- * seen behind it. 'look' says of a queue that it keeps the device awake. */
+/* DT-5: who has loaded CONNECTED has done so before the disconnection's barrier: what he wrote can
+ * be seen behind it. 'look' says of a queue that it keeps the device awake. */
 static VkResult device_sleep(struct bf_scheduler *scheduler,
                              void (*look)(struct bf_hw_queue *hw, void *busy))
 {
@@ -94,13 +94,13 @@ bool bf_doorbell_power_idle(void *argument)
 }
 
 /* The thread of the queue's engine, or NULL with a line. */
-static struct bf_doorbell_thread *thread_of(BfQueue handle, const char *call)
+static struct bf_doorbell_thread *thread_of(BfCommandQueue handle, const char *call)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(handle, call);
     return hw ? hw->thread : NULL;
 }
 
-VkResult bfSetEngineState(BfQueue queue, BfEngineState state)
+VkResult bfSetEngineState(BfCommandQueue queue, BfEngineState state)
 {
     struct bf_doorbell_thread *thread = thread_of(queue, __func__);
     if (!thread)
@@ -122,7 +122,7 @@ VkResult bfSetEngineState(BfQueue queue, BfEngineState state)
     }
 }
 
-VkResult bfGetEngineState(BfQueue queue, BfEngineState *state)
+VkResult bfGetEngineState(BfCommandQueue queue, BfEngineState *state)
 {
     struct bf_doorbell_thread *thread = thread_of(queue, __func__);
     if (thread && !state)

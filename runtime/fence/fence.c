@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bfCreateFence, bfGetFenceCreationFlags, bfDestroyFence, bfGetFenceValue and bfSignalFence. */
+/* bfCreateFence, bfGetFenceCreationFlags, bfDestroyFence, bfGetFenceCompletedValue and
+ * bfSignalFence. */
 #include "fence/fence.h"
 
 #include <stdio.h>
@@ -157,19 +158,19 @@ static uint64_t fence_get_value(struct bf_fence *fence)
     VkResult result = bf_pending_retire(&scheduler->pending, &effects);
     bf_effects_run(scheduler, &effects);
     if (result == VK_ERROR_DEVICE_LOST)
-        bf_scheduler_lost(scheduler, "bfGetFenceValue");
+        bf_scheduler_lost(scheduler, "bfGetFenceCompletedValue");
     bf_lock_acquire(&scheduler->pending.lock);
     value = atomic_load(&fence->value);
     bf_lock_release(&scheduler->pending.lock);
     return value;
 }
 
-uint64_t bfGetFenceValue(BfFence handle)
+uint64_t bfGetFenceCompletedValue(BfFence handle)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (fence && fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU) {
         bf_message(BF_MESSAGE_ERROR,
-                   "bfGetFenceValue: the fence%s is one that the CPU doesn't read",
+                   "bfGetFenceCompletedValue: the fence%s is one that the CPU doesn't read",
                    BF_LABEL(fence));
         fence = NULL;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Imported and exported fences: bfImportFence, bfExportFence, and the signals between fence and
- * semaphore. */
+/* Imported and exported fences: bfImportFenceFromSemaphore, bfExportFenceToSemaphore, and the
+ * signals between fence and semaphore. */
 #include "fence/import_export.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ uint64_t bf_import_value(struct bf_fence *fence)
         bf_scheduler_is_lost(scheduler) ? VK_SUCCESS : bf_import_observe(fence, &effects);
     bf_effects_run(scheduler, &effects);
     if (result == VK_ERROR_DEVICE_LOST)
-        bf_scheduler_lost(scheduler, "bfGetFenceValue");
+        bf_scheduler_lost(scheduler, "bfGetFenceCompletedValue");
     return atomic_load(&fence->value);
 }
 
@@ -304,13 +304,13 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
     return result;
 }
 
-VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
+VkResult bfImportFenceFromSemaphore(BfDevice handle, VkSemaphore semaphore, BfFence *out)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!semaphore || !out) {
-        bf_message(BF_MESSAGE_ERROR, "bfImportFence: semaphore or pFence is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfImportFenceFromSemaphore: semaphore or pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const VkSemaphore named = semaphore;
@@ -343,14 +343,14 @@ VkResult bfImportFence(BfDevice handle, VkSemaphore semaphore, BfFence *out)
     return VK_SUCCESS;
 }
 
-VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
+VkResult bfExportFenceToSemaphore(BfFence handle, VkSemaphore semaphore)
 {
     struct bf_fence *fence = bf_fence_of(handle, __func__);
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_scheduler *scheduler = fence->scheduler;
     if (!semaphore || fence->imported || fence->exported) {
-        bf_message(BF_MESSAGE_ERROR, "bfExportFence: %s",
+        bf_message(BF_MESSAGE_ERROR, "bfExportFenceToSemaphore: %s",
                    !semaphore ? "semaphore is NULL"
                               : "the fence is imported, or has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -367,9 +367,9 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
         result = bf_shared_listen(fence);
     if (result == VK_SUCCESS)
         result = fence_semaphore_find_or_register(fence, semaphore, false, &counter);
-    if (result == VK_SUCCESS && counter > bfGetFenceValue(handle)) {
+    if (result == VK_SUCCESS && counter > bfGetFenceCompletedValue(handle)) {
         bf_message(BF_MESSAGE_ERROR,
-                   "bfExportFence: the semaphore's counter, %llu, is above the fence",
+                   "bfExportFenceToSemaphore: the semaphore's counter, %llu, is above the fence",
                    (unsigned long long)counter);
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -382,7 +382,8 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     bf_lock_acquire(&scheduler->pending.lock);
     if (fence->exported) { /* another thread has exported it meanwhile */
         bf_lock_release(&scheduler->pending.lock);
-        bf_message(BF_MESSAGE_ERROR, "bfExportFence: the fence%s has been exported already",
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfExportFenceToSemaphore: the fence%s has been exported already",
                    BF_LABEL(fence));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -396,7 +397,7 @@ VkResult bfExportFence(BfFence handle, VkSemaphore semaphore)
     fence->announced = counter;
     bf_lock_release(&scheduler->pending.lock);
     atomic_store(&fence->named, (uint64_t)named);
-    bf_fence_announce(fence, bfGetFenceValue(handle));
+    bf_fence_announce(fence, bfGetFenceCompletedValue(handle));
     bf_effects_run(scheduler, &effects);
     return VK_SUCCESS;
 }

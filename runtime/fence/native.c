@@ -133,7 +133,7 @@ void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_que
     const struct bf_pending *pending = &fence->scheduler->pending;
     const struct bf_engine *engine = queue->base.engine;
     const struct bf_update *before = fence->last_update;
-    if (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)
+    if (queue->flags & BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT)
         native_mark_raced(fence, effects); /* the CPU will have to write it */
     if (!before || fence->native->raced)
         return;
@@ -157,7 +157,7 @@ void bf_native_update_applied(struct bf_fence *fence, const struct bf_command_qu
         return;
     if (!fence->first_update)
         bf_native_settled(fence);
-    else if ((queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT) && native->current.value &&
+    else if ((queue->flags & BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT) && native->current.value &&
              !fence->always_signaled)
         atomic_store(native->current.value, value);
 }

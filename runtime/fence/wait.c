@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bfWaitFences and bfSetEventOnFences: groups of waits, with an event or a sleeping thread. */
+/* bfWaitFences and bfSetEventOnMultipleFenceCompletion: groups of waits, with an event or a
+ * sleeping thread. */
 #include "fence/wait.h"
 
 #include <stdlib.h>
@@ -188,13 +189,14 @@ static VkResult group_set_event(const char *call, uint32_t count, const BfFence 
     return result;
 }
 
-VkResult bfSetEventOnFence(BfFence fence, uint64_t value, BfEvent event)
+VkResult bfSetEventOnFenceCompletion(BfFence fence, uint64_t value, BfEvent event)
 {
     return group_set_event(__func__, 1, &fence, &value, BF_FENCE_WAIT_ALL, event);
 }
 
-VkResult bfSetEventOnFences(uint32_t count, const BfFence *fences, const uint64_t *values,
-                            BfFenceWaitFlags flags, BfEvent event)
+VkResult bfSetEventOnMultipleFenceCompletion(uint32_t count, const BfFence *fences,
+                                             const uint64_t *values, BfFenceWaitFlags flags,
+                                             BfEvent event)
 {
     return group_set_event(__func__, count, fences, values, flags, event);
 }

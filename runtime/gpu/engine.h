@@ -33,7 +33,7 @@ struct bf_gpu_engine {
     bool copies_whole;                        /* whole mip levels of images, and nothing less */
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     float queue_priority;                     /* of pQueuePriorities; 0: unknown */
-    uint32_t least; /* only command queues of this BfQueuePriority and above come here */
+    uint32_t least; /* only command queues of this BfCommandQueuePriority and above come here */
     bool reserved;  /* no VkQueue of the program's is backed by it */
     bool spare;     /* nor by this one, which is for command queues and Belfry's own (PL-1) */
     uint32_t trace_id;

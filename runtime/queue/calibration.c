@@ -10,7 +10,7 @@
 #include "scheduler/driver.h"
 #include "scheduler/scheduler.h"
 
-static struct bf_command_queue *queue_with_timestamps(BfQueue handle, const char *call,
+static struct bf_command_queue *queue_with_timestamps(BfCommandQueue handle, const char *call,
                                                       VkResult *result)
 {
     *result = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -25,14 +25,14 @@ static struct bf_command_queue *queue_with_timestamps(BfQueue handle, const char
     return NULL;
 }
 
-VkResult bfGetQueueTimestampFrequency(BfQueue handle, uint64_t *frequency)
+VkResult bfGetCommandQueueTimestampFrequency(BfCommandQueue handle, uint64_t *frequency)
 {
     VkResult result;
     struct bf_command_queue *queue = queue_with_timestamps(handle, __func__, &result);
     if (!queue)
         return result;
     if (!frequency) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetQueueTimestampFrequency: pFrequency is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetCommandQueueTimestampFrequency: pFrequency is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *frequency = (uint64_t)(1e9 / queue->base.scheduler->gpu.timestamp_period_ns + 0.5);
@@ -69,7 +69,7 @@ struct probe {
     VkQueryPool queries;
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    BfQueue queue; /* of its own: held packets of the program's queue don't delay it */
+    BfCommandQueue queue; /* of its own: held packets of the program's queue don't delay it */
 };
 
 static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe)
@@ -118,10 +118,10 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const struct VolkDeviceTable *vk = &scheduler->gpu.vk;
     struct probe probe = {0};
-    const BfQueueCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+    const BfCommandQueueCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
         .type = queue->type,
-        .priority = (BfQueuePriority)atomic_load(&queue->priority),
+        .priority = (BfCommandQueuePriority)atomic_load(&queue->priority),
     };
     VkResult result = probe_record(queue, &probe);
     if (result == VK_SUCCESS)
@@ -144,20 +144,21 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
             vk->vkGetQueryPoolResults(scheduler->gpu.handle, probe.queries, 0, 1, sizeof(*ticks),
                                       ticks, sizeof(*ticks), VK_QUERY_RESULT_64_BIT);
     }
-    bfDestroyQueue(probe.queue);
+    bfDestroyCommandQueue(probe.queue);
     vk->vkDestroyCommandPool(scheduler->gpu.handle, probe.pool, NULL);
     vk->vkDestroyQueryPool(scheduler->gpu.handle, probe.queries, NULL);
     return result == VK_NOT_READY ? VK_ERROR_UNKNOWN : result;
 }
 
-VkResult bfGetQueueClockCalibration(BfQueue handle, uint64_t *ticks, uint64_t *cpu_ns)
+VkResult bfGetCommandQueueClockCalibration(BfCommandQueue handle, uint64_t *ticks, uint64_t *cpu_ns)
 {
     VkResult result;
     struct bf_command_queue *queue = queue_with_timestamps(handle, __func__, &result);
     if (!queue)
         return result;
     if (!ticks || !cpu_ns) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetQueueClockCalibration: pGpuTicks or pCpuNs is NULL");
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfGetCommandQueueClockCalibration: pGpuTicks or pCpuNs is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_scheduler *scheduler = queue->base.scheduler;

@@ -18,12 +18,12 @@
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 
-struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call)
+struct bf_command_queue *bf_command_queue_from_handle(BfCommandQueue handle, const char *call)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return NULL;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    if (queue->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT) {
+    if (queue->flags & BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT) {
         bf_message(BF_MESSAGE_ERROR, "%s: the queue%s takes its work from a ring, and by no call",
                    call, BF_LABEL(queue));
         return NULL;
@@ -33,9 +33,9 @@ struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char
 
 /* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
  * the call. */
-struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue_handle, BfFence fence_handle,
-                                                     BfSyncObjectFlags bit, struct bf_fence **fence,
-                                                     const char *call)
+struct bf_command_queue *bf_command_queue_check_pair(BfCommandQueue queue_handle,
+                                                     BfFence fence_handle, BfSyncObjectFlags bit,
+                                                     struct bf_fence **fence, const char *call)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(queue_handle, call);
     *fence = queue ? bf_fence_of(fence_handle, call) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C API's side of command queues (scheduler/command_queue.h): bfCreateQueue, bfQueueExecute,
- * bfQueueSignal, bfQueueWait, and what they share.
+ * The C API's side of command queues (scheduler/command_queue.h): bfCreateCommandQueue,
+ * bfQueueExecute, bfQueueSignal, bfQueueWait, and what they share.
  */
 #ifndef BELFRY_QUEUE_COMMAND_QUEUE_H
 #define BELFRY_QUEUE_COMMAND_QUEUE_H
@@ -19,20 +19,21 @@ struct bf_execution;
 #define BF_QUEUE_NAME 64
 void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME]);
 
-/* Creates a queue on a given engine. Errors: bfCreateQueue's; the caller declares a lost device
- * lost. */
-VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
-                                    bool own, BfQueue *queue);
+/* Creates a queue on a given engine. Errors: bfCreateCommandQueue's; the caller declares a lost
+ * device lost. */
+VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQueueCreateInfo *info,
+                                    bool own, BfCommandQueue *queue);
 
 /* Submits a batch for the operations noted for its log. Errors: those of bfQueueExecute. */
 VkResult bf_command_queue_log(struct bf_command_queue *queue);
 
-/* The live queue with that handle, which takes calls; else NULL and one line that names the call. */
-struct bf_command_queue *bf_command_queue_from_handle(BfQueue handle, const char *call);
+/* The live queue with that handle, which takes calls; else NULL and one line that names the call.
+ * */
+struct bf_command_queue *bf_command_queue_from_handle(BfCommandQueue handle, const char *call);
 
 /* The queue and the fence of a call, or NULL with a line. 'bit' is the fence's flag that forbids
  * the call. */
-struct bf_command_queue *bf_command_queue_check_pair(BfQueue queue, BfFence fence_handle,
+struct bf_command_queue *bf_command_queue_check_pair(BfCommandQueue queue, BfFence fence_handle,
                                                      BfSyncObjectFlags bit, struct bf_fence **fence,
                                                      const char *call);
 
@@ -73,8 +74,8 @@ void bf_command_queue_drop_signal(struct bf_engine *engine, struct bf_gpu_write 
  * bfQueueExecute, bfQueueSignal and bfQueueWait once their arguments have been checked: also for
  * queues that take their work from a ring. 'signalled', a native fence or NULL, is set by the GPU
  * behind the command buffers, to 'value'; or 'counted', to the number of executions. 'apart': each
- * command buffer is a submission of its own, all of them or none are submitted. A fence needs not be
- * alive any more, if the caller has a reference. Errors: those of the calls.
+ * command buffer is a submission of its own, all of them or none are submitted. A fence needs not
+ * be alive any more, if the caller has a reference. Errors: those of the calls.
  */
 VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32_t count,
                                           const VkCommandBuffer *buffers,

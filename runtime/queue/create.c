@@ -18,18 +18,18 @@
 #include "scheduler/sleeper.h"
 
 /* How well a family with these flags suits the type: 0 not at all, since there is work of the type
- * that it can't do, else the more specialised the better. Families need not nest: one that draws may
- * not compute. Copies are implied by both. */
-static int family_fitness(BfQueueType type, VkQueueFlags flags)
+ * that it can't do, else the more specialised the better. Families need not nest: one that draws
+ * may not compute. Copies are implied by both. */
+static int family_fitness(BfCommandListType type, VkQueueFlags flags)
 {
     const VkQueueFlags graphics = VK_QUEUE_GRAPHICS_BIT, compute = VK_QUEUE_COMPUTE_BIT;
     /* Video and optical-flow engines can copy, too, but for work of their own. */
     const VkQueueFlags special = VK_QUEUE_VIDEO_DECODE_BIT_KHR | 0x40u | /* encode */
                                  VK_QUEUE_OPTICAL_FLOW_BIT_NV;
     switch (type) {
-    case BF_QUEUE_TYPE_DIRECT:
+    case BF_COMMAND_LIST_TYPE_DIRECT:
         return (flags & graphics) && (flags & compute);
-    case BF_QUEUE_TYPE_COMPUTE:
+    case BF_COMMAND_LIST_TYPE_COMPUTE:
         return !(flags & compute) ? 0 : flags & graphics ? 1 : 2;
     default:
         if (flags & special)
@@ -42,7 +42,7 @@ static int family_fitness(BfQueueType type, VkQueueFlags flags)
     }
 }
 
-static int engine_fitness(const struct bf_engine *engine, BfQueueType type)
+static int engine_fitness(const struct bf_engine *engine, BfCommandListType type)
 {
     return engine->base.copies_whole ? 0 : family_fitness(type, engine->base.family_flags);
 }
@@ -88,19 +88,19 @@ static bool suits_better(const struct suitability *a, const struct suitability *
                                             : a->spare && !b->spare;
 }
 
-/* Chooses the engine for a new queue (PL-3, PL-5): of the most suitable family, one that isn't taken
- * to present, for a queue of high priority one that the driver prefers, and of these the one with
- * the fewest queues, the program's VkQueues among them; of equals the spare, else the first. Behind
- * work that waits for somebody outside it is placed only where there is no other (OW-6). A queue of
- * high priority avoids others of normal one. A realtime queue is placed on a realtime engine or
- * nowhere. */
+/* Chooses the engine for a new queue (PL-3, PL-5): of the most suitable family, one that isn't
+ * taken to present, for a queue of high priority one that the driver prefers, and of these the one
+ * with the fewest queues, the program's VkQueues among them; of equals the spare, else the first.
+ * Behind work that waits for somebody outside it is placed only where there is no other (OW-6). A
+ * queue of high priority avoids others of normal one. A realtime queue is placed on a realtime
+ * engine or nowhere. */
 static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
-                                                 const BfQueueCreateInfo *info)
+                                                 const BfCommandQueueCreateInfo *info)
 {
     struct bf_engine *best = NULL;
     struct suitability best_suits = {0};
-    bool wants_realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
-    bool wants_high = info->priority == BF_QUEUE_PRIORITY_HIGH;
+    bool wants_realtime = info->priority == BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    bool wants_high = info->priority == BF_COMMAND_QUEUE_PRIORITY_HIGH;
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         VkQueueGlobalPriorityKHR global = engine->base.global_priority;
@@ -131,7 +131,7 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
 /* The family by which the program knows the engine's: of those whose queues it asked for, the most
  * suitable for the type. */
 static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
-                                    const struct bf_engine *engine, BfQueueType type)
+                                    const struct bf_engine *engine, BfCommandListType type)
 {
     uint32_t family = engine->base.family;
     int best = 0;
@@ -148,32 +148,36 @@ static uint32_t engine_shown_family(const struct bf_scheduler *scheduler,
     return family;
 }
 
-static bool queue_priority_is_known(BfQueuePriority priority)
+static bool queue_priority_is_known(BfCommandQueuePriority priority)
 {
-    return priority == BF_QUEUE_PRIORITY_NORMAL || priority == BF_QUEUE_PRIORITY_HIGH ||
-           priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    return priority == BF_COMMAND_QUEUE_PRIORITY_NORMAL ||
+           priority == BF_COMMAND_QUEUE_PRIORITY_HIGH ||
+           priority == BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME;
 }
 
-static bool queue_create_info_check(const BfQueueCreateInfo *info)
+static bool queue_create_info_check(const BfCommandQueueCreateInfo *info)
 {
-    const VkFlags known = BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
-                          BF_QUEUE_SOFTWARE_FENCES_BIT | BF_QUEUE_USER_MODE_SUBMISSION_BIT |
-                          BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT;
-    if (info->type != BF_QUEUE_TYPE_DIRECT && info->type != BF_QUEUE_TYPE_COMPUTE &&
-        info->type != BF_QUEUE_TYPE_COPY) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: type %d: %s", (int)info->type,
-                   info->type == BF_QUEUE_TYPE_BUNDLE ? "no queue consumes bundles" : "unknown");
+    const VkFlags known =
+        BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
+        BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT | BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT |
+        BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT;
+    if (info->type != BF_COMMAND_LIST_TYPE_DIRECT && info->type != BF_COMMAND_LIST_TYPE_COMPUTE &&
+        info->type != BF_COMMAND_LIST_TYPE_COPY) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateCommandQueue: type %d: %s", (int)info->type,
+                   info->type == BF_COMMAND_LIST_TYPE_BUNDLE ? "no queue consumes bundles"
+                                                             : "unknown");
         return false;
     }
     if (!queue_priority_is_known(info->priority) || (info->flags & ~known) || info->nodeMask > 1) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: priority %d, flags 0x%x, nodeMask 0x%x",
+        bf_message(BF_MESSAGE_ERROR, "bfCreateCommandQueue: priority %d, flags 0x%x, nodeMask 0x%x",
                    (int)info->priority, info->flags, info->nodeMask);
         return false;
     }
-    if ((info->flags & BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT) &&
-        !(info->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT)) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT is for "
-                                     "queues with BF_QUEUE_USER_MODE_SUBMISSION_BIT");
+    if ((info->flags & BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT) &&
+        !(info->flags & BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT)) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfCreateCommandQueue: BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT is for "
+                   "queues with BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT");
         return false;
     }
     return true;
@@ -181,18 +185,18 @@ static bool queue_create_info_check(const BfQueueCreateInfo *info)
 
 void bf_command_queue_name(const struct bf_command_queue *queue, char name[BF_QUEUE_NAME])
 {
-    static const char *const names[] = {[BF_QUEUE_TYPE_DIRECT] = "3D",
-                                        [BF_QUEUE_TYPE_COMPUTE] = "compute",
-                                        [BF_QUEUE_TYPE_COPY] = "copy"};
+    static const char *const names[] = {[BF_COMMAND_LIST_TYPE_DIRECT] = "3D",
+                                        [BF_COMMAND_LIST_TYPE_COMPUTE] = "compute",
+                                        [BF_COMMAND_LIST_TYPE_COPY] = "copy"};
     snprintf(name, BF_QUEUE_NAME, "%s command queue %u", names[queue->type], queue->base.index);
 }
 
 /* Makes the queue known to the trace and the observer. */
 static void command_queue_introduce(struct bf_command_queue *queue, bool own)
 {
-    static const VkQueueFlags abilities[] = {[BF_QUEUE_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
-                                             [BF_QUEUE_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
-                                             [BF_QUEUE_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
+    static const VkQueueFlags abilities[] = {[BF_COMMAND_LIST_TYPE_DIRECT] = VK_QUEUE_GRAPHICS_BIT,
+                                             [BF_COMMAND_LIST_TYPE_COMPUTE] = VK_QUEUE_COMPUTE_BIT,
+                                             [BF_COMMAND_LIST_TYPE_COPY] = VK_QUEUE_TRANSFER_BIT};
     struct bf_scheduler *scheduler = queue->base.scheduler;
     char name[BF_QUEUE_NAME];
     bf_command_queue_name(queue, name);
@@ -206,7 +210,7 @@ static void command_queue_introduce(struct bf_command_queue *queue, bool own)
 
 static struct bf_command_queue *command_queue_allocate(struct bf_scheduler *scheduler,
                                                        struct bf_engine *engine,
-                                                       const BfQueueCreateInfo *info)
+                                                       const BfCommandQueueCreateInfo *info)
 {
     struct bf_command_queue *queue =
         calloc(1, sizeof(*queue) + scheduler->engine_count * sizeof(queue->frontier[0]));
@@ -234,8 +238,8 @@ static void command_queue_list(struct bf_pending *pending, struct bf_command_que
     bf_lock_release(&pending->lock);
 }
 
-VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreateInfo *info,
-                                    bool own, BfQueue *out)
+VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQueueCreateInfo *info,
+                                    bool own, BfCommandQueue *out)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *queue = command_queue_allocate(scheduler, engine, info);
@@ -259,7 +263,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfQueueCreat
         goto fail_engine;
     if (!own)
         bf_queue_log_trace(&queue->base);
-    *out = (BfQueue)queue;
+    *out = (BfCommandQueue)queue;
     return VK_SUCCESS;
 
 fail_engine:
@@ -269,15 +273,16 @@ fail_handle:
     return result;
 }
 
-VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *out)
+VkResult bfCreateCommandQueue(BfDevice handle, const BfCommandQueueCreateInfo *info,
+                              BfCommandQueue *out)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, __func__, "pInfo"))
+    if (!bf_structure_check(info, BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, __func__, "pInfo"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!out) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateQueue: pQueue is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfCreateCommandQueue: pQueue is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!queue_create_info_check(info))
@@ -288,22 +293,22 @@ VkResult bfCreateQueue(BfDevice handle, const BfQueueCreateInfo *info, BfQueue *
         bf_engines_pump(scheduler, bf_outside_settle(&scheduler->engines[i]));
     struct bf_engine *engine = scheduler_choose_engine(scheduler, info);
     if (!engine) {
-        bool realtime = info->priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME;
-        bf_message(BF_MESSAGE_WARNING, "bfCreateQueue: no VkQueue of this device %s",
+        bool realtime = info->priority == BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME;
+        bf_message(BF_MESSAGE_WARNING, "bfCreateCommandQueue: no VkQueue of this device %s",
                    realtime ? "has the global priority REALTIME (setting realtime=on)"
                             : "can do the type's work");
         return realtime ? VK_ERROR_NOT_PERMITTED_KHR : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VkResult result = bf_command_queue_create_on(engine, info, false, out);
-    if (result == VK_SUCCESS && (info->flags & BF_QUEUE_USER_MODE_SUBMISSION_BIT)) {
+    if (result == VK_SUCCESS && (info->flags & BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT)) {
         result = scheduler->doorbell_extension->queue_begins((struct bf_command_queue *)*out);
         if (result != VK_SUCCESS)
-            bfDestroyQueue(*out);
+            bfDestroyCommandQueue(*out);
     }
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
 }
 
-void bfDestroyQueue(BfQueue handle)
+void bfDestroyCommandQueue(BfCommandQueue handle)
 {
     if (!handle || !bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return;
@@ -324,7 +329,7 @@ void bfDestroyQueue(BfQueue handle)
     bf_engine_leave(engine, 0); /* the pump removes it (C-4) */
 }
 
-VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
+VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -336,7 +341,7 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
         return VK_SUCCESS;
     }
     if (!out) {
-        bf_message(BF_MESSAGE_ERROR, "bfGetQueueProgressFence: pFence is NULL");
+        bf_message(BF_MESSAGE_ERROR, "bfGetCommandQueueProgressFence: pFence is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_fence *fence = atomic_load(&queue->progress), *unused = NULL;
@@ -361,56 +366,58 @@ VkResult bfGetQueueProgressFence(BfQueue handle, BfFence *out)
     return VK_SUCCESS;
 }
 
-VkResult bfGetQueueInfo(BfQueue handle, BfQueueCreateInfo *info)
+VkResult bfGetCommandQueueInfo(BfCommandQueue handle, BfCommandQueueCreateInfo *info)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue") ||
-        !bf_structure_check(info, BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, __func__, "pInfo"))
+        !bf_structure_check(info, BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, __func__, "pInfo"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    *info = (BfQueueCreateInfo){
-        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+    *info = (BfCommandQueueCreateInfo){
+        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
         .type = queue->type,
-        .priority = (BfQueuePriority)atomic_load(&queue->priority),
+        .priority = (BfCommandQueuePriority)atomic_load(&queue->priority),
         .flags = queue->flags,
         .nodeMask = 1,
     };
     return VK_SUCCESS;
 }
 
-uint32_t bfGetQueueFamilyIndex(BfQueue handle)
+uint32_t bfGetCommandQueueFamilyIndex(BfCommandQueue handle)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return UINT32_MAX;
     return ((struct bf_command_queue *)handle)->base.family;
 }
 
-VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
+VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority priority)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
     struct bf_engine *engine = queue->base.engine;
     if (!queue_priority_is_known(priority)) {
-        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: priority %d: unknown", (int)priority);
+        bf_message(BF_MESSAGE_ERROR, "bfSetCommandQueuePriority: priority %d: unknown",
+                   (int)priority);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!(queue->flags & BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT)) {
+    if (!(queue->flags & BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT)) {
         bf_message(BF_MESSAGE_ERROR,
-                   "bfSetQueuePriority: the queue%s was created without "
-                   "BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT",
+                   "bfSetCommandQueuePriority: the queue%s was created without "
+                   "BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT",
                    BF_LABEL(queue));
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     uint32_t before = atomic_load(&queue->priority);
-    if (before != (uint32_t)priority && (before == BF_QUEUE_PRIORITY_GLOBAL_REALTIME ||
-                                         priority == BF_QUEUE_PRIORITY_GLOBAL_REALTIME)) {
-        bf_message(BF_MESSAGE_ERROR, "bfSetQueuePriority: GLOBAL_REALTIME is fixed at creation");
+    if (before != (uint32_t)priority && (before == BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME ||
+                                         priority == BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME)) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfSetCommandQueuePriority: GLOBAL_REALTIME is fixed at creation");
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
     bf_engine_enter(engine);
-    bool was = atomic_load(&queue->priority) > BF_QUEUE_PRIORITY_NORMAL;
+    bool was = atomic_load(&queue->priority) > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
     atomic_store(&queue->priority, (uint32_t)priority);
-    bool is = priority > BF_QUEUE_PRIORITY_NORMAL;
+    bool is = priority > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
     if (is && !was)
         atomic_fetch_add(&engine->preferred, 1);
     else if (was && !is)
@@ -420,7 +427,8 @@ VkResult bfSetQueuePriority(BfQueue handle, BfQueuePriority priority)
     return VK_SUCCESS;
 }
 
-VkResult bfGetQueueDriverPriority(BfQueue handle, VkQueueGlobalPriorityKHR *global, float *priority)
+VkResult bfGetCommandQueueDriverPriority(BfCommandQueue handle, VkQueueGlobalPriorityKHR *global,
+                                         float *priority)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;

@@ -276,7 +276,7 @@ VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32
     bf_observe_queue_execute(queue->observed, count, buffers);
     const struct bf_execute_observer *observer = scheduler->execute_observer;
     uint64_t observed =
-        observer ? observer->begins(observer->context, (BfQueue)queue, count, buffers) : 0;
+        observer ? observer->begins(observer->context, (BfCommandQueue)queue, count, buffers) : 0;
     struct bf_execution what = {.count = count, .buffers = buffers, .counted = counted};
     VkResult result = VK_SUCCESS;
     if (signalled)
@@ -289,7 +289,7 @@ VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32
     return bf_command_queue_observed_result(scheduler, result);
 }
 
-VkResult bfQueueExecute(BfQueue handle, uint32_t count, const VkCommandBuffer *buffers)
+VkResult bfQueueExecute(BfCommandQueue handle, uint32_t count, const VkCommandBuffer *buffers)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(handle, __func__);
     if (!queue)

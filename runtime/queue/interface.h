@@ -12,15 +12,16 @@
 
 /* clang-format off: it takes these for expressions */
 #define BF_QUEUE_INTERFACE(F)                                                                      \
-    F(void, bfDestroyQueue, (BfQueue queue), (queue))                                              \
+    F(void, bfDestroyCommandQueue, (BfCommandQueue queue), (queue))                                \
     F(VkResult, bfQueueExecute,                                                                    \
-      (BfQueue queue, uint32_t count, const VkCommandBuffer *pCommandBuffers),                     \
+      (BfCommandQueue queue, uint32_t count, const VkCommandBuffer *pCommandBuffers),              \
       (queue, count, pCommandBuffers))                                                             \
-    F(VkResult, bfQueueSignal, (BfQueue queue, BfFence fence, uint64_t value),                     \
+    F(VkResult, bfQueueSignal, (BfCommandQueue queue, BfFence fence, uint64_t value),              \
       (queue, fence, value))                                                                       \
-    F(VkResult, bfQueueWaitIdle, (BfQueue queue), (queue))                                         \
+    F(VkResult, bfQueueWaitIdle, (BfCommandQueue queue), (queue))                                  \
     F(VkResult, bf_command_queue_create_on,                                                        \
-      (struct bf_engine * engine, const BfQueueCreateInfo *info, bool own, BfQueue *queue),        \
+      (struct bf_engine * engine, const BfCommandQueueCreateInfo *info, bool own,                  \
+       BfCommandQueue *queue),                                                                     \
       (engine, info, own, queue))                                                                  \
     F(VkResult, bf_queue_bind_sparse,                                                              \
       (struct bf_queue * queue, uint32_t count, const VkBindSparseInfo *infos, VkFence fence),     \

@@ -45,7 +45,8 @@ static VkResult engine_make_fence(struct bf_engine *engine)
 }
 
 /* The live queue, of whatever kind, whose engine has all that requests need. */
-static VkResult queue_prepare(BfQueue handle, const char *call, struct bf_command_queue **queue)
+static VkResult queue_prepare(BfCommandQueue handle, const char *call,
+                              struct bf_command_queue **queue)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -61,7 +62,7 @@ static VkResult queue_prepare(BfQueue handle, const char *call, struct bf_comman
     return result;
 }
 
-VkResult bfRequestPreemption(BfQueue handle, uint64_t *number)
+VkResult bfRequestPreemption(BfCommandQueue handle, uint64_t *number)
 {
     struct bf_command_queue *queue;
     uint64_t unused;
@@ -69,7 +70,7 @@ VkResult bfRequestPreemption(BfQueue handle, uint64_t *number)
     return result == VK_SUCCESS ? bf_preempt_request(queue, number ? number : &unused) : result;
 }
 
-VkResult bfGetPreemptionFence(BfQueue handle, BfFence *fence)
+VkResult bfGetPreemptionFence(BfCommandQueue handle, BfFence *fence)
 {
     struct bf_command_queue *queue;
     if (!fence) {
@@ -82,7 +83,7 @@ VkResult bfGetPreemptionFence(BfQueue handle, BfFence *fence)
     return result;
 }
 
-VkResult bfGetPreemptionStatus(BfQueue handle, BfPreemptionStatus *status)
+VkResult bfGetPreemptionStatus(BfCommandQueue handle, BfPreemptionStatus *status)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue") ||
         !bf_structure_check(status, BF_STRUCTURE_TYPE_PREEMPTION_STATUS, __func__, "pStatus"))

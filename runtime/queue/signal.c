@@ -140,7 +140,7 @@ static VkResult queue_signal_by_gpu(struct bf_command_queue *queue, struct bf_fe
     return result == VK_SUCCESS ? bf_command_queue_execute(queue, &what, "bfQueueSignal") : result;
 }
 
-VkResult bfQueueSignal(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
+VkResult bfQueueSignal(BfCommandQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
     struct bf_command_queue *queue = bf_command_queue_check_pair(
@@ -171,7 +171,7 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
         return bf_command_queue_observed_result(scheduler, result);
     }
     if (fence->native && fence->native->type == BF_NATIVE_FENCE_TYPE_INTRA_GPU &&
-        (queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) {
+        (queue->flags & BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT)) {
         bf_message(BF_MESSAGE_ERROR,
                    "%s: the CPU writes this queue's signals, and can't write to a fence in the "
                    "GPU's own memory",
@@ -183,7 +183,7 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
         return owned;
     bf_fence_announce(fence, value);
     bf_observe_queue_signal(queue->observed, fence->observed, value);
-    if ((fence->native && !(queue->flags & BF_QUEUE_SOFTWARE_FENCES_BIT)) ||
+    if ((fence->native && !(queue->flags & BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT)) ||
         (bf_log_is_read(queue->base.log) && fence->log_handle))
         return bf_command_queue_observed_result(scheduler,
                                                 queue_signal_by_gpu(queue, fence, value));
@@ -206,7 +206,7 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
                                 : bf_command_queue_observed_result(scheduler, result);
 }
 
-VkResult bfQueueWaitIdle(BfQueue handle)
+VkResult bfQueueWaitIdle(BfCommandQueue handle)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(handle, __func__);
     if (!queue)

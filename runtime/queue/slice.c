@@ -15,7 +15,7 @@ static bool sliced_info_check(struct bf_command_queue *queue, const BfSlicedDisp
     const char *call = "bfQueueDispatchSliced";
     if (!bf_structure_check(info, BF_STRUCTURE_TYPE_SLICED_DISPATCH_INFO, call, "pInfo"))
         return false;
-    if (queue->type == BF_QUEUE_TYPE_COPY) {
+    if (queue->type == BF_COMMAND_LIST_TYPE_COPY) {
         bf_message(BF_MESSAGE_ERROR, "%s: a copy queue dispatches nothing", call);
         return false;
     }
@@ -75,7 +75,7 @@ static VkResult slices_record(const struct bf_upper_layers_recording *commands,
     return result;
 }
 
-VkResult bfQueueDispatchSliced(BfQueue handle, const BfSlicedDispatchInfo *info)
+VkResult bfQueueDispatchSliced(BfCommandQueue handle, const BfSlicedDispatchInfo *info)
 {
     struct bf_command_queue *queue = bf_command_queue_from_handle(handle, __func__);
     struct bf_upper_layers_recording commands;

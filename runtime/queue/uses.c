@@ -51,7 +51,7 @@ static bool resource_use_find(struct bf_scheduler *scheduler, uint32_t i, BfReso
     return false;
 }
 
-VkResult bfQueueUses(BfQueue handle, uint32_t count, const BfResourceUse *uses)
+VkResult bfQueueUses(BfCommandQueue handle, uint32_t count, const BfResourceUse *uses)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;

@@ -79,7 +79,7 @@ static struct bf_packet *queue_create_wait_packet(struct bf_command_queue *queue
     return packet;
 }
 
-VkResult bfQueueWait(BfQueue queue_handle, BfFence fence_handle, uint64_t value)
+VkResult bfQueueWait(BfCommandQueue queue_handle, BfFence fence_handle, uint64_t value)
 {
     struct bf_fence *fence;
     struct bf_command_queue *queue = bf_command_queue_check_pair(

@@ -18,7 +18,7 @@ bool bf_command_queue_is_preferred(struct bf_queue *queue)
 {
     struct bf_command_queue *commands = bf_command_queue_of(queue);
     return commands && atomic_load_explicit(&commands->priority, memory_order_relaxed) >
-                           BF_QUEUE_PRIORITY_NORMAL;
+                           BF_COMMAND_QUEUE_PRIORITY_NORMAL;
 }
 
 void bf_command_queue_log_signal(struct bf_command_queue *queue, const struct bf_fence *fence,

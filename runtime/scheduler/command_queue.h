@@ -42,14 +42,14 @@ struct bf_update;
  * they are called without a lock. */
 struct bf_doorbell_extension {
     /* A queue for user-mode submission has been created; it is about to be destroyed. Errors:
-     * bfCreateQueue's. */
+     * bfCreateCommandQueue's. */
     VkResult (*queue_begins)(struct bf_command_queue *queue);
     bool (*queue_ends)(struct bf_command_queue *queue); /* false: it stays until the device ends */
     /* The program destroys a fence with 'in_rings'. */
     void (*fence_ends)(struct bf_fence *fence);
-    /* Packets have been deferred on the engine, and 'dirty' is set: has a thread hand them over that
-     * waits for no other engine. False: there is none, and the caller is to. It makes no system call
-     * while that thread is awake, and takes no lock. */
+    /* Packets have been deferred on the engine, and 'dirty' is set: has a thread hand them over
+     * that waits for no other engine. False: there is none, and the caller is to. It makes no
+     * system call while that thread is awake, and takes no lock. */
     bool (*ring)(struct bf_engine *engine);
     /* The device has been declared lost: no doorbell is rung any more. An engine's lock may be
      * held. */
@@ -58,9 +58,9 @@ struct bf_doorbell_extension {
 
 struct bf_command_queue {
     struct bf_queue base; /* first */
-    BfQueueType type;
-    BfQueueFlags flags;
-    _Atomic uint32_t priority;          /* BfQueuePriority */
+    BfCommandListType type;
+    BfCommandQueueFlags flags;
+    _Atomic uint32_t priority;          /* BfCommandQueuePriority */
     struct bf_observed_queue *observed; /* NULL: nobody observes it */
 
     /* The progress fence: a native fence in which the GPU counts complete executions; NULL until

@@ -7,7 +7,7 @@
  * at once. The driver is told nothing of a fence, so any value may follow any other.
  *
  *  F-1  Updates apply one at a time, each once, under the pending lock: the values of a fence form
- *       a sequence, and bfGetFenceValue returns its last element.
+ *       a sequence, and bfGetFenceCompletedValue returns its last element.
  *  F-2  A wait is armed in the call that asks for it, and is satisfied for good by the first value
  *       from then on that reaches it: arming compares the value and inserts the wait into the heap,
  *       applying sets the value and empties the heap up to it, both under the lock. No later value

@@ -83,8 +83,8 @@ struct bf_observer_calls {
     /* The CPU has waited until the fence reached the value; the CPU has read exactly this value. */
     void (*fence_reached)(struct bf_observed_fence *fence, uint64_t value);
     void (*fence_read)(struct bf_observed_fence *fence, uint64_t value);
-    /* bfImportFence: the fence of a timeline semaphore, to be removed like one of fence_add.
-     * bfExportFence: the semaphore follows the fence from now on. */
+    /* bfImportFenceFromSemaphore: the fence of a timeline semaphore, to be removed like one of
+     * fence_add. bfExportFenceToSemaphore: the semaphore follows the fence from now on. */
     struct bf_observed_fence *(*semaphore_import)(struct bf_observer *observer, VkSemaphore sem);
     void (*semaphore_export)(struct bf_observer *observer, VkSemaphore semaphore,
                              struct bf_observed_fence *fence);

@@ -23,7 +23,7 @@ bool bf_queue_log_is_possible(const struct bf_queue *queue)
     const struct bf_command_queue *commands =
         queue->is_command_queue ? (const struct bf_command_queue *)queue : NULL;
     return bf_log_is_possible(&queue->engine->base) &&
-           !(commands && (commands->flags & BF_QUEUE_SOFTWARE_FENCES_BIT));
+           !(commands && (commands->flags & BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT));
 }
 
 bool bf_queue_log_is_idle(const struct bf_queue *queue)

@@ -22,7 +22,8 @@
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
  *       (tdr.c).
- *  L-7  Nobody waits for ever for a thread of Belfry's whose wait the driver doesn't end, though its
+ *  L-7  Nobody waits for ever for a thread of Belfry's whose wait the driver doesn't end, though
+ *  its
  *       time is over: after 'leave_ns' the thread is left there, and what it was given stays, with
  *       the device (bf_scheduler_join). When it returns it touches nothing else. Proven by
  *       tests/scheduler (left.c).
@@ -149,7 +150,7 @@ struct bf_engine_info {
     bool copies_whole;                        /* whole mip levels of images, and nothing less */
     VkQueueGlobalPriorityKHR global_priority; /* 0: none was asked for */
     float queue_priority;                     /* 0: unknown */
-    uint32_t least; /* BfQueuePriority, of command queues that may come here */
+    uint32_t least; /* BfCommandQueuePriority, of command queues that may come here */
     bool reserved;  /* no queue of the program's is on it */
     bool spare;     /* nor on this one, which is for command queues and Belfry's own */
 };
@@ -243,9 +244,9 @@ uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uin
 VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
 
 /* Waits for the GPU's work that has epochs, as all of command queues' has, until an engine has
- * finished nothing for so long, and the driver's waits have been given time to return (L-7); without
- * memory or a thread for it, not at all. The driver goes on with a device that Belfry has declared
- * lost, and what was made of it is to stay until then. */
+ * finished nothing for so long, and the driver's waits have been given time to return (L-7);
+ * without memory or a thread for it, not at all. The driver goes on with a device that Belfry has
+ * declared lost, and what was made of it is to stay until then. */
 void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns);
 
 /* Keeps one of the two until the device's end; without memory for that, or with the program's own

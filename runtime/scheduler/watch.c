@@ -289,9 +289,10 @@ void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,
             i < packet->buffer_count ? (uint64_t)(uintptr_t)packet->buffers[i] : 0;
     /* What signals a semaphore of the program's has a witness too, or nobody knows whose turn it
      * is. */
-    submission.timed =
-        queue->is_command_queue && (packet->wait_count == 0 || engine->scheduler->watches_all) &&
-        !(bf_command_queue_of((struct bf_queue *)queue)->flags & BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT);
+    submission.timed = queue->is_command_queue &&
+                       (packet->wait_count == 0 || engine->scheduler->watches_all) &&
+                       !(bf_command_queue_of((struct bf_queue *)queue)->flags &
+                         BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT);
     submission.more = false;
     for (uint32_t i = 0; i < packet->wait_count; i++)
         submission_add_wait(&submission, packet->waits[i].sem,

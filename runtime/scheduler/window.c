@@ -36,9 +36,9 @@ uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
 
 uint8_t bf_level_of_priority(uint32_t priority)
 {
-    return priority >= BF_QUEUE_PRIORITY_GLOBAL_REALTIME ? BF_LEVEL_REALTIME
-           : priority > BF_QUEUE_PRIORITY_NORMAL         ? BF_LEVEL_HIGH
-                                                         : BF_LEVEL_NORMAL;
+    return priority >= BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME ? BF_LEVEL_REALTIME
+           : priority > BF_COMMAND_QUEUE_PRIORITY_NORMAL         ? BF_LEVEL_HIGH
+                                                                 : BF_LEVEL_NORMAL;
 }
 
 /* ------------------------------------------------------------------------------------ Levels -- */
@@ -89,7 +89,8 @@ void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t 
     atomic_store(&engine->dirty, 1);
 }
 
-/* ---------------------------------------------------------------------------------- In flight -- */
+/* ---------------------------------------------------------------------------------- In flight --
+ * */
 
 /* A level above is active: it may want the VkQueue at any moment. */
 static uint64_t window_limit(const struct bf_window *window, uint8_t level)
@@ -400,8 +401,8 @@ bool bf_window_run_is_over(struct bf_engine *engine, const struct bf_packet *pac
     return packet->windowed && engine->window.run_ns >= RUN_NS;
 }
 
-/* The epoch that is waited for: when it has been reached there is room for as much again as is left,
- * or one packet is left, whichever comes first. */
+/* The epoch that is waited for: when it has been reached there is room for as much again as is
+ * left, or one packet is left, whichever comes first. */
 static uint64_t window_wanted_epoch(const struct bf_window *window, uint64_t limit)
 {
     uint64_t left_ns = window->sum_ns;

@@ -125,7 +125,7 @@ void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue);
 void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t level);
 
 /* The level of a VkQueue with that global priority (0: none was asked for), or of a command queue
- * with that BfQueuePriority. */
+ * with that BfCommandQueuePriority. */
 uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority);
 uint8_t bf_level_of_priority(uint32_t priority);
 
@@ -133,12 +133,12 @@ uint8_t bf_level_of_priority(uint32_t priority);
 void bf_window_look(struct bf_engine *engine);
 void bf_window_arm(struct bf_engine *engine);
 
-/* Where there are windows: is the queue of the highest level, or has its first packet inherited that?
- * Then it is gathered before the others. */
+/* Where there are windows: is the queue of the highest level, or has its first packet inherited
+ * that? Then it is gathered before the others. */
 bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue);
 
-/* The queue that is to be gathered next: of those that haven't been in this batch, and have a packet,
- * one of the highest level, and of these the one that has been served least; or NULL. */
+/* The queue that is to be gathered next: of those that haven't been in this batch, and have a
+ * packet, one of the highest level, and of these the one that has been served least; or NULL. */
 struct bf_queue *bf_window_next(struct bf_engine *engine);
 
 /* May the packet, whose waits let it go, go as far as windows are concerned? */

@@ -85,8 +85,8 @@ static uint32_t object_of_fence_locked(struct builder *b, const struct bf_fence 
     return b->graph->object_count - 1;
 }
 
-/* The fence whose signals the semaphore follows (bfExportFence), or NULL. The pending lock is
- * held. */
+/* The fence whose signals the semaphore follows (bfExportFenceToSemaphore), or NULL. The pending
+ * lock is held. */
 static const struct bf_fence *fence_exported_as(struct builder *b, VkSemaphore handle)
 {
     for (const struct bf_fence *f = b->scheduler->pending.fences; f; f = f->next) {
@@ -497,8 +497,8 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
     engine_add_outside(b, &s, number, e);
 }
 
-/* The call that has lasted longest, if it still does; but for one that waits for the GPU, each other
- * comes first. */
+/* The call that has lasted longest, if it still does; but for one that waits for the GPU, each
+ * other comes first. */
 static void engine_add_call(struct builder *b, const struct bf_watched_call *watched,
                             struct bf_graph_engine *e)
 {

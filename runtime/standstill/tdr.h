@@ -6,14 +6,15 @@
  * does.
  *
  *  TD-1  The clock of an engine runs only while the oldest submission that it hasn't finished is a
- *        command queue's, created without BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT, and waits for nobody:
- *        neither for an earlier submission of another engine's, nor for somebody outside. Vulkan
- *        promises VkQueues no time-out.
+ *        command queue's, created without BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT, and waits for
+ *        nobody: neither for an earlier submission of another engine's, nor for somebody outside.
+ *        Vulkan promises VkQueues no time-out.
  *  TD-2  It is the standstill's clock (SS-6), so it stands while the process is stopped, and begins
  *        anew with each submission.
  *  TD-3  Who waits is released within the slice of L-6, though the driver may know of no loss.
  *
- *  TD-4  With the setting 'preemption', an engine counts as hung only if it has been asked to preempt
+ *  TD-4  With the setting 'preemption', an engine counts as hung only if it has been asked to
+ *  preempt
  *        and hasn't got on: half of the time before, it gets no more work. Off, as in Windows 7, it
  *        isn't asked.
  *

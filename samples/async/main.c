@@ -104,8 +104,8 @@ static VkResult graphics_frame(struct async *async, uint64_t frame, uint64_t fro
 static VkResult stage_arm(struct async *async, enum stage stage)
 {
     if (async->frames[stage] > CPU_LATENCY)
-        TRY(bfSetEventOnFence(async->fences[stage], async->frames[stage] - CPU_LATENCY,
-                              async->events[stage]));
+        TRY(bfSetEventOnFenceCompletion(async->fences[stage], async->frames[stage] - CPU_LATENCY,
+                                        async->events[stage]));
     else
         TRY(bfSetEvent(async->events[stage]));
     return VK_SUCCESS;
@@ -122,7 +122,7 @@ static VkResult async_pipelined_compute_graphics(struct async *async, uint64_t l
     TRY(bfQueueWait(show->direct, async->fences[COMPUTE], 1));
 
     while (sample_show_goes_on(show)) {
-        uint64_t completed = bfGetFenceValue(async->fences[COMPUTE]);
+        uint64_t completed = bfGetFenceCompletedValue(async->fences[COMPUTE]);
         if (completed >= last && async->frames[GRAPHICS] + 1 >= last)
             break;
 
@@ -142,9 +142,9 @@ static VkResult async_pipelined_compute_graphics(struct async *async, uint64_t l
             PASS(compute_frame(async, frame));
             break;
         case GRAPHICS:
-            completed = bfGetFenceValue(async->fences[COMPUTE]);
+            completed = bfGetFenceCompletedValue(async->fences[COMPUTE]);
             if (completed == UINT64_MAX)
-                return sample_check(VK_ERROR_DEVICE_LOST, "bfGetFenceValue");
+                return sample_check(VK_ERROR_DEVICE_LOST, "bfGetFenceCompletedValue");
             VkResult result = graphics_frame(async, frame, completed > 1 ? completed : 1);
             if (result != VK_SUCCESS)
                 return result;
@@ -158,12 +158,12 @@ static VkResult objects_create(struct async *async)
 {
     struct sample_show *show = &async->show;
     const struct sample_device *device = &show->device;
-    const BfQueue queues[2] = {show->compute, show->direct};
+    const BfCommandQueue queues[2] = {show->compute, show->direct};
 
     for (enum stage i = COMPUTE; i <= GRAPHICS; ++i) {
         PASS(sample_fence_create(show, &async->fences[i]));
         TRY(bfCreateEvent(BF_EVENT_INITIALLY_SET_BIT, &async->events[i]));
-        PASS(sample_command_buffers(device, bfGetQueueFamilyIndex(queues[i]), COMMANDS,
+        PASS(sample_command_buffers(device, bfGetCommandQueueFamilyIndex(queues[i]), COMMANDS,
                                     i == COMPUTE ? "waves" : "draw", &async->pools[i],
                                     async->commands[i]));
     }
@@ -201,7 +201,7 @@ static int async_run(struct async *async)
     /* How fast the queues are decides which waves a frame has shown. The last frame, however,
      * always shows the last compute frame from the last camera position. It is not drawn if the
      * window was closed: compute frames may then still wait for graphics frames. */
-    bool whole = bfGetFenceValue(async->fences[COMPUTE]) == last;
+    bool whole = bfGetFenceCompletedValue(async->fences[COMPUTE]) == last;
     if (whole && (sample_show_idle(show) < 0 || graphics_frame(async, last, last) < 0 ||
                   sample_show_idle(show) < 0))
         return SAMPLE_EXIT_FAILED;

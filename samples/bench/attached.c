@@ -34,11 +34,12 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
         return false;
     for (int i = 0; i < 2; ++i) {
         /* The second of two equal queues is placed on the engine with fewer queues. */
-        const BfQueueCreateInfo queue = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                         .type = BF_QUEUE_TYPE_DIRECT};
+        const BfCommandQueueCreateInfo queue = {.sType =
+                                                    BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                                .type = BF_COMMAND_LIST_TYPE_DIRECT};
         const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-        if (!attached_worked(bfCreateQueue(a->device, &queue, &a->queues[i]), "bfCreateQueue",
-                             found) ||
+        if (!attached_worked(bfCreateCommandQueue(a->device, &queue, &a->queues[i]),
+                             "bfCreateCommandQueue", found) ||
             !attached_worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence",
                              found))
             return false;
@@ -52,7 +53,7 @@ void attached_close(struct attached *a)
         return;
     a->side->vk.vkDeviceWaitIdle(a->side->device);
     for (int i = 0; i < 2; ++i) {
-        bfDestroyQueue(a->queues[i]);
+        bfDestroyCommandQueue(a->queues[i]);
         bfDestroyFence(a->fences[i]);
     }
     a->side->vk.vkDeviceWaitIdle(a->side->device);

@@ -13,7 +13,7 @@
 struct attached {
     struct side *side;
     BfDevice device;
-    BfQueue queues[2]; /* on one engine, or on two */
+    BfCommandQueue queues[2]; /* on one engine, or on two */
     BfFence fences[2];
 };
 

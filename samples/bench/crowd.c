@@ -23,7 +23,8 @@ static void *register_and_wait(void *data)
     struct member *member = data;
     pthread_barrier_wait(member->start);
     for (uint32_t i = 0; i < member->count && member->result >= 0; ++i)
-        member->result = bfSetEventOnFence(member->fences[i], member->value, member->event);
+        member->result =
+            bfSetEventOnFenceCompletion(member->fences[i], member->value, member->event);
     return NULL;
 }
 
@@ -45,7 +46,7 @@ static bool register_all(struct member *members, uint64_t value, struct bench_fo
         pthread_join(members[i].thread, NULL);
         well = well && members[i].result >= 0;
         if (!well)
-            bench_found_nothing(found, "bfSetEventOnFence: %s",
+            bench_found_nothing(found, "bfSetEventOnFenceCompletion: %s",
                                 sample_result_name(members[i].result));
     }
     pthread_barrier_destroy(&start);

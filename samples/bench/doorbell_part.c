@@ -61,16 +61,17 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL functions_timed(VkDevice device,
 static bool ring_open(struct programs *p, struct sample_ring *ring, uint32_t *number,
                       struct bench_found *found)
 {
-    return attached_worked(sample_ring_create(p->device, BF_QUEUE_TYPE_DIRECT, ENTRIES, ring),
-                           "a queue with a ring", found) &&
+    return attached_worked(
+               sample_ring_create(p->device, BF_COMMAND_LIST_TYPE_DIRECT, ENTRIES, ring),
+               "a queue with a ring", found) &&
            attached_worked(bfRegisterCommandBuffer(ring->queue, p->other.commands,
                                                    BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
                                                    number),
                            "bfRegisterCommandBuffer", found);
 }
 
-/* `doorbells`: how many physical ones there are; NULL: as many as usual. `timed`: the driver's calls
- * are noted. programs_close must be called in any case. */
+/* `doorbells`: how many physical ones there are; NULL: as many as usual. `timed`: the driver's
+ * calls are noted. programs_close must be called in any case. */
 static bool programs_open(struct programs *p, const char *gpu, const char *doorbells, bool timed,
                           struct bench_found *found)
 {

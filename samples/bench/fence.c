@@ -240,7 +240,7 @@ static double belfry_trips(struct attached *a, BfEvent event, uint64_t *value,
         if (result >= 0)
             result = bfQueueSignal(a->queues[0], a->fences[1], *value);
         if (result >= 0)
-            result = bfSetEventOnFence(a->fences[1], *value, event);
+            result = bfSetEventOnFenceCompletion(a->fences[1], *value, event);
         uint64_t begin = bench_now();
         if (result >= 0)
             result = bfSignalFence(a->fences[0], *value);

@@ -78,7 +78,7 @@ static VkResult by_belfry(struct table *t)
     const struct attached *a = &t->attached;
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < t->count && result >= 0; ++i) {
-        BfQueue queue = a->queues[i % 2];
+        BfCommandQueue queue = a->queues[i % 2];
         result = bfQueueWait(queue, a->fences[(i + 1) % 2], t->fence_value);
         t->fence_value += i % 2 == 0;
         if (result >= 0)

@@ -35,7 +35,8 @@ static void compare_off(enum logged_queue queue, struct bench_found *found)
 }
 
 /* A VkQueue's logged submission needs an entry, and an epoch that it wouldn't need otherwise. A
- * BfQueue's execution has an epoch anyway; its end is stamped, and its signal gets an entry. */
+ * BfCommandQueue's execution has an epoch anyway; its end is stamped, and its signal gets an entry.
+ * */
 static void compare_on(enum logged_queue queue, struct bench_found *found)
 {
     const bool layered = queue == LOGGED_LAYERED;

@@ -23,7 +23,7 @@ void log_caller_on_fence(const struct bench_options *options, enum bench_side si
 void log_caller_on_native(const struct bench_options *options, enum bench_side side,
                           struct bench_found *found);
 
-/* Off against on: a watchdog, of a VkQueue's submission; TDR, of a BfQueue's execution and
+/* Off against on: a watchdog, of a VkQueue's submission; TDR, of a BfCommandQueue's execution and
  * signal. */
 void watchdog_caller(const struct bench_options *options, enum bench_side side,
                      struct bench_found *found);

@@ -37,12 +37,13 @@ static bool attach(struct logged *l, struct bench_found *found)
         .pQueues = &queue,
         .nativeFences = !l->options.native_off,
     };
-    const BfQueueCreateInfo type = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                    .type = BF_QUEUE_TYPE_DIRECT};
+    const BfCommandQueueCreateInfo type = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                           .type = BF_COMMAND_LIST_TYPE_DIRECT};
     const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     const BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO};
     return worked(bfAttachDevice(&info, &l->device), "bfAttachDevice", found) &&
-           worked(bfCreateQueue(l->device, &type, &l->queue), "bfCreateQueue", found) &&
+           worked(bfCreateCommandQueue(l->device, &type, &l->queue), "bfCreateCommandQueue",
+                  found) &&
            (l->options.queue == LOGGED_NATIVE
                 ? worked(bfCreateNativeFence(l->device, &native, &l->fence), "bfCreateNativeFence",
                          found)
@@ -166,7 +167,7 @@ void logged_close(struct logged *l)
         return;
     side->vk.vkDeviceWaitIdle(side->device);
     bfDestroyFenceLogReader(l->reader);
-    bfDestroyQueue(l->queue);
+    bfDestroyCommandQueue(l->queue);
     bfDestroyFence(l->fence);
     if (l->options.queue >= LOGGED_FENCE && l->device)
         bfDetachDevice(l->device);

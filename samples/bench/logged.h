@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue whose signals may be logged, and its submissions: a VkQueue of a program under the layer,
- * or a BfQueue on an attached device.
+ * or a BfCommandQueue on an attached device.
  */
 #ifndef BENCH_LOGGED_H
 #define BENCH_LOGGED_H
@@ -37,7 +37,7 @@ struct logged {
     VkCommandBuffer more;
     VkSemaphore semaphore, second;
     BfDevice device; /* NULL: the plain driver */
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence;
     BfFenceLogReader reader;
     uint64_t value;  /* the last signalled value */

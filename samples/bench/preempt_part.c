@@ -30,9 +30,10 @@
 #define FAIR_FLOOD 100u /* packets of each low queue */
 #define FAIR_EACH  2000000u
 
-/* A queue, or on the plain driver what is submitted to the one VkQueue for it, and how far it is. */
+/* A queue, or on the plain driver what is submitted to the one VkQueue for it, and how far it is.
+ * */
 struct stream {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence;
     VkSemaphore semaphore;
     uint64_t value;
@@ -93,32 +94,32 @@ static bool packet_record(struct program *p, uint32_t fills)
     return worked;
 }
 
-static bool stream_open(struct program *p, struct stream *stream, BfQueuePriority priority)
+static bool stream_open(struct program *p, struct stream *stream, BfCommandQueuePriority priority)
 {
-    const BfQueueCreateInfo queue = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                     .type = BF_QUEUE_TYPE_DIRECT,
-                                     .priority = priority};
+    const BfCommandQueueCreateInfo queue = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                            .type = BF_COMMAND_LIST_TYPE_DIRECT,
+                                            .priority = priority};
     const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     if (!p->device) {
         stream->semaphore = side_timeline(&p->side, p->found);
         return stream->semaphore != VK_NULL_HANDLE;
     }
-    return attached_worked(bfCreateQueue(p->device, &queue, &stream->queue), "bfCreateQueue",
-                           p->found) &&
+    return attached_worked(bfCreateCommandQueue(p->device, &queue, &stream->queue),
+                           "bfCreateCommandQueue", p->found) &&
            attached_worked(bfCreateFence(p->device, &fence, &stream->fence), "bfCreateFence",
                            p->found);
 }
 
 static void stream_close(struct program *p, struct stream *stream)
 {
-    bfDestroyQueue(stream->queue);
+    bfDestroyCommandQueue(stream->queue);
     bfDestroyFence(stream->fence);
     p->side.vk.vkDestroySemaphore(p->side.device, stream->semaphore, NULL);
 }
 
 /* program_close must be called in any case. */
 static bool program_open(struct program *p, enum bench_side which, const char *gpu, uint32_t fills,
-                         BfQueuePriority high, uint32_t lows, struct bench_found *found)
+                         BfCommandQueuePriority high, uint32_t lows, struct bench_found *found)
 {
     const bool unpreempted = p->unpreempted;
     *p = (struct program){.low_count = lows, .unpreempted = unpreempted, .found = found};
@@ -146,7 +147,7 @@ static bool program_open(struct program *p, enum bench_side which, const char *g
     }
     bool open = stream_open(p, &p->high, high);
     for (uint32_t i = 0; i < lows && open; ++i)
-        open = stream_open(p, &p->lows[i], BF_QUEUE_PRIORITY_NORMAL);
+        open = stream_open(p, &p->lows[i], BF_COMMAND_QUEUE_PRIORITY_NORMAL);
     return open;
 }
 
@@ -229,7 +230,7 @@ static uint64_t completed(struct program *p, const struct stream *stream)
 {
     uint64_t value = 0;
     if (p->device)
-        return bfGetFenceValue(stream->fence);
+        return bfGetFenceCompletedValue(stream->fence);
     p->side.vk.vkGetSemaphoreCounterValue(p->side.device, stream->semaphore, &value);
     return value;
 }
@@ -240,7 +241,8 @@ static void sleep_until(uint64_t ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-/* A repetition of a part by one program; what it returns means nothing once `found` has a reason. */
+/* A repetition of a part by one program; what it returns means nothing once `found` has a reason.
+ * */
 typedef double (*measure_fn)(struct program *p);
 
 /* Fills `found` of both. */
@@ -259,8 +261,9 @@ static void turns_take(struct program programs[2], uint32_t repetitions, measure
 }
 
 /* Fills `found`. The programs take turns. */
-static void part_compare(const struct bench_options *options, BfQueuePriority high, uint32_t lows,
-                         uint32_t repetitions, measure_fn measure, struct bench_found *found)
+static void part_compare(const struct bench_options *options, BfCommandQueuePriority high,
+                         uint32_t lows, uint32_t repetitions, measure_fn measure,
+                         struct bench_found *found)
 {
     struct program programs[2] = {0};
     uint32_t fills = 0;
@@ -317,14 +320,14 @@ void preempt_start(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found)
 {
     (void)side;
-    part_compare(options, BF_QUEUE_PRIORITY_HIGH, 1, REPETITIONS, start_soon, found);
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS, start_soon, found);
 }
 
 void preempt_start_quiet(const struct bench_options *options, enum bench_side side,
                          struct bench_found *found)
 {
     (void)side;
-    part_compare(options, BF_QUEUE_PRIORITY_HIGH, 1, REPETITIONS_QUIET, start_late, found);
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS_QUIET, start_late, found);
 }
 
 static double share_measure(struct program *p)
@@ -360,7 +363,8 @@ void preempt_share(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found)
 {
     (void)side;
-    part_compare(options, BF_QUEUE_PRIORITY_HIGH, 1, REPETITIONS_LONG, share_measure, found);
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS_LONG, share_measure,
+                 found);
 }
 
 static double fair_measure(struct program *p)
@@ -399,8 +403,8 @@ void preempt_fair(const struct bench_options *options, enum bench_side side,
                   struct bench_found *found)
 {
     (void)side;
-    part_compare(options, BF_QUEUE_PRIORITY_HIGH, PREEMPT_LOWS, REPETITIONS_LONG, fair_measure,
-                 found);
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, PREEMPT_LOWS, REPETITIONS_LONG,
+                 fair_measure, found);
 }
 
 static double alone_measure(struct program *p)
@@ -421,7 +425,7 @@ void preempt_alone(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found)
 {
     (void)side;
-    part_compare(options, BF_QUEUE_PRIORITY_NORMAL, 1, REPETITIONS, alone_measure, found);
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_NORMAL, 1, REPETITIONS, alone_measure, found);
 }
 
 /* ns a packet; both queues have work, as far as a driver lets them that ends it in the call. */
@@ -451,7 +455,7 @@ void preempt_caller(const struct bench_options *options, enum bench_side side,
     (void)side;
     for (int which = 0; which < 2 && open; ++which)
         open = program_open(&programs[which], BENCH_BELFRY, options->gpu, 0,
-                            BF_QUEUE_PRIORITY_NORMAL, 1, found);
+                            BF_COMMAND_QUEUE_PRIORITY_NORMAL, 1, found);
     if (open)
         turns_take(programs, REPETITIONS, caller_measure);
     program_close(&programs[1]);

@@ -32,8 +32,8 @@ struct presenter {
     VkSurfaceKHR surface;
     VkSwapchainKHR swapchain;
     VkFence fence;
-    pthread_mutex_t *lock; /* NULL: no other thread uses the queue */
-    BfQueue commands;      /* the neighbour's, or NULL: it has a VkQueue */
+    pthread_mutex_t *lock;   /* NULL: no other thread uses the queue */
+    BfCommandQueue commands; /* the neighbour's, or NULL: it has a VkQueue */
     _Atomic bool done;
     VkResult result;
 };
@@ -77,22 +77,22 @@ static bool presenter_open(struct presenter *p, enum bench_side which, uint32_t 
 /* The program has one VkQueue, and a command queue beside it. */
 static bool presenter_open_commands(struct presenter *p, struct bench_found *found)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                    .type = BF_QUEUE_TYPE_DIRECT};
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                           .type = BF_COMMAND_LIST_TYPE_DIRECT};
     BfDevice device;
     if (!presenter_open(p, BENCH_BELFRY, 1, found))
         return false;
     VkResult result = bfGetDevice(p->side.device, &device);
     if (result == VK_SUCCESS)
-        result = bfCreateQueue(device, &info, &p->commands);
+        result = bfCreateCommandQueue(device, &info, &p->commands);
     if (result != VK_SUCCESS)
-        bench_found_nothing(found, "bfCreateQueue: %s", sample_result_name(result));
+        bench_found_nothing(found, "bfCreateCommandQueue: %s", sample_result_name(result));
     return result == VK_SUCCESS;
 }
 
 static void presenter_close(struct presenter *p)
 {
-    bfDestroyQueue(p->commands);
+    bfDestroyCommandQueue(p->commands);
     if (p->side.device) {
         p->side.vk.vkDeviceWaitIdle(p->side.device);
         p->side.vk.vkDestroyFence(p->side.device, p->fence, NULL);

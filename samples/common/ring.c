@@ -6,28 +6,28 @@
 
 #include <sched.h>
 
-VkResult sample_ring_create(BfDevice device, BfQueueType type, uint32_t entries,
+VkResult sample_ring_create(BfDevice device, BfCommandListType type, uint32_t entries,
                             struct sample_ring *r)
 {
     *r = (struct sample_ring){.ring.sType = BF_STRUCTURE_TYPE_RING};
-    const BfQueueCreateInfo queue = {
-        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
+    const BfCommandQueueCreateInfo queue = {
+        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
         .type = type,
-        .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT,
+        .flags = BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT,
     };
     const BfRingCreateInfo ring = {
         .sType = BF_STRUCTURE_TYPE_RING_CREATE_INFO,
         .entryCount = entries,
     };
-    VkResult result = bfCreateQueue(device, &queue, &r->queue);
+    VkResult result = bfCreateCommandQueue(device, &queue, &r->queue);
     if (result == VK_SUCCESS)
-        result = bfGetQueueProgressFence(r->queue, &r->progress);
+        result = bfGetCommandQueueProgressFence(r->queue, &r->progress);
     if (result == VK_SUCCESS)
         result = bfCreateRing(device, &ring, &r->ring);
     if (result != VK_SUCCESS)
         return result;
     r->doorbell = (BfCreateDoorbell){
-        .hHwQueue = bfGetQueueKmtHandle(r->queue),
+        .hHwQueue = bfGetCommandQueueKmtHandle(r->queue),
         .hRingBuffer = r->ring.hRingBuffer,
         .hRingBufferControl = r->ring.hRingBufferControl,
     };
@@ -58,7 +58,7 @@ void sample_ring_destroy(struct sample_ring *r)
     if (doorbell.hDoorbell)
         bfDestroyDoorbell(&doorbell);
     bfDestroyRing(r->ring.hRingBuffer);
-    bfDestroyQueue(r->queue);
+    bfDestroyCommandQueue(r->queue);
     *r = (struct sample_ring){0};
 }
 

@@ -9,7 +9,7 @@
 #include <belfry/user_mode_submission.h>
 
 struct sample_ring {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence progress; /* the queue's: has value n once the entry with n is complete */
     BfRing ring;
     BfCreateDoorbell doorbell;
@@ -18,7 +18,7 @@ struct sample_ring {
 };
 
 /* The first submission connects the doorbell. `ring` must be destroyed in any case. */
-VkResult sample_ring_create(BfDevice device, BfQueueType type, uint32_t entries,
+VkResult sample_ring_create(BfDevice device, BfCommandListType type, uint32_t entries,
                             struct sample_ring *ring);
 VkResult sample_ring_connect(const struct sample_ring *ring);
 
@@ -29,7 +29,8 @@ void sample_ring_destroy(struct sample_ring *ring);
  * lets other threads run until there is room, or the queue has been ended. */
 VkResult sample_ring_append(struct sample_ring *ring, const BfRingEntry *entry);
 
-/* Writes an entry with the command buffer of that number, and the next progress value, and rings. */
+/* Writes an entry with the command buffer of that number, and the next progress value, and rings.
+ * */
 VkResult sample_ring_execute(struct sample_ring *ring, uint32_t command_buffer);
 
 /* Until the last entry is complete. */

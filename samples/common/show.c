@@ -100,15 +100,16 @@ static VkResult belfry_open(struct sample_show *show)
     return VK_SUCCESS;
 }
 
-static VkResult queue_create(struct sample_show *show, BfQueueType type, BfQueuePriority priority,
-                             BfQueue *queue)
+static VkResult queue_create(struct sample_show *show, BfCommandListType type,
+                             BfCommandQueuePriority priority, BfCommandQueue *queue)
 {
-    TRY(bfCreateQueue(show->belfry,
-                      &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                           .type = type,
-                                           .priority = priority},
-                      queue));
-    sample_device_family_add(&show->device, bfGetQueueFamilyIndex(*queue));
+    TRY(bfCreateCommandQueue(
+        show->belfry,
+        &(BfCommandQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                    .type = type,
+                                    .priority = priority},
+        queue));
+    sample_device_family_add(&show->device, bfGetCommandQueueFamilyIndex(*queue));
     return VK_SUCCESS;
 }
 
@@ -158,7 +159,7 @@ static VkResult timeline_create(struct sample_show *show, VkSemaphore *semaphore
                                   },
                           },
                           NULL, semaphore));
-    TRY(bfImportFence(show->belfry, *semaphore, fence));
+    TRY(bfImportFenceFromSemaphore(show->belfry, *semaphore, fence));
     return VK_SUCCESS;
 }
 
@@ -188,9 +189,11 @@ static VkResult window_create(struct sample_show *show)
 static VkResult objects_create(struct sample_show *show)
 {
     PASS(belfry_open(show));
-    PASS(queue_create(show, BF_QUEUE_TYPE_DIRECT, show->priority, &show->direct));
-    PASS(queue_create(show, BF_QUEUE_TYPE_COMPUTE, BF_QUEUE_PRIORITY_NORMAL, &show->compute));
-    PASS(queue_create(show, BF_QUEUE_TYPE_COPY, BF_QUEUE_PRIORITY_NORMAL, &show->copy));
+    PASS(queue_create(show, BF_COMMAND_LIST_TYPE_DIRECT, show->priority, &show->direct));
+    PASS(queue_create(show, BF_COMMAND_LIST_TYPE_COMPUTE, BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+                      &show->compute));
+    PASS(queue_create(show, BF_COMMAND_LIST_TYPE_COPY, BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+                      &show->copy));
     return show->windowed ? window_create(show) : canvas_create(show);
 }
 
@@ -243,9 +246,9 @@ void sample_show_close(struct sample_show *show)
             vkDestroySemaphore(device->handle, show->acquired[i], NULL);
         vkDestroyImageView(device->handle, show->canvas_view, NULL);
         sample_image_destroy(device, &show->canvas);
-        bfDestroyQueue(show->copy);
-        bfDestroyQueue(show->compute);
-        bfDestroyQueue(show->direct);
+        bfDestroyCommandQueue(show->copy);
+        bfDestroyCommandQueue(show->compute);
+        bfDestroyCommandQueue(show->direct);
         if (show->attached)
             bfDetachDevice(show->belfry);
     }
@@ -389,8 +392,8 @@ int sample_show_save(struct sample_show *show)
 
     if (!show->out)
         return SAMPLE_EXIT_DONE;
-    if (sample_command_buffers(device, bfGetQueueFamilyIndex(show->direct), 1, "read back", &pool,
-                               &commands) < 0)
+    if (sample_command_buffers(device, bfGetCommandQueueFamilyIndex(show->direct), 1, "read back",
+                               &pool, &commands) < 0)
         goto done;
     if (sample_buffer_create(device, (VkDeviceSize)extent.width * extent.height * 4,
                              VK_BUFFER_USAGE_TRANSFER_DST_BIT, true, "pixels", &pixels) < 0)

@@ -49,12 +49,13 @@ struct sample_show {
     bool headless;
     const char *gpu;
 
-    BfQueuePriority priority; /* of the direct queue; the caller sets it, before it is opened */
+    BfCommandQueuePriority
+        priority; /* of the direct queue; the caller sets it, before it is opened */
 
     struct sample_device device;
     BfDevice belfry;
     bool attached; /* by the sample; false: by the layer */
-    BfQueue direct, compute, copy;
+    BfCommandQueue direct, compute, copy;
 
     VkFormat format; /* of the window's images, or of the canvas */
     VkExtent2D extent;
@@ -65,8 +66,9 @@ struct sample_show {
 
     bool windowed;
     struct sample_window window;
-    /* Acquiring and presenting use binary semaphores, which a BfQueue doesn't know. Submissions to
-     * the VkQueue convert between these and timelines, which the fences below import. */
+    /* Acquiring and presenting use binary semaphores, which a BfCommandQueue doesn't know.
+     * Submissions to the VkQueue convert between these and timelines, which the fences below
+     * import. */
     VkSemaphore display_semaphore, drawn_semaphore; /* timelines: frame N is value N */
     BfFence display;                                /* frame N may be drawn */
     BfFence drawn;                                  /* frame N may be shown */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User-mode submission: four threads submit 2,400 dispatches per frame, each in a command buffer of its
- * own, by stores to rings and doorbells; none of them calls the driver. A graphics queue draws what
- * they fill in, tile by tile.
+ * User-mode submission: four threads submit 2,400 dispatches per frame, each in a command buffer of
+ * its own, by stores to rings and doorbells; none of them calls the driver. A graphics queue draws
+ * what they fill in, tile by tile.
  *
- * What a thread does is in tile_submit() below: the steps of Microsoft's 'User-mode work submission'
- * written out, where a program would call bfSubmitToRing. A thread's first entry of a frame waits for
- * the draw of the one before, which still reads the tiles; the draw waits for the progress fences of
- * all rings.
+ * What a thread does is in tile_submit() below: the steps of Microsoft's 'User-mode work
+ * submission' written out, where a program would call bfSubmitToRing. A thread's first entry of a
+ * frame waits for the draw of the one before, which still reads the tiles; the draw waits for the
+ * progress fences of all rings.
  */
 #include <pthread.h>
 
@@ -43,8 +43,8 @@ struct doorbell {
 
 /* --- a thread --- */
 
-/* [UMS 9] A new progress value, the entry, the last queued value, the write pointer, the doorbell; then
- * what its status asks for. */
+/* [UMS 9] A new progress value, the entry, the last queued value, the write pointer, the doorbell;
+ * then what its status asks for. */
 static VkResult tile_submit(struct worker *worker, const BfRingEntry *entry)
 {
     const BfRingWriter *w = &worker->ring.writer;
@@ -170,12 +170,14 @@ static VkResult objects_create(struct doorbell *d)
 {
     struct sample_show *show = &d->show;
     for (uint32_t i = 0; i < FIELD_THREADS; ++i)
-        TRY(sample_ring_create(show->belfry, BF_QUEUE_TYPE_COMPUTE, ENTRIES, &d->workers[i].ring));
-    PASS(field_create(&d->field, &show->device, bfGetQueueFamilyIndex(d->workers[0].ring.queue),
-                      show->format, show->seed));
+        TRY(sample_ring_create(show->belfry, BF_COMMAND_LIST_TYPE_COMPUTE, ENTRIES,
+                               &d->workers[i].ring));
+    PASS(field_create(&d->field, &show->device,
+                      bfGetCommandQueueFamilyIndex(d->workers[0].ring.queue), show->format,
+                      show->seed));
     PASS(sample_fence_create(show, &d->drawn));
-    PASS(sample_command_buffers(&show->device, bfGetQueueFamilyIndex(show->direct), FIELD_AHEAD,
-                                "draw", &d->pool, d->commands));
+    PASS(sample_command_buffers(&show->device, bfGetCommandQueueFamilyIndex(show->direct),
+                                FIELD_AHEAD, "draw", &d->pool, d->commands));
     PASS(sample_commands_begin(d->commands[0]));
     field_clear(&d->field, d->commands[0]);
     PASS(sample_commands_end(d->commands[0]));

@@ -70,8 +70,8 @@ static VkResult frame_record(struct engines *engines, uint64_t frame,
 static VkResult frame_submit(struct engines *engines, uint64_t frame,
                              const VkCommandBuffer *commands)
 {
-    BfQueue copy = engines->show.copy, render = engines->show.direct;
-    BfQueue compute = engines->show.compute;
+    BfCommandQueue copy = engines->show.copy, render = engines->show.direct;
+    BfCommandQueue compute = engines->show.compute;
 
     /* An earlier frame may still be drawing with the geometry and textures of this version. */
     if (frame > PASSES_VERSIONS)
@@ -135,11 +135,11 @@ static VkResult commands_create(struct engines *engines)
         {"draw", 2, {PREPASS, FINAL}},
         {"light", 1, {LIGHT}},
     };
-    const BfQueue queues[3] = {show->copy, show->direct, show->compute};
+    const BfCommandQueue queues[3] = {show->copy, show->direct, show->compute};
 
     for (uint32_t k = 0; k < 3; ++k) {
         VkCommandBuffer buffers[2 * PASSES_UPLOADS];
-        PASS(sample_command_buffers(&show->device, bfGetQueueFamilyIndex(queues[k]),
+        PASS(sample_command_buffers(&show->device, bfGetCommandQueueFamilyIndex(queues[k]),
                                     kinds[k].count * PASSES_UPLOADS, kinds[k].name,
                                     &engines->pools[k], buffers));
         for (uint32_t i = 0; i < PASSES_UPLOADS; ++i) {

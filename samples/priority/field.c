@@ -149,7 +149,8 @@ static float hashed(uint32_t x)
     return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
 }
 
-/* Clears the field, and has the walkers come to the attractor: their first marks are cleared, too. */
+/* Clears the field, and has the walkers come to the attractor: their first marks are cleared, too.
+ * */
 static VkResult field_begin(struct field *f, const struct sample_show *show)
 {
     float(*walkers)[2] = f->walkers.mapped;
@@ -181,8 +182,8 @@ VkResult field_create(struct field *f, const struct sample_show *show, uint32_t 
         f->constants[i] = pictures[show->seed % (sizeof pictures / sizeof pictures[0])][i];
     PASS(buffers_create(f, device));
     PASS(pipelines_create(f, device, show->format));
-    PASS(sample_command_buffers(device, bfGetQueueFamilyIndex(show->direct), 1, "frame", &f->pool,
-                                &f->frame));
+    PASS(sample_command_buffers(device, bfGetCommandQueueFamilyIndex(show->direct), 1, "frame",
+                                &f->pool, &f->frame));
     PASS(sample_command_buffers(device, family, 2 + FIELD_COPIES, "work", &f->work_pool, commands));
     f->packet = commands[0];
     f->ask_commands = commands[1];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priorities: work of the background fills the GPU, a renderer draws a frame every 30 ms, and a thread
- * asks for something small, now and then, that it needs at once. Each has a queue, and where the GPU
- * has one VkQueue for all of them, each would wait for what the others have submitted before.
+ * Priorities: work of the background fills the GPU, a renderer draws a frame every 30 ms, and a
+ * thread asks for something small, now and then, that it needs at once. Each has a queue, and where
+ * the GPU has one VkQueue for all of them, each would wait for what the others have submitted
+ * before.
  *
- * For half of the frames all queues have one priority, and that is what happens; then the background's
- * is lowered, and Belfry hands over only so little of it at a time that the others hardly wait. The
- * curves in the picture show how long a frame takes, how long an answer, and
- * how much of the background's work gets done.
+ * For half of the frames all queues have one priority, and that is what happens; then the
+ * background's is lowered, and Belfry hands over only so little of it at a time that the others
+ * hardly wait. The curves in the picture show how long a frame takes, how long an answer, and how
+ * much of the background's work gets done.
  *
  * The background submits ahead, so that the GPU is never idle; how it keeps the copies apart that
  * frames show is in background_submit() below.
@@ -40,7 +41,7 @@ struct priority {
     bool in_step, plain; /* --in-step, --no-curves */
     struct field field;
     struct curves curves;
-    BfQueue background, task;
+    BfCommandQueue background, task;
     BfFence copied;   /* steps of the background: its copy is complete */
     BfFence executed; /* its packets */
     BfFence drawn, answered;
@@ -60,8 +61,8 @@ struct priority {
 /* --- the background --- */
 
 /* Submits its next step, whose copy overwrites that of the step FIELD_COPIES before: on the GPU it
- * waits for the last frame that shows that one. Frames show the newest copy that is complete, and this
- * is called when all but AHEAD - 1 steps are: so none will claim it from now on. */
+ * waits for the last frame that shows that one. Frames show the newest copy that is complete, and
+ * this is called when all but AHEAD - 1 steps are: so none will claim it from now on. */
 static VkResult background_submit(struct priority *p)
 {
     const uint64_t step = p->submitted + 1, packets = p->submitted * FIELD_PACKETS;
@@ -180,14 +181,14 @@ static VkResult frame_run(struct priority *p, struct curves_sample *sample)
     struct sample_show *show = &p->show;
     struct sample_target target;
     const double begin = sample_seconds();
-    const uint64_t packets = bfGetFenceValue(p->executed);
+    const uint64_t packets = bfGetFenceCompletedValue(p->executed);
 
     VkResult result = sample_show_begin(show, &target);
     if (result != VK_SUCCESS)
         return result;
     pthread_mutex_lock(&p->lock);
     const uint64_t seen = p->answer_count, frame = ++p->frame;
-    const uint64_t step = p->in_step ? p->submitted : bfGetFenceValue(p->copied);
+    const uint64_t step = p->in_step ? p->submitted : bfGetFenceCompletedValue(p->copied);
     p->claimed[step % FIELD_COPIES] = frame;
     uint32_t sparks = sparks_write(p);
     pthread_mutex_unlock(&p->lock);
@@ -208,8 +209,8 @@ static VkResult frame_run(struct priority *p, struct curves_sample *sample)
     result = p->result;
     pthread_mutex_unlock(&p->lock);
     sample->values[CURVES_BACKGROUND] =
-        (float)((double)(bfGetFenceValue(p->executed) - packets) * p->field.steps * FIELD_WALKERS /
-                (sample_seconds() - begin) * 1e-6);
+        (float)((double)(bfGetFenceCompletedValue(p->executed) - packets) * p->field.steps *
+                FIELD_WALKERS / (sample_seconds() - begin) * 1e-6);
     return result;
 }
 
@@ -229,8 +230,9 @@ static VkResult frames_run(struct priority *p)
     while (p->frame < last && result == VK_SUCCESS && sample_show_goes_on(show)) {
         struct curves_sample sample = {.on = priorities_on(p, p->frame + 1)};
         if (on != sample.on)
-            TRY(bfSetQueuePriority(p->background,
-                                   sample.on ? BF_QUEUE_PRIORITY_NORMAL : BF_QUEUE_PRIORITY_HIGH));
+            TRY(bfSetCommandQueuePriority(p->background, sample.on
+                                                             ? BF_COMMAND_QUEUE_PRIORITY_NORMAL
+                                                             : BF_COMMAND_QUEUE_PRIORITY_HIGH));
         on = sample.on;
         if (p->in_step)
             PASS(step_run(p));
@@ -243,14 +245,16 @@ static VkResult frames_run(struct priority *p)
 
 /* --- objects --- */
 
-static VkResult queue_create(const struct priority *p, BfQueueFlags flags, BfQueue *queue)
+static VkResult queue_create(const struct priority *p, BfCommandQueueFlags flags,
+                             BfCommandQueue *queue)
 {
-    TRY(bfCreateQueue(p->show.belfry,
-                      &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                           .type = BF_QUEUE_TYPE_COMPUTE,
-                                           .priority = BF_QUEUE_PRIORITY_HIGH,
-                                           .flags = flags},
-                      queue));
+    TRY(bfCreateCommandQueue(
+        p->show.belfry,
+        &(BfCommandQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                    .type = BF_COMMAND_LIST_TYPE_COMPUTE,
+                                    .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH,
+                                    .flags = flags},
+        queue));
     return VK_SUCCESS;
 }
 
@@ -273,13 +277,13 @@ static VkResult calibrate(struct priority *p)
 
 static VkResult objects_create(struct priority *p)
 {
-    PASS(queue_create(p, BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT, &p->background));
+    PASS(queue_create(p, BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT, &p->background));
     PASS(queue_create(p, 0, &p->task));
     PASS(sample_fence_create(&p->show, &p->copied));
     PASS(sample_fence_create(&p->show, &p->executed));
     PASS(sample_fence_create(&p->show, &p->drawn));
     PASS(sample_fence_create(&p->show, &p->answered));
-    PASS(field_create(&p->field, &p->show, bfGetQueueFamilyIndex(p->background), IN_STEP));
+    PASS(field_create(&p->field, &p->show, bfGetCommandQueueFamilyIndex(p->background), IN_STEP));
     p->curves.expected = p->show.frames;
     if (p->in_step)
         return VK_SUCCESS;
@@ -315,8 +319,8 @@ static void objects_destroy(struct priority *p)
     bfDestroyFence(p->answered);
     bfDestroyFence(p->executed);
     bfDestroyFence(p->copied);
-    bfDestroyQueue(p->task);
-    bfDestroyQueue(p->background);
+    bfDestroyCommandQueue(p->task);
+    bfDestroyCommandQueue(p->background);
 }
 
 static int priority_run(struct priority *p)
@@ -350,7 +354,7 @@ int main(int argc, char **argv)
         .show = {.size = {FIELD_WIDTH, FIELD_HEIGHT},
                  .seed = 0,
                  .frames = 160,
-                 .priority = BF_QUEUE_PRIORITY_HIGH},
+                 .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH},
         .lock = PTHREAD_MUTEX_INITIALIZER,
     };
     const struct sample_option extra[] = {

@@ -150,9 +150,9 @@ static VkResult objects_create(struct streaming *streaming)
     PASS(sample_buffer_create(device, (VkDeviceSize)streaming->stride * streaming->ring,
                               VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
                               false, "ring", &streaming->places));
-    PASS(sample_command_buffers(device, bfGetQueueFamilyIndex(show->copy), uploads, "copy",
+    PASS(sample_command_buffers(device, bfGetCommandQueueFamilyIndex(show->copy), uploads, "copy",
                                 &streaming->copy_pool, streaming->copy_commands));
-    PASS(sample_command_buffers(device, bfGetQueueFamilyIndex(show->direct), uploads, "draw",
+    PASS(sample_command_buffers(device, bfGetCommandQueueFamilyIndex(show->direct), uploads, "draw",
                                 &streaming->draw_pool, streaming->draw_commands));
     PASS(cloud_create(&streaming->cloud, device, streaming->places.handle, show->format));
     return cloud_resize(&streaming->cloud, device, show->extent);

@@ -85,7 +85,7 @@ static VkResult resize(struct frames *frames)
 VkResult frames_create(struct frames *frames)
 {
     struct sample_show *show = frames->show;
-    uint32_t family = bfGetQueueFamilyIndex(show->direct);
+    uint32_t family = bfGetCommandQueueFamilyIndex(show->direct);
 
     PASS(sample_fence_create(show, &frames->done));
     PASS(sample_command_buffers(&show->device, family, FRAMES_AHEAD, "frame", &frames->pool,

@@ -12,16 +12,16 @@
 
 static struct device w;
 static BfDevice device;
-static BfQueue copy, direct;
+static BfCommandQueue copy, direct;
 static BfFence fence, fence2;
 static VkCommandBuffer writes, reads;
 static VkBuffer target; /* of what is read; in the other half of the memory */
 
-static BfQueue make_queue(BfQueueType type)
+static BfCommandQueue make_queue(BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
-    BfQueue queue;
-    assert_success(bfCreateQueue(device, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
     return queue;
 }
 
@@ -33,9 +33,9 @@ static BfFence make_fence(uint64_t value)
     return made;
 }
 
-static VkCommandBuffer record(BfQueue queue, bool write)
+static VkCommandBuffer record(BfCommandQueue queue, bool write)
 {
-    VkCommandBuffer buffer = device_begin(&w, bfGetQueueFamilyIndex(queue), 0);
+    VkCommandBuffer buffer = device_begin(&w, bfGetCommandQueueFamilyIndex(queue), 0);
     const VkBufferCopy region = {0, 0, 64};
     if (write)
         vkCmdFillBuffer(buffer, w.buffer, 0, 256, 7);
@@ -52,8 +52,8 @@ static int open_world(void **state)
     world_open(&w, "SHAPE=lavapipe", counts);
     lines_end(NULL, 0);
     assert_success(bfGetDevice(w.device, &device));
-    copy = make_queue(BF_QUEUE_TYPE_COPY);
-    direct = make_queue(BF_QUEUE_TYPE_DIRECT);
+    copy = make_queue(BF_COMMAND_LIST_TYPE_COPY);
+    direct = make_queue(BF_COMMAND_LIST_TYPE_DIRECT);
     fence = make_fence(0);
     fence2 = make_fence(0);
     const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO), .size = 1024,
@@ -73,8 +73,8 @@ static int close_world(void **state)
     bfDestroyFence(fence2);
     assert_success(bfQueueWaitIdle(copy));
     assert_success(bfQueueWaitIdle(direct));
-    bfDestroyQueue(copy);
-    bfDestroyQueue(direct);
+    bfDestroyCommandQueue(copy);
+    bfDestroyCommandQueue(direct);
     vkDestroyBuffer(w.device, target, NULL);
     world_close(&w);
     return 0;
@@ -113,9 +113,9 @@ TEST_WITH(test_without_a_fence, open_world, close_world)
 
 TEST_WITH(test_names_of_queues, open_world, close_world)
 {
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, copy, "uploads"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, direct, "mistaken"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, direct, NULL));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, copy, "uploads"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, direct, "mistaken"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, direct, NULL));
     lines_begin();
     produce();
     consume();
@@ -173,7 +173,7 @@ TEST_WITH(test_with_a_value_that_the_cpu_reads, open_world, close_world)
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 1));
-    while (bfGetFenceValue(fence) < 1)
+    while (bfGetFenceCompletedValue(fence) < 1)
         ;
     consume();
     expect(0);
@@ -200,7 +200,7 @@ TEST_WITH(test_with_an_event, open_world, close_world)
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 1));
-    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfSetEventOnFenceCompletion(fence, 1, event));
     assert_success(bfWaitForEvents(1, &event, VK_FALSE, UINT64_MAX, NULL));
     consume();
     expect(0);
@@ -216,7 +216,8 @@ TEST_WITH(test_with_an_event_of_all_fences, open_world, close_world)
     assert_success(bfCreateEvent(0, &events[1]));
     lines_begin();
     produce();
-    assert_success(bfSetEventOnFences(2, both, ones, BF_FENCE_WAIT_ALL, events[1]));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(2, both, ones, BF_FENCE_WAIT_ALL, events[1]));
     assert_success(bfQueueSignal(copy, fence, 1));
     assert_success(bfSignalFence(fence2, 1));
     assert_success(bfWaitForEvents(2, events, VK_TRUE, UINT64_MAX, NULL));
@@ -235,7 +236,7 @@ TEST_WITH(test_with_an_event_that_nobody_waits_for, open_world, close_world)
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 1));
-    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfSetEventOnFenceCompletion(fence, 1, event));
     assert_success(bfWaitForEvents(1, &other, VK_FALSE, UINT64_MAX, NULL));
     consume();
     expect(1);
@@ -250,7 +251,7 @@ TEST_WITH(test_with_a_descriptor_that_is_polled, open_world, close_world)
     struct pollfd polled = {.fd = bfGetEventFd(event), .events = POLLIN};
     lines_begin();
     produce();
-    assert_success(bfSetEventOnFence(fence, 1, event));
+    assert_success(bfSetEventOnFenceCompletion(fence, 1, event));
     assert_success(bfQueueSignal(copy, fence, 1));
     assert_int_equal(poll(&polled, 1, -1), 1);
     consume();
@@ -271,8 +272,8 @@ TEST_WITH(test_with_imported_and_exported_fences, open_world, close_world)
 {
     VkSemaphore in = vulkan_timeline(w.device, 0), out = vulkan_timeline(w.device, 0);
     BfFence imported;
-    assert_success(bfImportFence(device, in, &imported));
-    assert_success(bfExportFence(fence, out));
+    assert_success(bfImportFenceFromSemaphore(device, in, &imported));
+    assert_success(bfExportFenceToSemaphore(fence, out));
     lines_begin();
     produce();
     assert_success(bfQueueSignal(copy, fence, 3));
@@ -302,7 +303,7 @@ TEST_WITH(test_beside_a_vkqueue, open_world, close_world)
     assert_success(vkDeviceWaitIdle(w.device));
 }
 
-static void use(BfQueue queue, bool write)
+static void use(BfCommandQueue queue, bool write)
 {
     const BfResourceUse what = {.buffer = w.buffer, .offset = 1024, .size = 16, .write = write};
     assert_success(bfQueueUses(queue, 1, &what));
@@ -321,7 +322,7 @@ TEST_WITH(test_uses_that_are_told, open_world, close_world)
     assert_success(bfQueueSignal(copy, fence, 2));
     expect(0);
     lines_begin();
-    VkCommandBuffer empty = device_begin(&w, bfGetQueueFamilyIndex(copy), 0);
+    VkCommandBuffer empty = device_begin(&w, bfGetCommandQueueFamilyIndex(copy), 0);
     assert_success(vkEndCommandBuffer(empty));
     assert_success(bfQueueExecute(copy, 1, &empty));
     expect(1);
@@ -333,7 +334,8 @@ TEST_WITH(test_uses_that_are_told, open_world, close_world)
  * takes it over; that it is sampled there is told, as what the whole execution does. */
 static VkCommandBuffer upload(VkImage image, bool released)
 {
-    const uint32_t from = bfGetQueueFamilyIndex(copy), to = bfGetQueueFamilyIndex(direct);
+    const uint32_t from = bfGetCommandQueueFamilyIndex(copy),
+                   to = bfGetCommandQueueFamilyIndex(direct);
     VkImageMemoryBarrier2 change = {VK_TYPE(IMAGE_MEMORY_BARRIER_2),
                                     .dstStageMask = VK_PIPELINE_STAGE_2_COPY_BIT,
                                     .dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT,
@@ -385,7 +387,7 @@ TEST_WITH(test_images_that_change_families, open_world, close_world)
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
                                     .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                              VK_IMAGE_USAGE_SAMPLED_BIT};
-    assert_int_not_equal(bfGetQueueFamilyIndex(copy), bfGetQueueFamilyIndex(direct));
+    assert_int_not_equal(bfGetCommandQueueFamilyIndex(copy), bfGetCommandQueueFamilyIndex(direct));
     for (uint32_t released = 0; released < 2; released++) {
         VkImage image;
         VkMemoryRequirements requirements;
@@ -433,7 +435,7 @@ TEST_WITH(test_bad_uses, open_world, close_world)
     }
     lines_begin();
     assert_int_equal(bfQueueUses(copy, 1, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
-    assert_int_equal(bfQueueUses((BfQueue)fence, 1, &good), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(bfQueueUses((BfCommandQueue)fence, 1, &good), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(bfQueueUses(NULL, 0, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
     expect(3);
     assert_success(bfQueueUses(copy, 0, NULL));

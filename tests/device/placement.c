@@ -242,7 +242,7 @@ TEST(test_reserved)
         uint32_t engines = none ? 0 : 3, requests = none ? 0 : 1;
         for (uint32_t again = 0; again < 2; again++) {
             bf_placement_reserve(&p, 1, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
-                                 BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
+                                 BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME);
             assert_int_equal(p.request_count, requests + 1);
             assert_int_equal(p.engine_count, engines + 1);
             const VkDeviceQueueCreateInfo *r = &p.requests[requests];
@@ -332,9 +332,9 @@ TEST(test_spares)
             counts[r] = p.requests[r].queueCount;
         bf_placement_add_spares(&map, &p);
         bf_placement_reserve(&p, 2, VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
-                             BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
+                             BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME);
         for (uint32_t e = engines; p.engines[e].spare; e++) {
-            bool second = p.engines[e].least == BF_QUEUE_PRIORITY_HIGH;
+            bool second = p.engines[e].least == BF_COMMAND_QUEUE_PRIORITY_HIGH;
             *(second ? &above : &spares) |= 1u << p.engines[e].family;
             for (uint32_t r = 0; r < p.request_count - 1; r++)
                 if (p.requests[r].queueFamilyIndex == p.engines[e].family && !p.requests[r].flags) {

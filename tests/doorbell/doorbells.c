@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells of queues: connected, taken away, notified, suspended, resized, destroyed, lost; and the
- * structs by which programs name them. */
+/* Doorbells of queues: connected, taken away, notified, suspended, resized, destroyed, lost; and
+ * the structs by which programs name them. */
 #include "doorbell/user_mode.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 
 #define RING 64
 
-static const BfQueueType direct = BF_QUEUE_TYPE_DIRECT;
+static const BfCommandListType direct = BF_COMMAND_LIST_TYPE_DIRECT;
 
 /* facts of WDDM's headers, on a machine of 64 bits */
 #define MEMBER(struct_, member_, offset_) (offsetof(struct_, member_) == (offset_))
@@ -85,11 +85,11 @@ static int without_memfd(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog filter = {sizeof(lines) / sizeof(*lines), lines};
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
-                                    .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT};
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .flags = BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT};
     BfUserModeSubmissionCaps caps;
     BfNodeMetadataFlags flags = 1;
-    BfQueue queue;
+    BfCommandQueue queue;
     struct fixture f;
     fixture_open(&f, NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
@@ -99,7 +99,7 @@ static int without_memfd(void)
         return 1;
     if (bfGetNodeMetadata(f.bf, direct, &flags) != VK_SUCCESS || flags != 0)
         return 2;
-    if (bfCreateQueue(f.bf, &info, &queue) != VK_ERROR_FEATURE_NOT_PRESENT)
+    if (bfCreateCommandQueue(f.bf, &info, &queue) != VK_ERROR_FEATURE_NOT_PRESENT)
         return 3;
     make_queue(&f, direct); /* as ever */
     return 0;
@@ -226,8 +226,8 @@ SETTING_TEST(a_suspended_queue_is_filled_and_not_read, "DOORBELLS", "1")
     user_mode_open(f, &other, direct, RING);
     user_mode_submit(&u, user_mode_entry(&u));
     user_mode_await(&u);
-    assert_success(bfSuspendQueue(u.queue));
-    assert_success(bfSuspendQueue(u.queue));
+    assert_success(bfSuspendCommandQueue(u.queue));
+    assert_success(bfSuspendCommandQueue(u.queue));
     assert_true(user_mode_status(&u) <= BF_DOORBELL_STATUS_CONNECTED_NOTIFY); /* stays */
     for (int i = 0; i < RING; i++)
         user_mode_submit(&u, user_mode_entry(&u));
@@ -240,12 +240,12 @@ SETTING_TEST(a_suspended_queue_is_filled_and_not_read, "DOORBELLS", "1")
     assert_success(bfRingDoorbell(&u.writer)); /* and connected again */
     user_mode_submit(&other, user_mode_entry(&other));
     user_mode_await(&other);
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     assert_int_equal(u.ring.pControl->read, 1);
     assert_value(u.progress, 1);
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     await_fence(u.progress, u.last - 1);
-    assert_bad_input(bfResumeQueue(u.queue));
+    assert_bad_input(bfResumeCommandQueue(u.queue));
     user_mode_close(&u);
     user_mode_close(&other);
 }
@@ -281,19 +281,19 @@ FIXTURE_TEST(a_suspended_queue_gets_no_other_ring_before_its_own_is_read)
 {
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
-    assert_success(bfSuspendQueue(u.queue));
+    assert_success(bfSuspendCommandQueue(u.queue));
     user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
     BfRing ring = {BF_TYPE(RING)};
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
     assert_success(bfCreateRing(f->bf, &info, &ring));
-    BfCreateDoorbell other = {.hHwQueue = bfGetQueueKmtHandle(u.queue),
+    BfCreateDoorbell other = {.hHwQueue = bfGetCommandQueueKmtHandle(u.queue),
                               .hRingBuffer = ring.hRingBuffer,
                               .flags = BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT};
     assert_int_equal(bfCreateDoorbell(&other), VK_NOT_READY);
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     user_mode_await(&u);
     assert_int_equal(read_word(f, 0), 7);
-    assert_success(bfSuspendQueue(u.queue)); /* with nothing in it */
+    assert_success(bfSuspendCommandQueue(u.queue)); /* with nothing in it */
     assert_success(bfCreateDoorbell(&other));
     const BfDestroyDoorbell destroy = {other.hDoorbell};
     assert_success(bfDestroyDoorbell(&destroy));
@@ -357,7 +357,7 @@ FIXTURE_TEST(bad_input_is_refused)
 {
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
-    BfQueue plain = make_queue(f, direct);
+    BfCommandQueue plain = make_queue(f, direct);
     BfRing ring = {BF_TYPE(RING)};
     static const uint32_t sizes[] = {0, 1, 32, 63, 65, 96, 131072};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -366,7 +366,7 @@ FIXTURE_TEST(bad_input_is_refused)
     }
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
     assert_success(bfCreateRing(f->bf, &info, &ring));
-    const BfKmtHandle queue = bfGetQueueKmtHandle(u.queue), buffer = ring.hRingBuffer;
+    const BfKmtHandle queue = bfGetCommandQueueKmtHandle(u.queue), buffer = ring.hRingBuffer;
     BfCreateDoorbell bad[] = {
         {.hHwQueue = 0, .hRingBuffer = buffer},
         {.hHwQueue = queue, .hRingBuffer = buffer}, /* it has one */
@@ -388,17 +388,17 @@ FIXTURE_TEST(bad_input_is_refused)
         assert_bad_input(bfConnectDoorbell(&connects[i]));
     const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, 1};
     assert_bad_input(bfNotifyWorkSubmission(&notify));
-    assert_int_equal(bfGetQueueKmtHandle(plain), 0);
-    assert_bad_input(bfSuspendQueue(plain));
+    assert_int_equal(bfGetCommandQueueKmtHandle(plain), 0);
+    assert_bad_input(bfSuspendCommandQueue(plain));
     uint32_t index;
     assert_bad_input(bfRegisterFence(plain, make_fence(f, 0), &index));
     assert_bad_input(bfRegisterFence(u.queue, NULL, &index));
     assert_bad_input(bfRegisterCommandBuffer(u.queue, VK_NULL_HANDLE, 0, &index));
     assert_bad_input(bfRegisterCommandBuffer(u.queue, write_word(f, plain, 0, 1), 2, &index));
-    const BfQueueCreateInfo native = {BF_TYPE(QUEUE_CREATE_INFO),
-                                      .flags = BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT};
-    BfQueue none;
-    assert_bad_input(bfCreateQueue(f->bf, &native, &none));
+    const BfCommandQueueCreateInfo native = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                             .flags = BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT};
+    BfCommandQueue none;
+    assert_bad_input(bfCreateCommandQueue(f->bf, &native, &none));
     assert_success(bfDestroyRing(ring.hRingBuffer));
     user_mode_submit(&u, user_mode_entry(&u)); /* all the same */
     user_mode_await(&u);
@@ -445,7 +445,8 @@ FIXTURE_TEST(rings_and_doorbells_go_with_the_device)
     }
 }
 
-/* DT-7: a normal end, here from D3, in which no ring is read. (Under the layer nobody can tell: the memory goes with the device.) */
+/* DT-7: a normal end, here from D3, in which no ring is read. (Under the layer nobody can tell: the
+ * memory goes with the device.) */
 FIXTURE_TEST(what_is_in_a_ring_runs_before_the_device_goes)
 {
     if (f->layered)
@@ -453,7 +454,7 @@ FIXTURE_TEST(what_is_in_a_ring_runs_before_the_device_goes)
     struct user_mode u, suspended;
     user_mode_open(f, &u, direct, RING);
     user_mode_open(f, &suspended, direct, RING);
-    assert_success(bfSuspendQueue(suspended.queue));
+    assert_success(bfSuspendCommandQueue(suspended.queue));
     assert_success(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3));
     for (uint32_t i = 0; i <= RING; i++) {
         struct user_mode *to = i < RING ? &u : &suspended;

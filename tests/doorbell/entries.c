@@ -6,7 +6,7 @@
 #define RING 64
 #define SOME 500
 
-static const BfQueueType direct = BF_QUEUE_TYPE_DIRECT;
+static const BfCommandListType direct = BF_COMMAND_LIST_TYPE_DIRECT;
 
 /* ----------------------------------------------------------------------------------- Running -- */
 
@@ -45,14 +45,14 @@ FIXTURE_TEST(many_that_have_gathered_go_in_few_calls)
     user_mode_open(f, &u, direct, 1024);
     BfFence gate = make_fence(f, 0);
     uint32_t buffer = register_write(f, &u, 0, 1, BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT);
-    assert_success(bfSuspendQueue(u.queue));
+    assert_success(bfSuspendCommandQueue(u.queue));
     BfRingEntry entry = user_mode_entry(&u);
     entry.waitFence = register_fence(&u, gate);
     user_mode_submit(&u, entry);
     for (int i = 0; i < 512; i++)
         user_mode_execute(&u, buffer);
     uint64_t before = counters_of(f).driverCalls;
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     cpu_signal(gate, 1);
     user_mode_await(&u);
     assert_true(counters_of(f).driverCalls - before <= 8);
@@ -63,8 +63,8 @@ FIXTURE_TEST(waits_and_signals_order_rings_and_queues)
 {
     struct user_mode a, b;
     user_mode_open(f, &a, direct, RING);
-    user_mode_open(f, &b, BF_QUEUE_TYPE_COMPUTE, RING);
-    BfQueue plain = make_queue(f, direct);
+    user_mode_open(f, &b, BF_COMMAND_LIST_TYPE_COMPUTE, RING);
+    BfCommandQueue plain = make_queue(f, direct);
     BfFence fence = make_fence(f, 0), back = make_fence(f, 0);
     uint32_t in_a = register_fence(&a, fence), in_b = register_fence(&b, fence);
     uint32_t back_b = register_fence(&b, back);
@@ -100,14 +100,14 @@ FIXTURE_TEST(progress_does_not_wait_for_what_comes_after)
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
     BfFence gate = make_fence(f, 0);
-    assert_success(bfSuspendQueue(u.queue)); /* both are read together */
+    assert_success(bfSuspendCommandQueue(u.queue)); /* both are read together */
     user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
     uint64_t first = u.last;
     BfRingEntry entry = user_mode_entry(&u);
     entry.waitFence = register_fence(&u, gate);
     entry.waitValue = 1;
     user_mode_submit(&u, entry);
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     await_fence(u.progress, first);
     assert_int_equal(read_word(f, 0), 7);
     assert_value(u.progress, first);
@@ -119,12 +119,12 @@ FIXTURE_TEST(progress_does_not_wait_for_what_comes_after)
 FIXTURE_TEST(a_native_progress_fence_is_written_by_the_gpu)
 {
     struct user_mode u = {0};
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = direct,
-                                    .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT |
-                                             BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT};
-    assert_success(bfCreateQueue(f->bf, &info, &u.queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = direct,
+                                           .flags = BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT |
+                                                    BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT};
+    assert_success(bfCreateCommandQueue(f->bf, &info, &u.queue));
     f->made_queues[f->queue_count++] = u.queue;
-    assert_success(bfGetQueueProgressFence(u.queue, &u.progress));
+    assert_success(bfGetCommandQueueProgressFence(u.queue, &u.progress));
     user_mode_make_doorbell(f, &u, RING, 0);
     for (uint32_t i = 0; i < 20; i++)
         user_mode_execute(&u, register_write(f, &u, i, 1, 0));
@@ -299,7 +299,7 @@ FIXTURE_TEST(what_has_been_destroyed_or_unregistered_is_no_longer_named)
         if (i > UNREGISTERED_BUFFER && i < UNREGISTERED_FENCE && !fixture_is_layered())
             continue;
         user_mode_open(f, &u, direct, RING);
-        uint32_t family = bfGetQueueFamilyIndex(u.queue), buffer, number;
+        uint32_t family = bfGetCommandQueueFamilyIndex(u.queue), buffer, number;
         VkCommandPool pool;
         const VkCommandPoolCreateInfo pool_info = {
             VK_TYPE(COMMAND_POOL_CREATE_INFO), .queueFamilyIndex = family,

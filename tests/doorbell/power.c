@@ -21,8 +21,8 @@ static BfDevicePowerState device_of(struct fixture *f)
 FIXTURE_TEST(an_engine_that_powers_down_loses_its_doorbells_until_one_is_connected)
 {
     struct user_mode u, same;
-    user_mode_open(f, &u, BF_QUEUE_TYPE_DIRECT, RING);
-    user_mode_open(f, &same, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(f, &same, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     for (uint32_t i = 0; i < TIMES(100); i++) {
         user_mode_execute(&u, register_write(f, &u, i, i + 1, 0));
         user_mode_submit(&same, user_mode_entry(&same));
@@ -43,7 +43,7 @@ FIXTURE_TEST(an_engine_that_powers_down_loses_its_doorbells_until_one_is_connect
 FIXTURE_TEST(a_device_sleeps_once_nothing_is_left_and_a_doorbell_wakes_it)
 {
     struct user_mode u;
-    user_mode_open(f, &u, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     BfFence gate = make_fence(f, 0);
     assert_success(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3));
     for (uint64_t i = 1; i <= 20; i++) {
@@ -76,11 +76,11 @@ FIXTURE_TEST(a_device_sleeps_once_nothing_is_left_and_a_doorbell_wakes_it)
 FIXTURE_TEST(suspended_work_sleeps_with_the_device)
 {
     struct user_mode u;
-    user_mode_open(f, &u, BF_QUEUE_TYPE_DIRECT, RING);
-    assert_success(bfSuspendQueue(u.queue));
+    user_mode_open(f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    assert_success(bfSuspendCommandQueue(u.queue));
     user_mode_execute(&u, register_write(f, &u, 0, 5, 0));
     assert_success(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3));
-    assert_success(bfResumeQueue(u.queue));
+    assert_success(bfResumeCommandQueue(u.queue));
     assert_value(u.progress, 0); /* nothing is read before the device wakes */
     assert_int_equal(u.ring.pControl->read, 0);
     assert_success(bfRingDoorbell(&u.writer));
@@ -97,8 +97,8 @@ TEST(an_idle_engine_and_then_the_device_go_to_sleep)
     setenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE", "1", 1);
     fixture_open(&f, NULL);
     unsetenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE");
-    user_mode_open(&f, &u[0], BF_QUEUE_TYPE_DIRECT, RING);
-    user_mode_open(&f, &u[1], BF_QUEUE_TYPE_COPY, RING);
+    user_mode_open(&f, &u[0], BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(&f, &u[1], BF_COMMAND_LIST_TYPE_COPY, RING);
     for (uint32_t i = 0; i < 5; i++) {
         for (int j = 0; j < 2; j++)
             user_mode_submit(&u[j], user_mode_entry(&u[j]));
@@ -118,7 +118,7 @@ FIXTURE_TEST(an_engine_that_hangs_loses_the_device)
 {
     struct user_mode u;
     BfDeviceRemovedReason reason;
-    user_mode_open(f, &u, BF_QUEUE_TYPE_COMPUTE, RING);
+    user_mode_open(f, &u, BF_COMMAND_LIST_TYPE_COMPUTE, RING);
     assert_success(bfSetEngineState(u.queue, BF_ENGINE_STATE_HUNG));
     f->lost = f->layered; /* the driver isn't told */
     assert_int_equal(bfGetDeviceRemovedReason(f->bf, &reason), VK_ERROR_DEVICE_LOST);

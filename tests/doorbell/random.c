@@ -40,7 +40,7 @@ struct program {
     BfFence fences[SOURCES];
     uint64_t signalled[SOURCES]; /* by the steps planned so far */
     struct ring rings[THREADS][RINGS];
-    BfQueue plain[THREADS];
+    BfCommandQueue plain[THREADS];
     struct step *steps;
     uint32_t count;
     _Atomic uint32_t running;
@@ -52,10 +52,12 @@ static uint32_t source_of_ring(uint32_t thread, uint32_t ring)
     return thread * (RINGS + 1) + ring;
 }
 
-/* ---------------------------------------------------------------------------------------- Plan -- */
+/* ---------------------------------------------------------------------------------------- Plan --
+ * */
 
 /* The ring's nth command buffer, from 1 on, copies the number that the one before left to a word of
- * its own, and leaves its own number: had one run twice, never, or before another, a word would tell. */
+ * its own, and leaves its own number: had one run twice, never, or before another, a word would
+ * tell. */
 static uint32_t register_nth(struct program *p, uint32_t thread, struct ring *ring, uint32_t n)
 {
     struct fixture *f = p->f;
@@ -69,7 +71,8 @@ static uint32_t register_nth(struct program *p, uint32_t thread, struct ring *ri
     const VkDependencyInfo info = {VK_TYPE(DEPENDENCY_INFO), .memoryBarrierCount = 1,
                                    .pMemoryBarriers = &memory};
     uint32_t number;
-    VkCommandBuffer commands = device_begin(&f->base, bfGetQueueFamilyIndex(ring->u.queue), 0);
+    VkCommandBuffer commands =
+        device_begin(&f->base, bfGetCommandQueueFamilyIndex(ring->u.queue), 0);
     vkCmdPipelineBarrier2(commands, &info);
     vkCmdCopyBuffer(commands, f->buffer, f->buffer, 1, &copy);
     vkCmdPipelineBarrier2(commands, &info);
@@ -128,7 +131,8 @@ static void plan_step(struct program *p, struct step *step)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Running -- */
+/* ------------------------------------------------------------------------------------- Running --
+ * */
 
 static void rings_ring(struct ring *rings)
 {
@@ -163,7 +167,7 @@ static void step_run(struct program *p, const struct step *step)
 {
     const BfRingEntry *entry = &step->entry;
     struct ring *rings = p->rings[step->thread];
-    BfQueue plain = p->plain[step->thread];
+    BfCommandQueue plain = p->plain[step->thread];
     if (step->kind == ENTRY) {
         entry_write(rings, step);
         return;
@@ -237,10 +241,10 @@ static void disturb_once(struct program *p, struct rng *rng)
         break;
     case 3:
     case 4:
-        assert_success(bfSuspendQueue(ring->u.queue));
+        assert_success(bfSuspendCommandQueue(ring->u.queue));
         for (uint32_t n = rng_below(rng, 200); n > 0; n--)
             sched_yield();
-        assert_success(bfResumeQueue(ring->u.queue));
+        assert_success(bfResumeCommandQueue(ring->u.queue));
         break;
     case 5:
         assert_success(bfSetEngineState(ring->u.queue, BF_ENGINE_STATE_TRANSITION_TO_F1));
@@ -270,7 +274,8 @@ static void run_disturber(void *argument)
     }
 }
 
-/* -------------------------------------------------------------------------------------- Program -- */
+/* -------------------------------------------------------------------------------------- Program --
+ * */
 
 static void program_make(struct program *p, struct fixture *f)
 {
@@ -367,7 +372,8 @@ TEST(random_programs_do_what_the_model_says)
         program_run(seed + i);
 }
 
-/* ------------------------------------------------------------------------------------ Garbage -- */
+/* ------------------------------------------------------------------------------------ Garbage --
+ * */
 
 /* Mostly small numbers, which mean something. */
 static uint64_t garbage(struct rng *rng)
@@ -433,7 +439,7 @@ FIXTURE_TEST(garbage_in_a_ring_ends_its_queue_alone)
 {
     struct user_mode sound;
     BfFence fences[3];
-    user_mode_open(f, &sound, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, &sound, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     for (uint64_t i = 0; i < TIMES(100); i++) {
         struct user_mode u;
         BfAbortReason reason;
@@ -472,7 +478,7 @@ FIXTURE_TEST(random_handles_and_flags_are_refused)
 {
     struct user_mode u;
     struct rng rng = {seed};
-    user_mode_open(f, &u, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     const BfKmtHandle live[] = {u.doorbell.hDoorbell, u.doorbell.hHwQueue, u.ring.hRingBuffer,
                                 u.ring.hRingBufferControl};
     for (uint32_t i = 0; i < TIMES(300); i++) {

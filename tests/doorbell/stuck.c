@@ -15,7 +15,7 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
 /* Its thread is in vkQueueSubmit2 when it returns. */
 static void stick(struct fixture *f, struct user_mode *u)
 {
-    user_mode_open(f, u, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     uint32_t buffer = register_write(f, u, 0, 7, 0);
     f->icd.set_block(&(struct belfry_icd_block){
         .command = "vkQueueSubmit2", .first = 1, .every = 1, .late = true});
@@ -27,14 +27,14 @@ static void stick(struct fixture *f, struct user_mode *u)
 FIXTURE_TEST(nobody_waits_for_a_thread_in_the_driver)
 {
     struct user_mode u, same;
-    user_mode_open(f, &same, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(f, &same, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     stick(f, &u);
     const BfConnectDoorbell connects[] = {{u.doorbell.hDoorbell, 0}, {same.doorbell.hDoorbell, 0}};
     const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, 0};
     BfEngineState state;
     for (int i = 0; i < 3; i++) {
-        assert_success(bfSuspendQueue(u.queue));
-        assert_success(bfResumeQueue(u.queue));
+        assert_success(bfSuspendCommandQueue(u.queue));
+        assert_success(bfResumeCommandQueue(u.queue));
         assert_success(bfNotifyWorkSubmission(&notify));
         assert_success(bfSetEngineState(u.queue, BF_ENGINE_STATE_TRANSITION_TO_F1));
         assert_int_equal(bfSetDevicePowerState(f->bf, BF_DEVICE_POWER_STATE_D3), VK_NOT_READY);

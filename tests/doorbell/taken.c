@@ -2,9 +2,9 @@
 /*
  * Doorbells that are taken away while programs ring them: eight threads write to the rings of 64
  * queues, which share eight physical doorbells, and another one connects whatever comes and powers
- * the engine down. Every entry runs once: one that ran twice would end its queue (its progress value
- * isn't greater than those before), and of one that never ran the test driver counts no command
- * buffer.
+ * the engine down. Every entry runs once: one that ran twice would end its queue (its progress
+ * value isn't greater than those before), and of one that never ran the test driver counts no
+ * command buffer.
  *
  * belfry-doorbell-taken [--rings N] [--seed N]
  */
@@ -77,7 +77,7 @@ TEST(every_entry_runs_once)
     if (rings > 1000000)
         alarm(0); /* it takes as long as it takes */
     for (uint32_t i = 0; i < QUEUES; i++) {
-        user_mode_open(&f, &stress.queues[i], BF_QUEUE_TYPE_DIRECT, RING);
+        user_mode_open(&f, &stress.queues[i], BF_COMMAND_LIST_TYPE_DIRECT, RING);
         stress.buffers[i] = register_write(&f, &stress.queues[i], i, i + 1,
                                            BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT);
     }

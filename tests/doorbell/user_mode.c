@@ -9,7 +9,7 @@ void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t en
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = entries};
     assert_success(bfCreateRing(f->bf, &info, &u->ring));
     u->doorbell = (BfCreateDoorbell){
-        .hHwQueue = bfGetQueueKmtHandle(u->queue),
+        .hHwQueue = bfGetCommandQueueKmtHandle(u->queue),
         .hRingBuffer = u->ring.hRingBuffer,
         .hRingBufferControl = u->ring.hRingBufferControl,
         .flags = flags,
@@ -26,15 +26,16 @@ void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t en
     };
 }
 
-void user_mode_open(struct fixture *f, struct user_mode *u, BfQueueType type, uint32_t entries)
+void user_mode_open(struct fixture *f, struct user_mode *u, BfCommandListType type,
+                    uint32_t entries)
 {
     *u = (struct user_mode){0};
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
-                                    .flags = BF_QUEUE_USER_MODE_SUBMISSION_BIT};
-    assert_success(bfCreateQueue(f->bf, &info, &u->queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type,
+                                           .flags = BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT};
+    assert_success(bfCreateCommandQueue(f->bf, &info, &u->queue));
     assert_true(f->queue_count < FIXTURE_OBJECTS);
     f->made_queues[f->queue_count++] = u->queue;
-    assert_success(bfGetQueueProgressFence(u->queue, &u->progress));
+    assert_success(bfGetCommandQueueProgressFence(u->queue, &u->progress));
     user_mode_make_doorbell(f, u, entries, 0);
 }
 
@@ -98,7 +99,7 @@ void assert_ended(struct fixture *f, struct user_mode *u)
     BfRing ring = {BF_TYPE(RING)};
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = 64};
     assert_success(bfCreateRing(f->bf, &info, &ring));
-    BfCreateDoorbell another = {.hHwQueue = bfGetQueueKmtHandle(u->queue),
+    BfCreateDoorbell another = {.hHwQueue = bfGetCommandQueueKmtHandle(u->queue),
                                 .hRingBuffer = ring.hRingBuffer,
                                 .flags = BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT};
     assert_int_equal(bfCreateDoorbell(&another), VK_ERROR_UNKNOWN);
@@ -113,7 +114,7 @@ uint32_t register_write(struct fixture *f, struct user_mode *u, uint32_t index, 
 {
     uint32_t number;
     VkCommandBuffer commands =
-        device_begin(&f->base, bfGetQueueFamilyIndex(u->queue),
+        device_begin(&f->base, bfGetCommandQueueFamilyIndex(u->queue),
                      flags ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0);
     put_word(f, commands, index, word);
     commands_end(commands);

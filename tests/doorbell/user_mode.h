@@ -8,7 +8,7 @@
 #include <belfry/user_mode_submission.h>
 
 struct user_mode {
-    BfQueue queue; /* fixture_close destroys it */
+    BfCommandQueue queue; /* fixture_close destroys it */
     BfFence progress;
     BfRing ring;
     BfCreateDoorbell doorbell;
@@ -17,7 +17,8 @@ struct user_mode {
 };
 
 /* A queue with a ring of so many entries, and a doorbell that isn't connected. */
-void user_mode_open(struct fixture *f, struct user_mode *u, BfQueueType type, uint32_t entries);
+void user_mode_open(struct fixture *f, struct user_mode *u, BfCommandListType type,
+                    uint32_t entries);
 /* A further ring and doorbell for its queue; 'flags' of BfCreateDoorbell. */
 void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
                              uint32_t flags);

@@ -38,13 +38,13 @@ TEST(rings_that_nobody_reads_are_told)
     struct fixture f;
     struct user_mode u, suspended, sound, behind;
     open_hearing(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50", NULL);
-    user_mode_open(&f, &u, BF_QUEUE_TYPE_DIRECT, RING);
-    user_mode_open(&f, &suspended, BF_QUEUE_TYPE_DIRECT, RING);
-    user_mode_open(&f, &sound, BF_QUEUE_TYPE_DIRECT, RING);
-    user_mode_open(&f, &behind, BF_QUEUE_TYPE_DIRECT, RING);
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, u.queue, "stuck"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, behind.queue, "ahead"));
-    assert_success(bfSuspendQueue(suspended.queue));
+    user_mode_open(&f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(&f, &suspended, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(&f, &sound, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(&f, &behind, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, u.queue, "stuck"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, behind.queue, "ahead"));
+    assert_success(bfSuspendCommandQueue(suspended.queue));
     user_mode_submit(&suspended, user_mode_entry(&suspended));
     user_mode_submit(&sound, user_mode_entry(&sound));
     user_mode_await(&sound);
@@ -84,7 +84,7 @@ TEST(a_ring_whose_work_hangs_is_aborted)
     struct fixture f;
     struct user_mode u;
     open_hearing(&f, "VK_BELFRY_MULTI_ENGINE_TDR_DELAY=100", "GPU=1");
-    user_mode_open(&f, &u, BF_QUEUE_TYPE_DIRECT, RING);
+    user_mode_open(&f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
     f.icd.pause();
     user_mode_execute(&u, register_write(&f, &u, 0, 7, 0));
     while (user_mode_status(&u) != BF_DOORBELL_STATUS_DISCONNECTED_ABORT)

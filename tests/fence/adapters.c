@@ -8,7 +8,7 @@
 /* The document's two adapters, and the fence as each has it. */
 struct adapters {
     struct fixture dgpu, igpu;
-    BfQueue dgpu_queue, igpu_queue;
+    BfCommandQueue dgpu_queue, igpu_queue;
     BfFence on_dgpu, on_igpu;
 };
 
@@ -60,8 +60,8 @@ static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igp
 {
     fixture_open(&a->dgpu, &fixture_plain);
     fixture_open(&a->igpu, igpu_native ? &second : &without);
-    a->dgpu_queue = make_queue(&a->dgpu, BF_QUEUE_TYPE_DIRECT);
-    a->igpu_queue = make_queue(&a->igpu, BF_QUEUE_TYPE_DIRECT);
+    a->dgpu_queue = make_queue(&a->dgpu, BF_COMMAND_LIST_TYPE_DIRECT);
+    a->igpu_queue = make_queue(&a->igpu, BF_COMMAND_LIST_TYPE_DIRECT);
     if (made_on_igpu) {
         a->on_igpu = create_on(&a->igpu, igpu_native);
         a->on_dgpu = open_on(&a->dgpu, a->on_igpu);
@@ -84,8 +84,9 @@ enum { GPU, CPU };
 
 /* One cell: 'waiter' waits for 10, 'signaller' signals it, each from its GPU or its CPU; behind the
  * GPU's wait comes work, before its signal too. */
-static void cell(struct fixture *waiter, BfQueue waits, BfFence waited, int wait_from,
-                 struct fixture *signaller, BfQueue signals, BfFence signalled, int signal_from)
+static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, int wait_from,
+                 struct fixture *signaller, BfCommandQueue signals, BfFence signalled,
+                 int signal_from)
 {
     BfFence done = make_fence(waiter, 0);
     BfEvent event = make_event(waiter);
@@ -169,7 +170,7 @@ TEST_AROUND(the_word_follows_without_a_call, struct adapters, a, adapters_open, 
 }
 
 /* The monitored value as the adapter's GPU sees it. */
-static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
+static uint64_t monitored_of(struct fixture *f, BfCommandQueue queue, BfFence fence)
 {
     const BfNativeFenceMapping mapping = mapping_of(fence);
     VkCommandBuffer commands = commands_begin(f, queue);

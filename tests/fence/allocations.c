@@ -40,13 +40,14 @@ static uint32_t failures;
 FIXTURE_TEST(queues_fences_and_events_survive_a_lack_of_memory)
 {
     failures = 0;
-    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfCommandQueueCreateInfo queue_info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                 .type = BF_COMMAND_LIST_TYPE_DIRECT};
     const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO)};
-    BfQueue a, b;
+    BfCommandQueue a, b;
     BfFence gate, there, back;
     BfEvent event, both;
-    SHORT_OF_MEMORY(bfCreateQueue(f->bf, &queue_info, &a));
-    SHORT_OF_MEMORY(bfCreateQueue(f->bf, &queue_info, &b));
+    SHORT_OF_MEMORY(bfCreateCommandQueue(f->bf, &queue_info, &a));
+    SHORT_OF_MEMORY(bfCreateCommandQueue(f->bf, &queue_info, &b));
     SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &gate));
     SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &there));
     SHORT_OF_MEMORY(bfCreateFence(f->bf, &fence_info, &back));
@@ -55,8 +56,9 @@ FIXTURE_TEST(queues_fences_and_events_survive_a_lack_of_memory)
     VkCommandBuffer to = write_word(f, a, 0, 7), fro = copy_word(f, b, 0, 1);
     const BfFence fences[2] = {there, back};
     const uint64_t values[2] = {1, 2};
-    SHORT_OF_MEMORY(bfSetEventOnFence(back, 1, event));
-    SHORT_OF_MEMORY(bfSetEventOnFences(2, fences, values, BF_FENCE_WAIT_ALL, both));
+    SHORT_OF_MEMORY(bfSetEventOnFenceCompletion(back, 1, event));
+    SHORT_OF_MEMORY(
+        bfSetEventOnMultipleFenceCompletion(2, fences, values, BF_FENCE_WAIT_ALL, both));
     SHORT_OF_MEMORY(bfQueueWait(a, gate, 1));
     SHORT_OF_MEMORY(bfQueueExecute(a, 1, &to));
     SHORT_OF_MEMORY(bfQueueSignal(a, there, 1));
@@ -74,8 +76,8 @@ FIXTURE_TEST(queues_fences_and_events_survive_a_lack_of_memory)
     assert_true(take_event(both));
     assert_int_equal(read_word(f, 1), 7);
     assert_true(failures > 10);
-    bfDestroyQueue(a);
-    bfDestroyQueue(b);
+    bfDestroyCommandQueue(a);
+    bfDestroyCommandQueue(b);
     bfDestroyFence(gate);
     bfDestroyFence(there);
     bfDestroyFence(back);
@@ -87,10 +89,10 @@ FIXTURE_TEST(imported_and_exported_fences_survive_a_lack_of_memory)
 {
     failures = 0;
     VkSemaphore in = make_timeline(f, 0), out = make_timeline(f, 0);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence imported, exported = make_fence(f, 0), gate = make_fence(f, 0);
-    SHORT_OF_MEMORY(bfImportFence(f->bf, in, &imported));
-    SHORT_OF_MEMORY(bfExportFence(exported, out));
+    SHORT_OF_MEMORY(bfImportFenceFromSemaphore(f->bf, in, &imported));
+    SHORT_OF_MEMORY(bfExportFenceToSemaphore(exported, out));
     SHORT_OF_MEMORY(bfQueueSignal(queue, imported, 1));
     SHORT_OF_MEMORY(bfQueueWait(queue, imported, 1));
     SHORT_OF_MEMORY(bfQueueWait(queue, gate, 1));
@@ -114,13 +116,14 @@ FIXTURE_TEST(native_fences_and_logs_survive_a_lack_of_memory)
     const BfNativeFenceCreateInfo native = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 1};
     const BfNativeFenceCreateInfo local = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                            .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU};
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence gate = make_fence(f, 0), there, back, own, progress;
     BfNativeFenceMapping m = {BF_TYPE(NATIVE_FENCE_MAPPING)};
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &there));
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &native, &back));
     SHORT_OF_MEMORY(bfCreateNativeFence(f->bf, &local, &own));
-    SHORT_OF_MEMORY(bfGetQueueProgressFence(a, &progress));
+    SHORT_OF_MEMORY(bfGetCommandQueueProgressFence(a, &progress));
     const BfFenceLogReaderCreateInfo of_signals = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                                    .queue = a, .type = BF_FENCE_LOG_TYPE_SIGNALS};
     const BfFenceLogReaderCreateInfo of_waits = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = b,

@@ -81,38 +81,38 @@ static struct wrong_handles wrong_handles(void *dead, void *other)
 
 REFUSAL_TEST(wrong_queues_are_refused)
 {
-    BfQueue dead = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue dead = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkCommandBuffer commands = write_word(f, dead, 0, 1);
     drop_queue(f, dead);
     BfFence fence = make_fence(f, 3);
     const struct wrong_handles wrong = wrong_handles(dead, fence);
     for (size_t i = 0; i < 4; i++) {
-        BfQueue queue = wrong.list[i];
-        BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .nodeMask = 77};
+        BfCommandQueue queue = wrong.list[i];
+        BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .nodeMask = 77};
         uint64_t a = 77, b = 77;
         assert_bad(bfQueueExecute(queue, 1, &commands));
         assert_bad(bfQueueSignal(queue, fence, 9));
         assert_bad(bfQueueWait(queue, fence, 9));
         assert_bad(bfQueueWaitIdle(queue));
-        assert_bad(bfGetQueueInfo(queue, &info));
-        assert_bad(bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_NORMAL));
-        assert_bad(bfGetQueueTimestampFrequency(queue, &a));
-        assert_bad(bfGetQueueClockCalibration(queue, &a, &b));
+        assert_bad(bfGetCommandQueueInfo(queue, &info));
+        assert_bad(bfSetCommandQueuePriority(queue, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
+        assert_bad(bfGetCommandQueueTimestampFrequency(queue, &a));
+        assert_bad(bfGetCommandQueueClockCalibration(queue, &a, &b));
         lines_begin();
-        assert_int_equal(bfGetQueueFamilyIndex(queue), UINT32_MAX);
-        said("bfGetQueueFamilyIndex", 1);
+        assert_int_equal(bfGetCommandQueueFamilyIndex(queue), UINT32_MAX);
+        said("bfGetCommandQueueFamilyIndex", 1);
         assert_true(info.nodeMask == 77 && a == 77 && b == 77);
         if (queue)
-            assert_says(1, bfDestroyQueue(queue));
+            assert_says(1, bfDestroyCommandQueue(queue));
     }
-    assert_says(0, bfDestroyQueue(NULL));
+    assert_says(0, bfDestroyCommandQueue(NULL));
     assert_value(fence, 3);
     assert_int_equal(read_word(f, 0), 0);
 }
 
 REFUSAL_TEST(wrong_fences_are_refused)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence dead = make_fence(f, 0), good = make_fence(f, 5);
     BfEvent event = make_event(f);
     VkSemaphore semaphore = make_timeline(f, 0);
@@ -125,15 +125,16 @@ REFUSAL_TEST(wrong_fences_are_refused)
         assert_bad(bfQueueSignal(queue, fence, 1));
         assert_bad(bfQueueWait(queue, fence, 1));
         assert_bad(bfSignalFence(fence, 1));
-        assert_bad(bfSetEventOnFence(fence, 1, event));
-        assert_bad(bfSetEventOnFences(2, pair, values, BF_FENCE_WAIT_ANY_BIT, event));
-        assert_bad(bfSetEventOnFences(2, pair, values, BF_FENCE_WAIT_ALL, event));
+        assert_bad(bfSetEventOnFenceCompletion(fence, 1, event));
+        assert_bad(
+            bfSetEventOnMultipleFenceCompletion(2, pair, values, BF_FENCE_WAIT_ANY_BIT, event));
+        assert_bad(bfSetEventOnMultipleFenceCompletion(2, pair, values, BF_FENCE_WAIT_ALL, event));
         assert_bad(bfWaitFences(2, pair, values, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
         assert_bad(bfWaitFences(2, pair, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
-        assert_bad(bfExportFence(fence, semaphore));
+        assert_bad(bfExportFenceToSemaphore(fence, semaphore));
         lines_begin();
-        assert_int_equal(bfGetFenceValue(fence), UINT64_MAX);
-        said("bfGetFenceValue", 1);
+        assert_int_equal(bfGetFenceCompletedValue(fence), UINT64_MAX);
+        said("bfGetFenceCompletedValue", 1);
         assert_false(take_event(event));
         if (fence)
             assert_says(1, bfDestroyFence(fence));
@@ -155,8 +156,9 @@ REFUSAL_TEST(wrong_events_are_refused)
         uint32_t index = 77;
         assert_bad(bfSetEvent(event));
         assert_bad(bfResetEvent(event));
-        assert_bad(bfSetEventOnFence(fence, 9, event));
-        assert_bad(bfSetEventOnFences(1, &fence, &value, BF_FENCE_WAIT_ALL, event));
+        assert_bad(bfSetEventOnFenceCompletion(fence, 9, event));
+        assert_bad(
+            bfSetEventOnMultipleFenceCompletion(1, &fence, &value, BF_FENCE_WAIT_ALL, event));
         assert_bad(bfWaitForEvents(2, pair, VK_FALSE, UINT64_MAX, &index));
         assert_int_equal(index, 77);
         lines_begin();
@@ -174,17 +176,18 @@ REFUSAL_TEST(wrong_devices_are_refused)
 {
     BfFence fence = make_fence(f, 0);
     VkSemaphore semaphore = make_timeline(f, 0);
-    BfQueue queue = NULL;
+    BfCommandQueue queue = NULL;
     BfFence made = NULL;
-    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfCommandQueueCreateInfo queue_info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                 .type = BF_COMMAND_LIST_TYPE_DIRECT};
     const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 0};
     const struct wrong_handles wrong = wrong_handles(NULL, fence);
     for (size_t i = 0; i < 4; i++) {
         BfDevice device = wrong.list[i];
         BfDeviceCounters counters = {BF_TYPE(DEVICE_COUNTERS), .eventsSet = 77};
-        assert_bad(bfCreateQueue(device, &queue_info, &queue));
+        assert_bad(bfCreateCommandQueue(device, &queue_info, &queue));
         assert_bad(bfCreateFence(device, &fence_info, &made));
-        assert_bad(bfImportFence(device, semaphore, &made));
+        assert_bad(bfImportFenceFromSemaphore(device, semaphore, &made));
         assert_bad(bfGetDeviceCounters(device, &counters));
         assert_bad(bfGetDeviceRemovedReason(device, NULL));
         assert_bad(bfRemoveDevice(device));
@@ -203,14 +206,14 @@ TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
     struct fixture f, g;
     fixture_open(&f, NULL);
     fixture_open(&g, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&f, 5), foreign = make_fence(&g, 5);
     BfEvent event = make_event(&f);
     const BfFence both[2] = {fence, foreign};
     const uint64_t values[2] = {1, 1};
     assert_bad(bfQueueSignal(queue, foreign, 9));
     assert_bad(bfQueueWait(queue, foreign, 9));
-    assert_bad(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, event));
+    assert_bad(bfSetEventOnMultipleFenceCompletion(2, both, values, BF_FENCE_WAIT_ANY_BIT, event));
     assert_bad(bfWaitFences(2, both, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_bad(bfVkQueueSubmit(f.bf, g.queues[0][0], 0, NULL, VK_NULL_HANDLE));
     assert_bad(bfLockVkQueue(f.bf, g.queues[0][0]));
@@ -230,15 +233,15 @@ TEST_WITH(objects_of_another_device_are_refused, NULL, all_was_refused)
 
 REFUSAL_TEST(queues_out_of_range_are_refused)
 {
-#define QUEUE BF_TYPE(QUEUE_CREATE_INFO)
-    const BfQueueCreateInfo bad[] = {
-        {QUEUE, .type = BF_QUEUE_TYPE_BUNDLE},
-        {QUEUE, .type = (BfQueueType)4},
-        {QUEUE, .type = (BfQueueType)-1},
-        {QUEUE, .priority = (BfQueuePriority)1},
-        {QUEUE, .priority = (BfQueuePriority)99},
-        {QUEUE, .priority = (BfQueuePriority)-100},
-        {QUEUE, .priority = (BfQueuePriority)10001},
+#define QUEUE BF_TYPE(COMMAND_QUEUE_CREATE_INFO)
+    const BfCommandQueueCreateInfo bad[] = {
+        {QUEUE, .type = BF_COMMAND_LIST_TYPE_BUNDLE},
+        {QUEUE, .type = (BfCommandListType)4},
+        {QUEUE, .type = (BfCommandListType)-1},
+        {QUEUE, .priority = (BfCommandQueuePriority)1},
+        {QUEUE, .priority = (BfCommandQueuePriority)99},
+        {QUEUE, .priority = (BfCommandQueuePriority)-100},
+        {QUEUE, .priority = (BfCommandQueuePriority)10001},
         {QUEUE, .flags = 4},
         {QUEUE, .flags = 0xffffffff},
         {QUEUE, .nodeMask = 2},
@@ -247,27 +250,28 @@ REFUSAL_TEST(queues_out_of_range_are_refused)
         {QUEUE, .pNext = f},
     };
 #undef QUEUE
-    BfQueue queue = NULL;
+    BfCommandQueue queue = NULL;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_bad(bfCreateQueue(f->bf, &bad[i], &queue));
+        assert_bad(bfCreateCommandQueue(f->bf, &bad[i], &queue));
         assert_null(queue);
     }
-    const BfQueueCreateInfo good = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
-                                    .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    assert_bad(bfCreateQueue(f->bf, NULL, &queue));
-    assert_bad(bfCreateQueue(f->bf, &good, NULL));
-    assert_success(bfCreateQueue(f->bf, &good, &queue));
-    assert_bad(bfGetQueueInfo(queue, NULL));
-    assert_bad(bfSetQueuePriority(queue, (BfQueuePriority)50));
-    assert_bad(bfSetQueuePriority(queue, (BfQueuePriority)-1));
+    const BfCommandQueueCreateInfo good = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .type = BF_COMMAND_LIST_TYPE_DIRECT,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    assert_bad(bfCreateCommandQueue(f->bf, NULL, &queue));
+    assert_bad(bfCreateCommandQueue(f->bf, &good, NULL));
+    assert_success(bfCreateCommandQueue(f->bf, &good, &queue));
+    assert_bad(bfGetCommandQueueInfo(queue, NULL));
+    assert_bad(bfSetCommandQueuePriority(queue, (BfCommandQueuePriority)50));
+    assert_bad(bfSetCommandQueuePriority(queue, (BfCommandQueuePriority)-1));
     uint64_t ticks;
-    assert_bad(bfGetQueueTimestampFrequency(queue, NULL));
-    assert_bad(bfGetQueueClockCalibration(queue, NULL, &ticks));
-    assert_bad(bfGetQueueClockCalibration(queue, &ticks, NULL));
-    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
-    assert_success(bfGetQueueInfo(queue, &echo));
-    assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
-    bfDestroyQueue(queue);
+    assert_bad(bfGetCommandQueueTimestampFrequency(queue, NULL));
+    assert_bad(bfGetCommandQueueClockCalibration(queue, NULL, &ticks));
+    assert_bad(bfGetCommandQueueClockCalibration(queue, &ticks, NULL));
+    BfCommandQueueCreateInfo echo = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO)};
+    assert_success(bfGetCommandQueueInfo(queue, &echo));
+    assert_int_equal(echo.priority, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    bfDestroyCommandQueue(queue);
 }
 
 REFUSAL_TEST(fences_out_of_range_are_refused)
@@ -312,10 +316,10 @@ REFUSAL_TEST(waits_for_no_fences_are_refused)
     BfEvent event = make_event(f);
     const BfFence fence = make_fence(f, 5);
     const uint64_t value = 5;
-    assert_bad(bfSetEventOnFences(0, &fence, &value, BF_FENCE_WAIT_ALL, event));
-    assert_bad(bfSetEventOnFences(1, NULL, &value, BF_FENCE_WAIT_ALL, event));
-    assert_bad(bfSetEventOnFences(1, &fence, NULL, BF_FENCE_WAIT_ALL, event));
-    assert_bad(bfSetEventOnFences(1, &fence, &value, 2, event));
+    assert_bad(bfSetEventOnMultipleFenceCompletion(0, &fence, &value, BF_FENCE_WAIT_ALL, event));
+    assert_bad(bfSetEventOnMultipleFenceCompletion(1, NULL, &value, BF_FENCE_WAIT_ALL, event));
+    assert_bad(bfSetEventOnMultipleFenceCompletion(1, &fence, NULL, BF_FENCE_WAIT_ALL, event));
+    assert_bad(bfSetEventOnMultipleFenceCompletion(1, &fence, &value, 2, event));
     assert_bad(bfWaitFences(0, &fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_bad(bfWaitFences(1, NULL, &value, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_bad(bfWaitFences(1, &fence, NULL, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
@@ -327,7 +331,7 @@ REFUSAL_TEST(waits_for_no_fences_are_refused)
 
 REFUSAL_TEST(wrong_command_buffers_are_refused)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkCommandBuffer good = write_word(f, queue, 0, 1);
     const VkCommandBuffer with_null[2] = {good, VK_NULL_HANDLE};
     assert_bad(bfQueueExecute(queue, 0, &good));
@@ -348,8 +352,8 @@ TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_wa
         skip(); /* nobody looks at command buffers */
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    uint32_t family = bfGetQueueFamilyIndex(queue);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+    uint32_t family = bfGetCommandQueueFamilyIndex(queue);
     VkCommandBuffer good = write_word(&f, queue, 0, 1);
     VkCommandBuffer secondary = commands_begin_in(&f, family, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     assert_success(vkEndCommandBuffer(secondary));
@@ -376,35 +380,35 @@ TEST_WITH(command_buffers_of_another_kind_are_refused_by_the_layer, NULL, all_wa
 
 REFUSAL_TEST(realtime_is_not_permitted_where_no_queue_has_it)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO),
-                                    .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
-                                    .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    BfQueue queue = NULL;
-    assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f->bf, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .priority = BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    BfCommandQueue queue = NULL;
+    assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateCommandQueue(f->bf, &info, &queue));
     assert_null(queue);
-    const BfQueueCreateInfo normal = {BF_TYPE(QUEUE_CREATE_INFO),
-                                      .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    assert_success(bfCreateQueue(f->bf, &normal, &queue));
+    const BfCommandQueueCreateInfo normal = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                             .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    assert_success(bfCreateCommandQueue(f->bf, &normal, &queue));
     assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1,
-                   bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_GLOBAL_REALTIME));
-    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
-    assert_success(bfGetQueueInfo(queue, &echo));
-    assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
-    bfDestroyQueue(queue);
+                   bfSetCommandQueuePriority(queue, BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME));
+    BfCommandQueueCreateInfo echo = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO)};
+    assert_success(bfGetCommandQueueInfo(queue, &echo));
+    assert_int_equal(echo.priority, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    bfDestroyCommandQueue(queue);
 }
 
 /* A realtime queue works, stays what it is, and says so. */
-static void check_realtime(struct fixture *f, BfQueueType type)
+static void check_realtime(struct fixture *f, BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
-                                    .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME,
-                                    .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    BfQueue queue = NULL;
-    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
-    assert_success(bfCreateQueue(f->bf, &info, &queue));
-    assert_success(bfGetQueueInfo(queue, &echo));
-    assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_GLOBAL_REALTIME);
-    uint32_t family = bfGetQueueFamilyIndex(queue);
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type,
+                                           .priority = BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    BfCommandQueue queue = NULL;
+    BfCommandQueueCreateInfo echo = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO)};
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
+    assert_success(bfGetCommandQueueInfo(queue, &echo));
+    assert_int_equal(echo.priority, BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME);
+    uint32_t family = bfGetCommandQueueFamilyIndex(queue);
     assert_true(family < f->family_count);
     if (!f->pools[family]) { /* it is none of those that the program asked for */
         const VkCommandPoolCreateInfo pool = {VK_TYPE(COMMAND_POOL_CREATE_INFO),
@@ -414,9 +418,10 @@ static void check_realtime(struct fixture *f, BfQueueType type)
     execute(queue, write_word(f, queue, type, 5));
     await_idle(queue);
     assert_int_equal(read_word(f, type), 5);
-    assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1,
-                   bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_HIGH)); /* from it neither */
-    bfDestroyQueue(queue);
+    assert_refused(
+        VK_ERROR_NOT_PERMITTED_KHR, 1,
+        bfSetCommandQueuePriority(queue, BF_COMMAND_QUEUE_PRIORITY_HIGH)); /* from it neither */
+    bfDestroyCommandQueue(queue);
 }
 
 TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
@@ -430,12 +435,13 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
             .environment = "SHAPE=nvidia REALTIME=1 VK_BELFRY_MULTI_ENGINE_REALTIME=on",
             .family = 0};
         fixture_open(&f, &options);
-        check_realtime(&f, BF_QUEUE_TYPE_COMPUTE);
-        check_realtime(&f, BF_QUEUE_TYPE_COPY);
-        const BfQueueCreateInfo direct = {BF_TYPE(QUEUE_CREATE_INFO),
-                                          .priority = BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
-        BfQueue queue = NULL;
-        assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateQueue(f.bf, &direct, &queue));
+        check_realtime(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
+        check_realtime(&f, BF_COMMAND_LIST_TYPE_COPY);
+        const BfCommandQueueCreateInfo direct = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                 .priority =
+                                                     BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME};
+        BfCommandQueue queue = NULL;
+        assert_refused(VK_ERROR_NOT_PERMITTED_KHR, 1, bfCreateCommandQueue(f.bf, &direct, &queue));
         assert_null(queue);
         fixture_close(&f);
         return;
@@ -443,9 +449,9 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
     const struct fixture_options options = {
         .environment = "REALTIME=1", .realtime = true, .family = UINT32_MAX};
     fixture_open(&f, &options);
-    check_realtime(&f, BF_QUEUE_TYPE_DIRECT);
-    check_realtime(&f, BF_QUEUE_TYPE_COMPUTE);
-    check_realtime(&f, BF_QUEUE_TYPE_COPY);
+    check_realtime(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+    check_realtime(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    check_realtime(&f, BF_COMMAND_LIST_TYPE_COPY);
     fixture_close(&f);
 }
 
@@ -454,15 +460,15 @@ TEST_WITH(realtime_succeeds_where_the_driver_permits_it, NULL, all_was_refused)
 REFUSAL_TEST(wrong_semaphores_are_refused)
 {
     BfFence fence = make_fence(f, 3), made = NULL, imported = NULL;
-    assert_bad(bfImportFence(f->bf, VK_NULL_HANDLE, &made));
-    assert_bad(bfImportFence(f->bf, make_timeline(f, 1), NULL));
+    assert_bad(bfImportFenceFromSemaphore(f->bf, VK_NULL_HANDLE, &made));
+    assert_bad(bfImportFenceFromSemaphore(f->bf, make_timeline(f, 1), NULL));
     assert_null(made);
-    assert_bad(bfExportFence(fence, VK_NULL_HANDLE));
-    assert_bad(bfExportFence(fence, make_timeline(f, 4))); /* ahead of the fence */
-    assert_success(bfExportFence(fence, make_timeline(f, 3)));
-    assert_bad(bfExportFence(fence, make_timeline(f, 0))); /* one alone */
-    assert_success(bfImportFence(f->bf, make_timeline(f, 5), &imported));
-    assert_bad(bfExportFence(imported, make_timeline(f, 0)));
+    assert_bad(bfExportFenceToSemaphore(fence, VK_NULL_HANDLE));
+    assert_bad(bfExportFenceToSemaphore(fence, make_timeline(f, 4))); /* ahead of the fence */
+    assert_success(bfExportFenceToSemaphore(fence, make_timeline(f, 3)));
+    assert_bad(bfExportFenceToSemaphore(fence, make_timeline(f, 0))); /* one alone */
+    assert_success(bfImportFenceFromSemaphore(f->bf, make_timeline(f, 5), &imported));
+    assert_bad(bfExportFenceToSemaphore(imported, make_timeline(f, 0)));
     assert_value(imported, 5);
     bfDestroyFence(imported);
 }
@@ -471,10 +477,10 @@ REFUSAL_TEST(wrong_semaphores_are_refused)
  * every signal under way. */
 REFUSAL_TEST(imported_fences_take_larger_values_alone)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkSemaphore semaphore = make_timeline(f, 5);
     BfFence gate = make_fence(f, 0), fence = NULL;
-    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, semaphore, &fence));
     f->made_fences[f->fence_count++] = fence;
     assert_bad(bfSignalFence(fence, 5));
     assert_bad(bfSignalFence(fence, 4));
@@ -576,7 +582,7 @@ TEST_WITH(a_device_of_the_layers_is_not_attached_again_nor_detached, NULL, all_w
     assert_success(bfGetDevice(f.device, &same));
     assert_ptr_equal(same, f.bf);
     assert_says(1, bfDetachDevice(f.bf));
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     execute(queue, write_word(&f, queue, 0, 1));
     await_idle(queue);
     fixture_close(&f);
@@ -610,13 +616,14 @@ TEST_WITH(types_without_an_engine_are_refused, NULL, all_was_refused)
     struct fixture f;
     const struct fixture_options options = {.environment = "SHAPE=nvidia", .family = 1};
     fixture_open(&f, &options);
-    BfQueue queue = NULL;
+    BfCommandQueue queue = NULL;
     for (size_t i = 0; i < 2; i++) {
-        const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i]};
-        assert_int_equal(bfCreateQueue(f.bf, &info, &queue), VK_ERROR_FEATURE_NOT_PRESENT);
+        const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                               .type = queue_types[i]};
+        assert_int_equal(bfCreateCommandQueue(f.bf, &info, &queue), VK_ERROR_FEATURE_NOT_PRESENT);
         assert_null(queue);
     }
-    queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     execute(queue, write_word(&f, queue, 0, 1));
     await_idle(queue);
     assert_int_equal(read_word(&f, 0), 1);

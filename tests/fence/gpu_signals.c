@@ -136,7 +136,7 @@ TYPE_TEST(behaviour_23_queue_signal_of_a_lower_value_reads_back)
 /* Several signals behind one piece of work: the last stays. */
 FIXTURE_TEST(behaviour_23_of_signals_that_land_together_the_last_stays)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
     VkEvent stall = stall_begin(f, queue);
@@ -223,7 +223,7 @@ TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once)
     struct fixture f;
     fixture_open(&f, NULL);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0);
         for (uint64_t v = 1; v <= 10; v++) {
             BfEvent event = make_event(&f);
@@ -241,7 +241,8 @@ TEST(behaviour_26_a_queue_that_has_become_idle_unseen_signals_at_once)
 
 FIXTURE_TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
 {
-    BfQueue queues[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfCommandQueue queues[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
     BfEvent event = make_event(f);
     for (int repeat = 0; repeat < TIMES(100); repeat++) {
         BfFence fences[4];
@@ -250,13 +251,14 @@ FIXTURE_TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
             fences[i] = make_fence(f, 0);
         for (int round = 0; round < 10; round++) {
             for (int i = 0; i < 4; i++) {
-                BfQueue queue = queues[i / 2];
+                BfCommandQueue queue = queues[i / 2];
                 if (round % 5 == i)
                     execute(queue, write_word(f, queue, (uint32_t)i, 1));
                 for (int k = 0; k < 3; k++)
                     queue_signal(queue, fences[i], ++values[i]);
             }
-            assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ALL, event));
+            assert_success(
+                bfSetEventOnMultipleFenceCompletion(4, fences, values, BF_FENCE_WAIT_ALL, event));
             await_event(event);
             for (int i = 0; i < 4; i++)
                 assert_value(fences[i], values[i]);
@@ -268,7 +270,7 @@ FIXTURE_TEST(behaviour_27_two_queues_signal_four_fences_and_a_wait_for_all_ends)
 }
 
 struct signalling {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fences[2];
     VkCommandBuffer *commands; /* one a round */
     struct start_line *line;
@@ -304,7 +306,7 @@ FIXTURE_TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends
     BfEvent event = make_event(f);
     for (int i = 0; i < 2; i++) {
         s[i] = (struct signalling){
-            .queue = make_queue(f, i ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT),
+            .queue = make_queue(f, i ? BF_COMMAND_LIST_TYPE_COMPUTE : BF_COMMAND_LIST_TYPE_DIRECT),
             .fences = {make_fence(f, 0), make_fence(f, 0)},
             .commands = commands[i],
             .line = &line,
@@ -320,7 +322,8 @@ FIXTURE_TEST(behaviour_27_two_threads_signal_four_fences_and_a_wait_for_all_ends
         const uint64_t last = (round + 1) * 8, values[4] = {last, last, last, last};
         if (round % 2)
             start_line_cross(&line, 3);
-        assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ALL, event));
+        assert_success(
+            bfSetEventOnMultipleFenceCompletion(4, fences, values, BF_FENCE_WAIT_ALL, event));
         if (round % 2 == 0)
             start_line_cross(&line, 3);
         await_event(event);

@@ -69,8 +69,8 @@ static void sleep_on_it(struct fixture *f, uint64_t round)
 /* Two queues take turns; Belfry learns of it before the night, or after it. */
 static void run_turns(struct fixture *f)
 {
-    BfQueue first = make_queue(f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue second = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue first = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfCommandQueue second = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence there = make_fence(f, 0), back = make_fence(f, 0);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         bool early = i % 2;
@@ -98,7 +98,7 @@ static void run_turns(struct fixture *f)
 /* The CPU opens a gate that a queue stands at. */
 static void run_gate(struct fixture *f)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence gate = make_native_fence(f, 0), done = make_native_fence(f, 0);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         queue_wait(queue, gate, i);
@@ -159,7 +159,8 @@ static void run_vulkan(struct fixture *f)
  * but not once for each packet. */
 static void run_crowd(struct fixture *f)
 {
-    BfQueue queues[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfCommandQueue queues[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
     BfFence gate = make_fence(f, 0), other = make_fence(f, 0);
     for (int i = 0; i < 2; i++) {
         for (uint64_t n = 1; n <= ROUNDS; n++) {
@@ -178,7 +179,8 @@ static void run_crowd(struct fixture *f)
 /* While work runs, on one of two engines, the GPU's clock jumps. */
 static void run_across(struct fixture *f)
 {
-    BfQueue queues[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfCommandQueue queues[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
     BfFence fence = make_fence(f, 0);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         VkEvent stall = stall_begin(f, queues[0]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Fences and timeline semaphores together: fences made of a semaphore (bfImportFence), semaphores
- * that follow a fence (bfExportFence), each mixed with submissions to the program's own VkQueues
- * and with the CPU's calls of both APIs. */
+/* Fences and timeline semaphores together: fences made of a semaphore (bfImportFenceFromSemaphore),
+ * semaphores that follow a fence (bfExportFenceToSemaphore), each mixed with submissions to the
+ * program's own VkQueues and with the CPU's calls of both APIs. */
 #include "support/fixture.h"
 
 /* A fence of the semaphore, the fixture's to destroy. */
 static BfFence import(struct fixture *f, VkSemaphore semaphore)
 {
     BfFence fence = NULL;
-    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, semaphore, &fence));
     assert_non_null(fence);
     assert_true(f->fence_count < FIXTURE_OBJECTS);
     return f->made_fences[f->fence_count++] = fence;
@@ -232,13 +232,13 @@ FIXTURE_TEST(queues_and_vk_queues_alternate_strictly)
     uint32_t n = vk_queues(f, list);
     VkSemaphore semaphore = make_timeline(f, 0);
     BfFence fence = import(f, semaphore);
-    BfQueue queues[3];
+    BfCommandQueue queues[3];
     for (int i = 0; i < 3; i++)
         queues[i] = make_queue(f, queue_types[i]);
     f->words[0] = 11;
     for (uint32_t i = 0; i < STEPS; i++) {
         if (i % 2) {
-            BfQueue queue = queues[i / 2 % 3];
+            BfCommandQueue queue = queues[i / 2 % 3];
             queue_wait(queue, fence, i + 1);
             execute(queue, copy_word(f, queue, i, i + 1));
             queue_signal(queue, fence, i + 2);
@@ -266,7 +266,7 @@ FIXTURE_TEST(two_fences_of_one_semaphore_agree)
     VkSemaphore semaphore = make_timeline(f, 2);
     BfFence one = import(f, semaphore), other = import(f, semaphore);
     BfEvent event = make_event(f);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     set_event_on(other, 4, event);
     cpu_signal(one, 3);
     assert_value(other, 3);
@@ -283,7 +283,7 @@ FIXTURE_TEST(imported_fence_leaves_its_semaphore)
 {
     VkSemaphore semaphore = make_timeline(f, 0);
     BfFence fence = import(f, semaphore);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfEvent event = make_event(f);
     execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fence, 1);
@@ -306,7 +306,7 @@ FIXTURE_TEST(exported_semaphore_follows_the_cpu)
 {
     BfFence fence = make_fence(f, 3);
     VkSemaphore semaphore = make_timeline(f, 1);
-    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfExportFenceToSemaphore(fence, semaphore));
     vulkan_wait(f->device, semaphore, 3); /* what it has already */
     static const uint64_t values[] = {4, 10, 10, 2, 9, 11, 0, 12, 5};
     uint64_t most = 3;
@@ -324,7 +324,7 @@ TYPE_TEST(exported_semaphore_follows_queues)
 {
     BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
     VkSemaphore semaphore = make_timeline(f, 0);
-    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfExportFenceToSemaphore(fence, semaphore));
     queue_signal(queue, fence, 1); /* idle */
     vulkan_wait(f->device, semaphore, 1);
     execute(queue, write_word(f, queue, 0, 2));
@@ -355,7 +355,7 @@ TYPE_TEST(vk_queues_wait_for_an_exported_semaphore)
     uint32_t n = vk_queues(f, list);
     BfFence fence = make_fence(f, 0);
     VkSemaphore semaphore = make_timeline(f, 0), done = make_timeline(f, 0);
-    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfExportFenceToSemaphore(fence, semaphore));
     for (uint32_t k = 0; k < 2 * n; k++) {
         const struct vk_queue *vk = &list[k / 2];
         const struct batch b = {.wait = semaphore,
@@ -388,10 +388,10 @@ FIXTURE_TEST(exported_and_imported_fences_make_a_chain)
     enum { STEPS = 20 };
     struct vk_queue list[VK_QUEUES];
     uint32_t n = vk_queues(f, list);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     VkSemaphore to = make_timeline(f, 0), fro = make_timeline(f, 0);
     BfFence out = make_fence(f, 0), in = import(f, fro), gate = make_fence(f, 0);
-    assert_success(bfExportFence(out, to));
+    assert_success(bfExportFenceToSemaphore(out, to));
     f->words[0] = 13;
     queue_wait(queue, gate, 1);
     for (uint32_t i = 0; i < STEPS; i++) {
@@ -417,10 +417,10 @@ FIXTURE_TEST(exported_and_imported_fences_make_a_chain)
 /* A fence that is gone leaves its semaphore where it was. */
 FIXTURE_TEST(exported_semaphore_outlives_its_fence)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     VkSemaphore semaphore = make_timeline(f, 0);
-    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfExportFenceToSemaphore(fence, semaphore));
     execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fence, 4);
     await_fence(fence, 4);
@@ -433,7 +433,7 @@ FIXTURE_TEST(exported_semaphore_outlives_its_fence)
 
 /* ------------------------------------------------------------------------- The program's own -- */
 
-/* bfVkQueueSubmit on every VkQueue, scheduled with the BfQueues on it. */
+/* bfVkQueueSubmit on every VkQueue, scheduled with the BfCommandQueues on it. */
 FIXTURE_TEST(vk_queues_are_submitted_to_through_belfry)
 {
     struct vk_queue list[VK_QUEUES];
@@ -466,7 +466,7 @@ FIXTURE_TEST(vk_queues_are_submitted_to_through_belfry)
 }
 
 struct busy {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence;
     VkCommandBuffer *commands;
     uint32_t count;
@@ -491,7 +491,7 @@ FIXTURE_TEST(a_locked_vk_queue_is_the_callers_alone)
     static VkCommandBuffer commands[COUNT];
     struct vk_queue list[VK_QUEUES];
     uint32_t n = vk_queues(f, list);
-    struct busy b = {.queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
+    struct busy b = {.queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
                      .fence = make_fence(f, 0),
                      .commands = commands,
                      .count = COUNT,

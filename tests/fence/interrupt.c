@@ -39,7 +39,7 @@ static void open_hooks(struct fixture *f)
     fixture_open(f, &writable);
 }
 
-static void notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue)
+static void notify(struct fixture *f, uint32_t count, const BfFence *fences, BfCommandQueue queue)
 {
     const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION),
                                               .signaledFenceCount = count,
@@ -58,7 +58,7 @@ static bool gpu_signals(_Atomic uint64_t *word, _Atomic uint64_t *monitored, uin
 
 HOOKS_TEST(notified_by_array_or_none_or_queue)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     for (int form = 0; form < 3; form++) {
         BfFence a = make_written(f), b = make_written(f);
         BfEvent on_a = make_event(f), on_b = make_event(f);
@@ -80,7 +80,7 @@ HOOKS_TEST(notified_by_array_or_none_or_queue)
 
 HOOKS_TEST(queues_wait_for_what_the_program_writes)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence go = make_written(f), done = make_fence(f, 0);
     queue_wait(queue, go, 3);
     queue_signal(queue, done, 1);
@@ -110,7 +110,7 @@ static void notify_before_the_sleeper(int form, bool native)
 {
     struct fixture f;
     open_hooks(&f);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = native ? make_native_fence(&f, 0) : make_fence(&f, 0);
     BfEvent event = make_event(&f);
     *hook = come_late;
@@ -225,7 +225,7 @@ static void wait_again_and_again(void *argument)
     struct waiter *w = argument;
     uint64_t value = 0;
     while (value < w->last && w->result == VK_SUCCESS) {
-        value = bfGetFenceValue(w->fence) + 1;
+        value = bfGetFenceCompletedValue(w->fence) + 1;
         if (value > w->last)
             value = w->last;
         w->result = bfWaitFences(1, &w->fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX);

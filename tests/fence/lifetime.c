@@ -4,7 +4,7 @@
 #include "support/fixture.h"
 
 /* The queue works, and so does the device. */
-static void assert_alive(struct fixture *f, BfQueue queue)
+static void assert_alive(struct fixture *f, BfCommandQueue queue)
 {
     BfFence drain = make_fence(f, 0);
     execute(queue, write_word(f, queue, 100, 5));
@@ -26,7 +26,7 @@ TYPE_TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
     cpu_signal(gate, 1);
     await_fence(other, 1);
     assert_int_equal(read_word(f, 0), 1);
-    if (type != BF_QUEUE_TYPE_COPY) {
+    if (type != BF_COMMAND_LIST_TYPE_COPY) {
         fence = make_fence(f, 0);
         VkEvent stall = stall_begin(f, queue);
         queue_signal(queue, fence, 1); /* at the driver */
@@ -42,7 +42,7 @@ TYPE_TEST(behaviour_53_a_fence_may_go_with_signals_under_way)
  * reach them. */
 FIXTURE_TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0), drain = make_fence(f, 0), news[32];
     BfEvent event = make_event(f);
     VkEvent stall = stall_begin(f, queue);
@@ -62,7 +62,7 @@ FIXTURE_TEST(behaviour_53_signals_to_a_fence_that_is_gone_change_no_other)
 
 FIXTURE_TEST(behaviour_53_a_fence_may_go_with_waits_and_signals_on_every_queue)
 {
-    BfQueue queues[6];
+    BfCommandQueue queues[6];
     BfFence drain[6];
     for (int i = 0; i < 6; i++) {
         queues[i] = make_queue(f, queue_types[i % 3]);
@@ -106,7 +106,7 @@ TYPE_TEST(behaviour_54_destruction_releases_a_queue_that_waits_for_ever)
 /* A wait that the queue hasn't come to yet is released as well. */
 FIXTURE_TEST(behaviour_54_destruction_releases_waits_not_yet_come_to)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence gate = make_fence(f, 0), fence = make_fence(f, 0), drain = make_fence(f, 0);
     queue_wait(queue, gate, 1);
     queue_wait(queue, fence, 5);
@@ -129,8 +129,9 @@ FIXTURE_TEST(behaviour_55_destruction_sets_the_events_registered)
     }
     const BfFence both[] = {fence, other};
     const uint64_t values[] = {9, 1};
-    assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ALL, all));
-    assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
+    assert_success(bfSetEventOnMultipleFenceCompletion(2, both, values, BF_FENCE_WAIT_ALL, all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
     set_event_on(fence, 10, dropped);
     drop_event(f, dropped);
     for (int i = 0; i < 4; i++)
@@ -151,7 +152,7 @@ FIXTURE_TEST(behaviour_55_destruction_releases_blocked_threads)
 {
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     struct blocked b[3] = {
         {.fence = fence, .value = UINT64_MAX}, {.event = event}, {.queue = queue}};
     set_event_on(fence, UINT64_MAX, event);
@@ -177,8 +178,8 @@ TEST(behaviour_56_fences_stay_0_while_the_work_before_their_signals_runs)
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                behind = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                       behind = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0), other = make_fence(&f, 0);
         BfEvent events[2] = {make_event(&f), make_event(&f)};
         VkEvent stall = stall_begin(&f, queue);
@@ -229,7 +230,7 @@ FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
     BfFence gate = make_fence(f, 0), drain = make_fence(f, 0);
     BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= 9; round++) {
-        BfQueue queue = make_queue(f, queue_types[round % 3]);
+        BfCommandQueue queue = make_queue(f, queue_types[round % 3]);
         uint32_t word = (uint32_t)round;
         if (round % 2)
             queue_wait(queue, gate, round);
@@ -248,7 +249,8 @@ FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_has_its_work_done)
 FIXTURE_TEST(behaviour_57_a_queue_that_is_gone_waits_until_its_fence_goes)
 {
     BfFence gate = make_fence(f, 0), later = make_fence(f, 0), last = make_fence(f, 0);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     queue_wait(queue, gate, 1);
     execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, later, 1);

@@ -6,7 +6,7 @@
 static VkResult with_event(uint32_t count, const BfFence *fences, const uint64_t *values,
                            BfFenceWaitFlags flags, BfEvent event)
 {
-    return bfSetEventOnFences(count, fences, values, flags, event);
+    return bfSetEventOnMultipleFenceCompletion(count, fences, values, flags, event);
 }
 
 static VkResult blocking(uint32_t count, const BfFence *fences, const uint64_t *values,
@@ -60,7 +60,7 @@ FIXTURE_TEST(behaviour_64_all_of_one_is_the_single_form)
     uint64_t value = 2;
     for (BfFenceWaitFlags flags = BF_FENCE_WAIT_ALL; flags <= BF_FENCE_WAIT_ANY_BIT; flags++) {
         cpu_signal(fence, 0);
-        assert_success(bfSetEventOnFences(1, &fence, &value, flags, event));
+        assert_success(bfSetEventOnMultipleFenceCompletion(1, &fence, &value, flags, event));
         assert_false(take_event(event));
         cpu_signal(fence, 1);
         assert_false(take_event(event));
@@ -70,21 +70,23 @@ FIXTURE_TEST(behaviour_64_all_of_one_is_the_single_form)
         assert_success(bfWaitFences(1, &fence, &value, flags, UINT64_MAX));
         cpu_signal(fence, 4);
         assert_false(take_event(event));
-        assert_success(bfSetEventOnFences(1, &fence, &value, flags, event));
+        assert_success(bfSetEventOnMultipleFenceCompletion(1, &fence, &value, flags, event));
         assert_true(take_event(event));
     }
 }
 
 FIXTURE_TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
 {
-    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COPY)};
+    BfCommandQueue queues[] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                               make_queue(f, BF_COMMAND_LIST_TYPE_COPY)};
     BfEvent event = make_event(f);
     for (int last = 0; last < 4; last++) {
         BfFence fences[4];
         static const uint64_t values[4] = {1, 2, 3, 4};
         for (int i = 0; i < 4; i++)
             fences[i] = make_fence(f, 0);
-        assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ALL, event));
+        assert_success(
+            bfSetEventOnMultipleFenceCompletion(4, fences, values, BF_FENCE_WAIT_ALL, event));
         assert_false(take_event(event));
         for (int i = 1; i <= 4; i++) {
             int fence = (last + i) % 4;
@@ -99,7 +101,7 @@ FIXTURE_TEST(behaviour_65_all_is_set_once_when_the_last_has_come)
         }
         await_event(event);
         for (int i = 0; i < 4; i++) {
-            assert_true(bfGetFenceValue(fences[i]) >= values[i]);
+            assert_true(bfGetFenceCompletedValue(fences[i]) >= values[i]);
             cpu_signal(fences[i], 100);
         }
         assert_false(take_event(event));
@@ -112,7 +114,8 @@ FIXTURE_TEST(behaviour_65_all_does_not_ask_for_the_same_time)
     BfEvent event = make_event(f);
     BfFence fences[3] = {make_fence(f, 0), make_fence(f, 7), make_fence(f, 0)};
     static const uint64_t values[3] = {5, 5, 5};
-    assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ALL, event));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(3, fences, values, BF_FENCE_WAIT_ALL, event));
     cpu_signal(fences[0], 5);
     cpu_signal(fences[0], 0);
     cpu_signal(fences[1], 0);
@@ -131,8 +134,9 @@ FIXTURE_TEST(behaviour_65_all_takes_one_fence_several_times)
     BfFence fence = make_fence(f, 0);
     const BfFence fences[3] = {fence, fence, fence};
     static const uint64_t values[3] = {3, 1, 2};
-    assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ALL, all));
-    assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, any));
+    assert_success(bfSetEventOnMultipleFenceCompletion(3, fences, values, BF_FENCE_WAIT_ALL, all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(3, fences, values, BF_FENCE_WAIT_ANY_BIT, any));
     cpu_signal(fence, 1);
     assert_true(take_event(any));
     cpu_signal(fence, 2);
@@ -146,7 +150,7 @@ FIXTURE_TEST(behaviour_65_all_takes_one_fence_several_times)
 FIXTURE_TEST(behaviour_65_all_of_two_hundred)
 {
     enum { FENCES = 200 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfEvent all = make_event(f), any = make_event(f);
     BfFence fences[FENCES];
     uint64_t values[FENCES];
@@ -154,8 +158,10 @@ FIXTURE_TEST(behaviour_65_all_of_two_hundred)
         fences[i] = make_fence(f, 0);
         values[i] = (uint64_t)i + 1;
     }
-    assert_success(bfSetEventOnFences(FENCES, fences, values, BF_FENCE_WAIT_ALL, all));
-    assert_success(bfSetEventOnFences(FENCES, fences, values, BF_FENCE_WAIT_ANY_BIT, any));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(FENCES, fences, values, BF_FENCE_WAIT_ALL, all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(FENCES, fences, values, BF_FENCE_WAIT_ANY_BIT, any));
     for (int i = FENCES; i-- > 0;) {
         assert_false(take_event(all));
         queue_signal(queue, fences[i], values[i]);
@@ -172,7 +178,7 @@ FIXTURE_TEST(behaviour_66_all_without_event_returns_when_all_are_there)
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ALL, UINT64_MAX));
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ALL, 0));
     /* And when the last of them comes from a queue. */
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     static const uint64_t more[3] = {1, 6, BIG};
     execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fences[1], 6);
@@ -183,14 +189,15 @@ FIXTURE_TEST(behaviour_66_all_without_event_returns_when_all_are_there)
 
 FIXTURE_TEST(behaviour_67_any_is_set_by_the_first_alone)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfEvent event = make_event(f);
     for (int first = 0; first < 4; first++) {
         BfFence fences[4];
         static const uint64_t values[4] = {1, 2, 3, 4};
         for (int i = 0; i < 4; i++)
             fences[i] = make_fence(f, 0);
-        assert_success(bfSetEventOnFences(4, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
+        assert_success(
+            bfSetEventOnMultipleFenceCompletion(4, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
         for (int i = 0; i < 4; i++)
             if (values[i] > 1)
                 cpu_signal(fences[i], values[i] - 1);
@@ -221,7 +228,7 @@ FIXTURE_TEST(behaviour_68_any_without_event_returns_when_one_is_there)
     cpu_signal(fences[1], 4);
     assert_int_equal(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, 0), VK_TIMEOUT);
     /* And when the first of them comes from a queue. */
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     execute(queue, write_word(f, queue, 0, 1));
     queue_signal(queue, fences[0], 1);
     assert_success(bfWaitFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
@@ -234,7 +241,8 @@ FIXTURE_TEST(behaviour_69_any_with_event_is_set_at_once_when_one_is_there)
     BfEvent event = make_event(f);
     BfFence fences[3] = {make_fence(f, 0), make_fence(f, 0), make_fence(f, 5)};
     static const uint64_t values[3] = {1, 1, 5};
-    assert_success(bfSetEventOnFences(3, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(3, fences, values, BF_FENCE_WAIT_ANY_BIT, event));
     assert_true(take_event(event));
     cpu_signal(fences[0], 1);
     cpu_signal(fences[1], 1);
@@ -258,7 +266,7 @@ static void block(void *argument)
 
 FIXTURE_TEST(behaviour_66_and_68_blocked_threads_return_at_the_last_and_at_the_first)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     for (int round = 0; round < 10; round++) {
         BfFence fences[3] = {make_fence(f, 0), make_fence(f, 0), make_fence(f, 0)};
         static const uint64_t values[3] = {1, 2, 3};

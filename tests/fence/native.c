@@ -8,7 +8,8 @@ static uint64_t load(const volatile uint64_t *word)
 }
 
 /* The GPU's own view of a word: copied to the fixture's buffer by a command buffer. */
-static uint64_t gpu_reads(struct fixture *f, BfQueue queue, VkBuffer buffer, VkDeviceSize offset)
+static uint64_t gpu_reads(struct fixture *f, BfCommandQueue queue, VkBuffer buffer,
+                          VkDeviceSize offset)
 {
     VkCommandBuffer commands = commands_begin(f, queue);
     const VkBufferCopy copy = {offset, 64, sizeof(uint64_t)};
@@ -67,7 +68,7 @@ FIXTURE_TEST(any_64_bits_follow_any_others)
                                       7,
                                       UINT64_MAX - 1};
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 5);
         const volatile uint64_t *word = word_of(fence);
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
@@ -127,7 +128,7 @@ FIXTURE_TEST(data_is_there_before_the_word)
     if (fixture_is_icd())
         f->icd.late_writes(true);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         const volatile uint64_t *word = word_of(fence);
         for (uint32_t i = 1; i <= 50; i++) {
@@ -223,7 +224,7 @@ TEST(caps_say_whether_the_mapping_can_be_written)
         if (fixture_is_icd())
             assert_int_equal(caps.readOnlyMapping, !without);
         BfFence fence = make_native_fence(&f, 3);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
         assert_int_equal(can_be_written_by_the_process(word_of(fence)), !caps.readOnlyMapping);
         assert_int_equal(load(word_of(fence)), caps.readOnlyMapping ? 3 : 77);
         queue_signal(queue, fence, 4); /* by the other mapping */
@@ -265,7 +266,7 @@ FIXTURE_TEST(values_share_pages_a_stride_apart)
 FIXTURE_TEST(three_thousand_fences_have_a_word_each)
 {
     enum { FENCES = TIMES(3000) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence *fences = malloc(FENCES * sizeof(*fences));
     for (uint64_t i = 0; i < FENCES; i++) {
         const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = i};
@@ -299,7 +300,7 @@ static void wait_for_value(void *argument)
 
 FIXTURE_TEST(the_gpu_sees_what_is_monitored)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_fence(f, 0);
     BfEvent event = make_event(f), gone = make_event(f);
     const BfNativeFenceMapping m = mapping_of(fence);
@@ -335,7 +336,8 @@ FIXTURE_TEST(the_gpu_sees_what_is_monitored)
 
 FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
 {
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_with(f, BF_NATIVE_FENCE_TYPE_INTRA_GPU, 0, 4);
     BfFence plain = make_fence(f, 0), done = make_fence(f, 0);
     BfEvent event = make_event(f);
@@ -348,7 +350,7 @@ FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
     assert_bad_input(bfSignalFence(fence, 5));
     assert_bad_input(bfWaitFences(1, &fence, values, BF_FENCE_WAIT_ALL, 0));
     assert_bad_input(bfWaitFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, 0));
-    assert_bad_input(bfSetEventOnFence(fence, 1, event));
+    assert_bad_input(bfSetEventOnFenceCompletion(fence, 1, event));
     assert_bad_input(bfUpdateFenceValues(2, both, values, 0));
     assert_value(plain, 0);
     /* Queues alone. */
@@ -364,18 +366,19 @@ FIXTURE_TEST(a_fence_of_the_gpus_own_is_no_business_of_the_cpus)
     assert_int_equal(read_word(f, 9), 88);
     assert_int_equal(gpu_reads(f, b, m.currentValueBuffer, m.currentValueOffset), BIG);
     /* Whose signals the CPU writes can't write there. */
-    const BfQueueCreateInfo software = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
-                                        .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
-    BfQueue queue;
-    assert_success(bfCreateQueue(f->bf, &software, &queue));
+    const BfCommandQueueCreateInfo software = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                               .type = BF_COMMAND_LIST_TYPE_DIRECT,
+                                               .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(f->bf, &software, &queue));
     assert_bad_input(bfQueueSignal(queue, fence, 9));
     assert_success(bfQueueWait(queue, fence, BIG));
-    bfDestroyQueue(queue);
+    bfDestroyCommandQueue(queue);
 }
 
 FIXTURE_TEST(flags_forbid_signals_and_waits)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence mute = make_native_with(f, 0, BF_SYNC_OBJECT_NO_SIGNAL_BIT, 3);
     BfFence deaf = make_native_with(f, 0, BF_SYNC_OBJECT_NO_WAIT_BIT, 3);
     BfEvent event = make_event(f);
@@ -387,7 +390,7 @@ FIXTURE_TEST(flags_forbid_signals_and_waits)
     assert_success(bfWaitFences(1, &mute, &three, BF_FENCE_WAIT_ALL, 0));
     assert_bad_input(bfQueueWait(queue, deaf, 3));
     assert_bad_input(bfWaitFences(1, &deaf, &three, BF_FENCE_WAIT_ALL, 0));
-    assert_bad_input(bfSetEventOnFence(deaf, 3, event));
+    assert_bad_input(bfSetEventOnFenceCompletion(deaf, 3, event));
     queue_signal(queue, deaf, 4);
     await_idle(queue);
     assert_int_equal(load(word_of(deaf)), 4);
@@ -440,11 +443,11 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
     BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO)};
     BfFence fence;
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     assert_success(bfGetNativeFenceCaps(f.bf, &caps));
     assert_false(caps.supported);
     assert_int_equal(bfCreateNativeFence(f.bf, &info, &fence), VK_ERROR_FEATURE_NOT_PRESENT);
-    assert_int_equal(bfGetQueueProgressFence(queue, &fence), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(bfGetCommandQueueProgressFence(queue, &fence), VK_ERROR_FEATURE_NOT_PRESENT);
     drop_queue(&f, queue);
     bfDetachDevice(f.bf);
 
@@ -503,8 +506,9 @@ FIXTURE_TEST(a_batch_sets_all_or_nothing)
 /* Signals on their way, and signals that a queue still holds: neither changes value or word. */
 FIXTURE_TEST(always_signaled_means_always)
 {
-    BfQueue busy = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
-    BfQueue waits = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue busy = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   held = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
+    BfCommandQueue waits = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0), done = make_fence(f, 0);
     BfEvent event = make_event(f);
     const volatile uint64_t *word = word_of(fence);
@@ -548,11 +552,11 @@ TEST(a_progress_fence_counts_finished_executions)
     struct fixture f;
     fixture_open(&f, &options);
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(&f, queue_types[t]);
+        BfCommandQueue queue = make_queue(&f, queue_types[t]);
         BfFence progress, again;
         execute(queue, write_word(&f, queue, 0, 1)); /* before it is there: uncounted */
-        assert_success(bfGetQueueProgressFence(queue, &progress));
-        assert_success(bfGetQueueProgressFence(queue, &again));
+        assert_success(bfGetCommandQueueProgressFence(queue, &progress));
+        assert_success(bfGetCommandQueueProgressFence(queue, &again));
         assert_ptr_equal(progress, again);
         const volatile uint64_t *word = word_of(progress);
         for (uint32_t i = 1; i < 20; i++) {
@@ -573,7 +577,7 @@ TEST(a_progress_fence_counts_finished_executions)
 enum { THREADS = 4, EXECUTIONS = TIMES(200) };
 
 struct executor {
-    BfQueue queue;
+    BfCommandQueue queue;
     VkCommandBuffer commands[EXECUTIONS];
     uint32_t failures;
 };
@@ -587,9 +591,9 @@ static void execute_all(void *argument)
 
 FIXTURE_TEST(several_threads_make_progress_on_one_queue)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence progress, gate = make_fence(f, 0);
-    assert_success(bfGetQueueProgressFence(queue, &progress));
+    assert_success(bfGetCommandQueueProgressFence(queue, &progress));
     static struct executor executors[THREADS];
     struct thread threads[THREADS];
     for (int t = 0; t < THREADS; t++) {
@@ -613,13 +617,13 @@ FIXTURE_TEST(several_threads_make_progress_on_one_queue)
 
 FIXTURE_TEST(a_queue_goes_with_its_progress_fence_and_work_in_flight)
 {
-    BfQueue other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence done = make_fence(f, 0), gate = make_fence(f, 0);
     for (uint64_t i = 1; i <= 20; i++) {
-        BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfFence progress;
         BfEvent event = make_event(f);
-        assert_success(bfGetQueueProgressFence(queue, &progress));
+        assert_success(bfGetCommandQueueProgressFence(queue, &progress));
         set_event_on(progress, 50, event);
         if (i % 2)
             queue_wait(queue, gate, i);

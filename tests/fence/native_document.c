@@ -31,7 +31,7 @@ static void await_word(BfFence fence, uint64_t value)
 }
 
 /* As the GPU sees it. */
-static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
+static uint64_t monitored_of(struct fixture *f, BfCommandQueue queue, BfFence fence)
 {
     const BfNativeFenceMapping m = mapping_of(fence);
     VkCommandBuffer commands = commands_begin(f, queue);
@@ -43,7 +43,7 @@ static uint64_t monitored_of(struct fixture *f, BfQueue queue, BfFence fence)
     return (uint64_t)read_word(f, 17) << 32 | read_word(f, 16);
 }
 
-static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t entries)
+static BfFenceLogReader make_reader(struct fixture *f, BfCommandQueue queue, uint32_t entries)
 {
     BfFenceLogReader reader;
     const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
@@ -58,7 +58,7 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, uint32_t e
  * one's value is what is monitored. */
 FIXTURE_TEST(the_example_of_41_and_42)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_flagged(f, 0, 40);
     BfEvent on_42 = make_event(f), on_43 = make_event(f);
     set_event_on(fence, 43, on_43);
@@ -84,7 +84,8 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
 {
     if (!fixture_is_icd())
         return;
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     const BfSyncObjectFlags flags[] = {0, BF_SYNC_OBJECT_SHARED_BIT,
                                        BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
     for (uint32_t i = 0; i < 3; i++) {
@@ -128,8 +129,8 @@ FIXTURE_TEST(values_of_shared_fences_have_pages_of_their_own)
 
 /* -------------------------------------------------------------------------------- Interrupts -- */
 
-static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences, BfQueue queue,
-                       BfFenceNotifyFlags flags)
+static VkResult notify(struct fixture *f, uint32_t count, const BfFence *fences,
+                       BfCommandQueue queue, BfFenceNotifyFlags flags)
 {
     const BfFenceNotification notification = {
         BF_TYPE(FENCE_NOTIFICATION), .signaledFenceCount = count, .pSignaledFences = fences,
@@ -142,7 +143,7 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
     struct fixture f, other;
     fixture_open(&f, NULL);
     fixture_open(&other, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_flagged(&f, 0, 0), foreign = make_flagged(&other, 0, 0);
     BfFence gone = make_flagged(&f, 0, 0);
     drop_fence(&f, gone);
@@ -152,7 +153,7 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
     assert_bad_input(notify(&f, 2, mixed, NULL, 0));
     assert_bad_input(notify(&f, 1, &fence, queue, 0));
     assert_bad_input(notify(&f, 0, NULL, NULL, 2));
-    assert_bad_input(notify(&f, 0, NULL, make_queue(&other, BF_QUEUE_TYPE_DIRECT), 0));
+    assert_bad_input(notify(&f, 0, NULL, make_queue(&other, BF_COMMAND_LIST_TYPE_DIRECT), 0));
     assert_bad_input(bfNotifyFencesSignaled(f.bf, &chained));
     assert_bad_input(bfNotifyFencesSignaled(f.bf, NULL));
     assert_success(notify(&f, 1, &fence, NULL, 0));
@@ -171,7 +172,7 @@ TEST(a_queue_stands_for_what_its_log_names_and_no_more)
         fixture_close(&f);
         return;
     }
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence written = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0);
     BfFence native = make_flagged(&f, 0, 0);
     BfEvent on_written = make_event(&f), on_native = make_event(&f);
@@ -199,7 +200,7 @@ FIXTURE_TEST(four_signals_and_one_interrupt)
 {
     if (!fixture_is_icd())
         return;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFenceLogReader reader = make_reader(f, queue, 0);
     static const BfFenceNotifyFlags flags[] = {
         0, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT};
@@ -241,7 +242,7 @@ TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all)
         return;
     struct fixture f;
     fixture_open(&f, &writable);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence logged = make_flagged(&f, 0, 0);
     BfFence written = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0);
     _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(written).pCurrentValue;
@@ -275,7 +276,7 @@ TEST(a_notification_alone_makes_waiters_look_again)
         return;
     struct fixture f;
     fixture_open(&f, &writable);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0),
             done = make_fence(&f, 0);
     BfEvent event = make_event(&f);
@@ -299,8 +300,8 @@ TEST(a_notification_alone_makes_waiters_look_again)
 FIXTURE_TEST(a_command_buffer_of_the_programs_is_a_signal)
 {
     for (uint32_t t = 0; t < 3; t++) {
-        BfQueue signals = make_queue(f, queue_types[t]),
-                waits = make_queue(f, queue_types[(t + 1) % 3]);
+        BfCommandQueue signals = make_queue(f, queue_types[t]),
+                       waits = make_queue(f, queue_types[(t + 1) % 3]);
         BfFence fence = make_flagged(f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0),
                 done = make_fence(f, 0);
         BfEvent event = make_event(f);
@@ -339,7 +340,7 @@ FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
     peer_do(&b, PEER_WORK_SIGNAL, 0, 8);
     await_word(local, 8); /* with no call of this process's */
     assert_value(local, 8);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     peer_arm(&b, 0, 9);
     queue_signal(queue, local, 9);
     peer_await(&b, 0);
@@ -359,7 +360,7 @@ FIXTURE_TEST(a_global_fence_outlives_the_local_one_of_its_maker)
 FIXTURE_TEST(a_local_fence_that_is_always_signaled_stays_so)
 {
     BfFence one = make_flagged(f, BF_SYNC_OBJECT_SHARED_BIT, 1), other = open_again(f, one);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfEvent event = make_event(f);
     assert_success(bfUpdateFenceValues(1, &one, NULL, BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT));
     assert_value(one, UINT64_MAX);
@@ -430,7 +431,7 @@ TEST(the_log_of_a_traced_queue_is_larger)
             setenv("VK_BELFRY_MULTI_ENGINE_TRACE", path, 1);
         fixture_open(&f, NULL);
         unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
-        BfFenceLogReader reader = make_reader(&f, make_queue(&f, BF_QUEUE_TYPE_DIRECT), 0);
+        BfFenceLogReader reader = make_reader(&f, make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT), 0);
         assert_int_equal(entries_of(reader) > BF_FENCE_LOG_DEFAULT_ENTRIES, traced);
         bfDestroyFenceLogReader(reader);
         const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),

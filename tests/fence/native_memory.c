@@ -26,7 +26,7 @@ static uint64_t value_in_memory(BfFence fence)
 }
 
 /* What is there by now, in all; the last entry may need a batch, which is only now submitted. */
-static uint64_t read_or_lost(BfFenceLogReader reader, BfQueue queue)
+static uint64_t read_or_lost(BfFenceLogReader reader, BfCommandQueue queue)
 {
     uint64_t all = 0;
     for (int i = 0; i < 2; i++) {
@@ -50,7 +50,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
     enum { STEPS = 4 };
     struct fixture f;
     fixture_open(&f, &options);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence gate = make_fence(&f, 0), there, back, local, progress;
     VkCommandBuffer to[STEPS], fro[STEPS];
     for (uint32_t i = 0; i < STEPS; i++) {
@@ -69,7 +70,7 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
     RETRY(bfCreateNativeFence(f.bf, &info, &there));
     RETRY(bfCreateNativeFence(f.bf, &info, &back));
     RETRY(bfCreateNativeFence(f.bf, &own, &local));
-    RETRY(bfGetQueueProgressFence(a, &progress));
+    RETRY(bfGetCommandQueueProgressFence(a, &progress));
     RETRY(bfQueueSignal(a, there, 1));
     RETRY(bfCreateFenceLogReader(f.bf, &of_waits, &waits));
     RETRY(bfCreateFenceLogReader(f.bf, &of_signals, &signals));

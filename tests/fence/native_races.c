@@ -15,12 +15,12 @@ static void await_word(const volatile uint64_t *word, uint64_t value)
         sched_yield();
 }
 
-static BfQueue make_software_queue(struct fixture *f, BfQueueType type)
+static BfCommandQueue make_software_queue(struct fixture *f, BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type,
-                                    .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
-    BfQueue queue;
-    assert_success(bfCreateQueue(f->bf, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type,
+                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
     assert_true(f->queue_count < FIXTURE_OBJECTS);
     return f->made_queues[f->queue_count++] = queue;
 }
@@ -58,11 +58,12 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
         return; /* the layer's families aren't the driver's */
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue first = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            second = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue first = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   second = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_fence(&f, 0);
     const volatile uint64_t *word = word_of(fence);
-    uint32_t one = bfGetQueueFamilyIndex(first), other = bfGetQueueFamilyIndex(second);
+    uint32_t one = bfGetCommandQueueFamilyIndex(first),
+             other = bfGetCommandQueueFamilyIndex(second);
     if (one == other) { /* one engine: no race */
         fixture_close(&f);
         return;
@@ -100,7 +101,8 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
 
 FIXTURE_TEST(races_leave_word_and_value_alike)
 {
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_fence(f, 0);
     const volatile uint64_t *word = word_of(fence);
     for (uint64_t i = 0; i < TIMES(500); i++) {
@@ -111,7 +113,7 @@ FIXTURE_TEST(races_leave_word_and_value_alike)
             cpu_signal(fence, 2);
         await_idle(a);
         await_idle(b);
-        assert_int_equal(bfGetFenceValue(fence), load(word));
+        assert_int_equal(bfGetFenceCompletedValue(fence), load(word));
     }
 }
 
@@ -119,7 +121,8 @@ FIXTURE_TEST(races_leave_word_and_value_alike)
  * look. */
 FIXTURE_TEST(signals_in_order_wake_nobody)
 {
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
     const volatile uint64_t *word = word_of(fence);
     queue_wait(a, gate, 1);
@@ -131,7 +134,7 @@ FIXTURE_TEST(signals_in_order_wake_nobody)
     queue_wait(a, fence, 30);
     queue_signal(a, fence, 25);
     await_word(word, 25);
-    while (bfGetFenceValue(fence) != 25) /* it may lag behind the word */
+    while (bfGetFenceCompletedValue(fence) != 25) /* it may lag behind the word */
         sched_yield();
     assert_int_equal(counters_of(f).sleeperWakeups, 0);
 }
@@ -142,8 +145,8 @@ TEST(software_queues_store_by_the_cpu)
     const struct fixture_options options = {.environment = "HOST_MEMORY=0", .family = UINT32_MAX};
     struct fixture f;
     fixture_open(&f, &options);
-    BfQueue queue = make_software_queue(&f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue hard = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_software_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfCommandQueue hard = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_native_fence(&f, 0), progress;
     const volatile uint64_t *word = word_of(fence);
     queue_signal(queue, fence, 7); /* idle: at once */
@@ -162,7 +165,7 @@ TEST(software_queues_store_by_the_cpu)
         queue_signal(hard, fence, 2 * i + 1);
         await_idle(queue);
         await_idle(hard);
-        assert_int_equal(bfGetFenceValue(fence), load(word));
+        assert_int_equal(bfGetFenceCompletedValue(fence), load(word));
     }
     /* What the CPU stores of many signals under way is there when each applies. */
     VkEvent stall = stall_begin(&f, queue);
@@ -171,7 +174,7 @@ TEST(software_queues_store_by_the_cpu)
     assert_true(load(word) != 4);
     stall_end(&f, stall);
     await_word(word, 4);
-    assert_success(bfGetQueueProgressFence(queue, &progress));
+    assert_success(bfGetCommandQueueProgressFence(queue, &progress));
     execute(queue, write_word(&f, queue, 1, 1));
     await_fence(progress, 1);
     fixture_close(&f);
@@ -182,7 +185,7 @@ FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 {
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 2,
                                           .flags = BF_SYNC_OBJECT_SHARED_BIT};
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence one, other;
     int fd;
     assert_success(bfCreateNativeFence(f->bf, &info, &one));
@@ -210,7 +213,7 @@ FIXTURE_TEST(always_signaled_stays_so_whatever_others_signal)
 enum { FENCES = 6, QUEUES = 5, THREADS = 4 };
 
 struct chaos {
-    BfQueue queues[QUEUES];
+    BfCommandQueue queues[QUEUES];
     BfFence fences[FENCES];
     struct start_line *line;
     uint32_t seed, steps;
@@ -230,7 +233,7 @@ static void make_chaos(void *argument)
     start_line_cross(c->line, THREADS);
     for (uint32_t i = 0; i < c->steps; i++) {
         BfFence fence = c->fences[next(&c->seed) % FENCES];
-        BfQueue queue = c->queues[next(&c->seed) % QUEUES];
+        BfCommandQueue queue = c->queues[next(&c->seed) % QUEUES];
         uint64_t value = next(&c->seed) % 100;
         const BfFence two[] = {fence, c->fences[next(&c->seed) % FENCES]};
         const uint64_t values[] = {value, value + 1};
@@ -246,7 +249,7 @@ static void make_chaos(void *argument)
             result = bfQueueWait(queue, c->fences[0], value / 20);
             break;
         case 3:
-            bfGetFenceValue(fence);
+            bfGetFenceCompletedValue(fence);
             break;
         default:
             result = bfQueueSignal(queue, fence, value);
@@ -263,7 +266,7 @@ TEST(random_signals_leave_word_and_value_alike)
         struct start_line line = {0};
         struct chaos chaos[THREADS];
         struct thread threads[THREADS];
-        BfQueue queues[QUEUES];
+        BfCommandQueue queues[QUEUES];
         BfFence fences[FENCES];
         for (int i = 0; i < QUEUES; i++)
             queues[i] = i == 4 ? make_software_queue(&f, queue_types[0])
@@ -285,7 +288,7 @@ TEST(random_signals_leave_word_and_value_alike)
         for (int i = 0; i < QUEUES; i++)
             await_idle(queues[i]);
         for (int i = 0; i < FENCES; i++) {
-            uint64_t value = bfGetFenceValue(fences[i]);
+            uint64_t value = bfGetFenceCompletedValue(fences[i]);
             if (load(word_of(fences[i])) != value)
                 fail_msg("round %u, fence %d: word %llu, value %llu", round, i,
                          (unsigned long long)load(word_of(fences[i])), (unsigned long long)value);
@@ -300,12 +303,13 @@ FIXTURE_TEST(a_lost_device_is_seen_in_memory)
 {
     if (!fixture_is_icd())
         return;
-    BfQueue runs = make_queue(f, BF_QUEUE_TYPE_DIRECT), held = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue runs = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   held = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_native_fence(f, 4), gate = make_fence(f, 0), spared, progress;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .initialValue = 4,
                                           .flags = BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT};
     assert_success(bfCreateNativeFence(f->bf, &info, &spared));
-    assert_success(bfGetQueueProgressFence(runs, &progress));
+    assert_success(bfGetCommandQueueProgressFence(runs, &progress));
     const volatile uint64_t *word = word_of(fence), *other = word_of(spared);
     BfEvent told = make_event(f), untold = make_event(f);
     set_event_on(fence, 9, told);

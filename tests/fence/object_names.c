@@ -45,12 +45,13 @@ TEST(a_trace_shows_the_names)
     struct fixture f;
     fixture_open(&f, NULL);
     unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COPY), other = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY),
+                   other = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_fence(&f, 0), plain = make_fence(&f, 0);
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_DEVICE, f.bf, "the only one"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, queue, "uploads"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, other, "mistaken"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, other, NULL));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, queue, "uploads"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, other, "mistaken"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, other, NULL));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "frame done"));
     queue_signal(queue, fence, 1);
     queue_wait(other, fence, 1);
@@ -82,7 +83,7 @@ FIXTURE_TEST(messages_show_the_names)
                                            .pNext = BF_SYNC_OBJECT(BF_SYNC_OBJECT_NO_SIGNAL_BIT)};
     BfFence fence;
     assert_success(bfCreateFence(f->bf, &unsignalled, &fence));
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfEvent event = make_event(f);
 
     assert_int_equal(bfSignalFence(fence, 1), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -96,10 +97,10 @@ FIXTURE_TEST(messages_show_the_names)
     assert_int_equal(bfSignalFence(fence, 1), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_non_null(find_message("bfSignalFence: the fence may not"));
 
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, queue, "uploads"));
-    assert_int_equal(bfSetQueuePriority(queue, BF_QUEUE_PRIORITY_HIGH),
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, queue, "uploads"));
+    assert_int_equal(bfSetCommandQueuePriority(queue, BF_COMMAND_QUEUE_PRIORITY_HIGH),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    assert_non_null(find_message("bfSetQueuePriority: the queue 'uploads' was"));
+    assert_non_null(find_message("bfSetCommandQueuePriority: the queue 'uploads' was"));
 
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_EVENT, event, "bell"));
     const BfEvent twice[] = {event, event};
@@ -156,10 +157,14 @@ FIXTURE_TEST(bad_input)
         BfObjectType type;
         const void *object;
     } bad[] = {
-        {(BfObjectType)0, fence},       {(BfObjectType)6, fence},
-        {BF_OBJECT_TYPE_QUEUE, fence},  {BF_OBJECT_TYPE_EVENT, fence},
-        {BF_OBJECT_TYPE_DEVICE, fence}, {BF_OBJECT_TYPE_FENCE_LOG_READER, fence},
-        {BF_OBJECT_TYPE_FENCE, NULL},   {BF_OBJECT_TYPE_DEVICE, NULL},
+        {(BfObjectType)0, fence},
+        {(BfObjectType)6, fence},
+        {BF_OBJECT_TYPE_COMMAND_QUEUE, fence},
+        {BF_OBJECT_TYPE_EVENT, fence},
+        {BF_OBJECT_TYPE_DEVICE, fence},
+        {BF_OBJECT_TYPE_FENCE_LOG_READER, fence},
+        {BF_OBJECT_TYPE_FENCE, NULL},
+        {BF_OBJECT_TYPE_DEVICE, NULL},
         {BF_OBJECT_TYPE_FENCE, f->bf},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

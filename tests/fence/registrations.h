@@ -10,7 +10,7 @@
 struct signaller {
     void (*signal)(struct signaller *s, BfFence fence, uint64_t value);
     struct fixture *f;
-    BfQueue queue; /* NULL: the CPU */
+    BfCommandQueue queue; /* NULL: the CPU */
 };
 
 void registration_is_set_once(struct signaller *s);                 /* 6 */

@@ -14,17 +14,17 @@ enum pending {
 struct scene {
     struct fixture f;
     enum pending how;
-    BfQueue first, second;
+    BfCommandQueue first, second;
     BfFence fence, gate, later;
     BfEvent event; /* when 'later' reaches 1 */
     VkEvent stall;
 };
 
-static void scene_open(struct scene *s, enum pending how, BfQueueType second)
+static void scene_open(struct scene *s, enum pending how, BfCommandListType second)
 {
     fixture_open(&s->f, NULL);
     s->how = how;
-    s->first = make_queue(&s->f, BF_QUEUE_TYPE_DIRECT);
+    s->first = make_queue(&s->f, BF_COMMAND_LIST_TYPE_DIRECT);
     s->second = make_queue(&s->f, second);
     s->fence = make_fence(&s->f, 0);
     s->gate = make_fence(&s->f, 0);
@@ -55,7 +55,7 @@ TEST(behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending)
 {
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct scene s;
-        scene_open(&s, how, BF_QUEUE_TYPE_COMPUTE);
+        scene_open(&s, how, BF_COMMAND_LIST_TYPE_COMPUTE);
         static const uint64_t values[] = {0, 3, BIG, 9, 10, 0};
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
             cpu_signal(s.fence, values[i]);
@@ -71,8 +71,8 @@ TEST(behaviour_41_cpu_signal_reads_at_once_with_a_queue_signal_pending)
 
 TEST(behaviour_42_a_wait_after_the_rewind_is_satisfied_by_the_pending_signal_alone)
 {
-    static const BfQueueType seconds[] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                          BF_QUEUE_TYPE_COPY};
+    static const BfCommandListType seconds[] = {
+        BF_COMMAND_LIST_TYPE_DIRECT, BF_COMMAND_LIST_TYPE_COMPUTE, BF_COMMAND_LIST_TYPE_COPY};
     for (enum pending how = HELD; how <= RUNNING; how++) {
         for (size_t i = 0; i < 3; i++) {
             struct scene s;
@@ -96,7 +96,7 @@ TEST(behaviour_43_the_pending_signal_still_lands_after_the_rewind)
 {
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct scene s;
-        scene_open(&s, how, BF_QUEUE_TYPE_COMPUTE);
+        scene_open(&s, how, BF_COMMAND_LIST_TYPE_COMPUTE);
         cpu_signal(s.fence, 0);
         queue_wait(s.second, s.fence, 9);
         queue_signal(s.second, s.later, 1);
@@ -115,7 +115,7 @@ TEST(behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending)
     for (enum pending how = HELD; how <= RUNNING; how++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfFence fence = make_fence(&f, 0), gate = make_fence(&f, 0);
         BfEvent event = make_event(&f);
         for (uint32_t round = 1; round <= 8; round++) {
@@ -148,7 +148,8 @@ TEST(behaviour_44_a_blocking_wait_ends_when_9_is_reached_with_10_pending)
  * sees first decides nothing. */
 FIXTURE_TEST(behaviour_43_updates_of_several_queues_land_in_the_order_of_their_waits)
 {
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_fence(f, 0), between = make_fence(f, 0);
     for (uint64_t round = 1; round <= (uint64_t)TIMES(320); round++) {
         execute(one, write_word(f, one, 0, 1));
@@ -189,8 +190,8 @@ static void hammered_ping_pong(uint32_t work_every)
     enum { STEPS = TIMES(4096) };
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue queues[2] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                         make_queue(&f, BF_QUEUE_TYPE_COMPUTE)};
+    BfCommandQueue queues[2] = {make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE)};
     BfFence done = make_fence(&f, 0);
     struct hammer h = {.fence = make_fence(&f, 0), .result = VK_SUCCESS};
     struct thread thread;
@@ -231,8 +232,8 @@ TEST(behaviour_45_ping_pong_of_work_under_a_hammer_of_rewinds_ends)
  * while it still has its last value is satisfied by that one (47), and orders nothing. */
 FIXTURE_TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
 {
-    BfQueue waits = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            signals = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue waits = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   signals = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_fence(f, 0), side = make_fence(f, 0), rounds = make_fence(f, 0);
     for (uint32_t round = 0; round < TIMES(16384); round++) {
         bool work = round % 32 == 0 && round / 32 < FIXTURE_WORDS - 1;
@@ -265,7 +266,7 @@ FIXTURE_TEST(behaviour_46_chains_of_waits_before_signals_end_round_after_round)
  * which has been 8 for an instant, when the queue stood at the other, and is 0 again. */
 struct tickets {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence, other, progress;
 };
 
@@ -278,8 +279,8 @@ enum signaller_kind {
 static void tickets_open(struct tickets *t, enum signaller_kind by, bool by_queue_back)
 {
     fixture_open(&t->f, NULL);
-    t->queue = make_queue(&t->f, BF_QUEUE_TYPE_COMPUTE);
-    BfQueue second = make_queue(&t->f, BF_QUEUE_TYPE_DIRECT);
+    t->queue = make_queue(&t->f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    BfCommandQueue second = make_queue(&t->f, BF_COMMAND_LIST_TYPE_DIRECT);
     t->fence = make_fence(&t->f, 0);
     t->other = make_fence(&t->f, 0);
     t->progress = make_fence(&t->f, 0);
@@ -373,7 +374,7 @@ TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0)
 struct racer {
     struct start_line *line;
     BfFence fence;
-    BfQueue queue; /* NULL: by the CPU */
+    BfCommandQueue queue; /* NULL: by the CPU */
     uint64_t value;
     uint32_t rounds;
     VkResult result;
@@ -398,7 +399,7 @@ static void run_race(bool high_by_queue, bool low_by_queue)
     enum { ROUNDS = TIMES(960) };
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue waits = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue waits = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
     BfEvent event = make_event(&f);
     struct start_line line = {0};
@@ -406,8 +407,8 @@ static void run_race(bool high_by_queue, bool low_by_queue)
         {.line = &line, .fence = fence, .value = 10, .rounds = ROUNDS, .result = VK_SUCCESS},
         {.line = &line, .fence = fence, .value = 1, .rounds = ROUNDS, .result = VK_SUCCESS},
     };
-    racers[0].queue = high_by_queue ? make_queue(&f, BF_QUEUE_TYPE_COMPUTE) : NULL;
-    racers[1].queue = low_by_queue ? make_queue(&f, BF_QUEUE_TYPE_COPY) : NULL;
+    racers[0].queue = high_by_queue ? make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE) : NULL;
+    racers[1].queue = low_by_queue ? make_queue(&f, BF_COMMAND_LIST_TYPE_COPY) : NULL;
     struct thread threads[2];
     for (int i = 0; i < 2; i++)
         thread_start(&threads[i], race, &racers[i]);
@@ -421,7 +422,7 @@ static void run_race(bool high_by_queue, bool low_by_queue)
         start_line_cross(&line, 3); /* they have signalled */
         await_event(event);
         await_fence(later, round);
-        uint64_t value = bfGetFenceValue(fence);
+        uint64_t value = bfGetFenceCompletedValue(fence);
         assert_true(value == 1 || value == 10);
         stayed += value == 10;
     }

@@ -15,7 +15,7 @@
 /* Behaviour 58. */
 FIXTURE_TEST(objects_of_one_fence_see_the_same_value)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence one = make_shared(f, 99, 0), two = open_again(f, one), three = open_again(f, two);
     assert_value(one, 99);
     assert_value(two, 99);
@@ -70,8 +70,8 @@ FIXTURE_TEST(creation_flags_are_told_back)
 
 FIXTURE_TEST(a_wait_on_one_object_is_satisfied_by_another)
 {
-    BfQueue signals = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            waits = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue signals = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   waits = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
     BfEvent event = make_event(f);
     for (uint64_t round = 0; round < 4; round++) {
@@ -115,7 +115,7 @@ FIXTURE_TEST(a_blocked_thread_is_released_by_another_object)
 /* Behaviours 39 and 47, on one thread: whatever the other object does between two looks here. */
 FIXTURE_TEST(a_value_that_has_gone_satisfies_the_waits_before_it_alone)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
     BfEvent before = make_event(f), above = make_event(f), later = make_event(f);
     for (uint64_t round = 1; round <= TIMES(1000); round++) {
@@ -142,7 +142,7 @@ FIXTURE_TEST(an_exported_semaphore_follows_what_others_set)
 {
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
     VkSemaphore semaphore = make_timeline(f, 0);
-    assert_success(bfExportFence(two, semaphore));
+    assert_success(bfExportFenceToSemaphore(two, semaphore));
     cpu_signal(one, 4);
     cpu_signal(one, 1);
     vulkan_wait(f->device, semaphore, 4);
@@ -159,8 +159,8 @@ TEST(a_fence_of_two_devices_orders_their_queues)
     struct fixture f, g;
     fixture_open(&f, NULL);
     fixture_open(&g, NULL);
-    BfQueue ping = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            pong = make_queue(&g, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue ping = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   pong = make_queue(&g, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence here = make_shared(&f, 0, 0);
     int fd = export_fence(here);
     BfFence there = open_fence(&g, fd);
@@ -190,7 +190,7 @@ TEST(a_fence_of_two_devices_orders_their_queues)
 
 struct race {
     BfFence fence, after;
-    BfQueue queue;
+    BfCommandQueue queue;
     uint64_t rounds;
     _Atomic uint64_t round, done;
     VkResult result;
@@ -227,7 +227,7 @@ TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
     int fd = export_fence(here);
     struct race r = {.fence = open_fence(&g, fd),
                      .after = make_fence(&g, 0),
-                     .queue = make_queue(&g, BF_QUEUE_TYPE_DIRECT),
+                     .queue = make_queue(&g, BF_COMMAND_LIST_TYPE_DIRECT),
                      .rounds = TIMES(20000)};
     struct thread thread;
     close(fd);
@@ -250,7 +250,7 @@ TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
 
 FIXTURE_TEST(by_default_waiters_end_with_their_own_object)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one), after = make_fence(f, 0);
     BfEvent of_one = make_event(f), of_two = make_event(f);
     set_event_on(one, 1, of_one);
@@ -269,7 +269,7 @@ FIXTURE_TEST(by_default_waiters_end_with_their_own_object)
 /* Behaviour 59. */
 FIXTURE_TEST(with_the_flag_cpu_waiters_end_with_the_last_object)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence one = make_shared(f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT),
             two = open_again(f, one), three = open_again(f, one), after = make_fence(f, 0);
     BfEvent of_one = make_event(f), of_two = make_event(f), early = make_event(f);
@@ -330,7 +330,7 @@ TEST(waiters_that_linger_end_with_their_device)
 
 FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one), gate = make_fence(f, 0);
     VkEvent stall = stall_begin(f, queue);
     queue_signal(queue, two, 4);
@@ -426,7 +426,8 @@ FIXTURE_TEST(many_objects_wait_and_the_slots_are_counted)
         uint64_t values[SLOTS];
         for (int k = 0; k < SLOTS; k++)
             values[k] = value;
-        assert_success(bfSetEventOnFences(SLOTS, all[i], values, BF_FENCE_WAIT_ALL, everyone));
+        assert_success(bfSetEventOnMultipleFenceCompletion(SLOTS, all[i], values, BF_FENCE_WAIT_ALL,
+                                                           everyone));
         cpu_signal(owners[i], value);
         await_event(everyone);
         await_event(event);

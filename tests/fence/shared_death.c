@@ -23,7 +23,7 @@ static void block(void *argument)
 }
 
 /* What is true of an object whose owner has ended, once that is known here. */
-static void assert_orphaned(struct fixture *f, BfQueue queue, BfFence fence, int fd)
+static void assert_orphaned(struct fixture *f, BfCommandQueue queue, BfFence fence, int fd)
 {
     const uint64_t values[2] = {1, UINT64_MAX};
     BfEvent event = make_event(f);
@@ -56,7 +56,7 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
 {
     struct peer owner;
     peer_start(&owner);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = peer_take(&owner, f, 3, 0), plain = make_fence(f, 0), after = make_fence(f, 0);
     BfEvent event = make_event(f), any = make_event(f), all = make_event(f);
     int fd = export_fence(fence);
@@ -70,8 +70,9 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
                   two = {.fences = {fence, plain}, .values = {9, 1}, .count = 2};
     struct thread threads[3];
     set_event_on(fence, 9, event);
-    assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
-    assert_success(bfSetEventOnFences(2, both, values, BF_FENCE_WAIT_ALL, all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(2, both, values, BF_FENCE_WAIT_ANY_BIT, any));
+    assert_success(bfSetEventOnMultipleFenceCompletion(2, both, values, BF_FENCE_WAIT_ALL, all));
     queue_wait(queue, fence, 9);
     queue_signal(queue, after, 1);
     thread_start(&threads[0], block, &one);
@@ -96,8 +97,8 @@ FIXTURE_TEST(the_owners_death_releases_whoever_waits)
     close(fd);
 }
 
-/* User-mode submission: entries of rings that wait are released, one that was read before the death, and
- * one that is read after it; one that would signal the fence ends its queue. */
+/* User-mode submission: entries of rings that wait are released, one that was read before the
+ * death, and one that is read after it; one that would signal the fence ends its queue. */
 FIXTURE_TEST(the_owners_death_releases_entries_of_rings)
 {
     struct peer owner;
@@ -105,9 +106,9 @@ FIXTURE_TEST(the_owners_death_releases_entries_of_rings)
     peer_start(&owner);
     BfFence fence = peer_take(&owner, f, 3, 0);
     BfEvent event = make_event(f);
-    user_mode_open(f, &before, BF_QUEUE_TYPE_DIRECT, 64);
-    user_mode_open(f, &after, BF_QUEUE_TYPE_DIRECT, 64);
-    user_mode_open(f, &signals, BF_QUEUE_TYPE_DIRECT, 64);
+    user_mode_open(f, &before, BF_COMMAND_LIST_TYPE_DIRECT, 64);
+    user_mode_open(f, &after, BF_COMMAND_LIST_TYPE_DIRECT, 64);
+    user_mode_open(f, &signals, BF_COMMAND_LIST_TYPE_DIRECT, 64);
     set_event_on(fence, 9, event);
     for (int i = 0; i < 2; i++) {
         struct user_mode *u = i ? &after : &before;
@@ -187,7 +188,7 @@ FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
 {
     enum { ROUNDS = TIMES(64) > 8 ? TIMES(64) : 8 };
     uint64_t random = 4711;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct peer owner;
@@ -208,7 +209,7 @@ FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
         for (uint64_t i = next_random(&random) % 5000; i > 0; i--) {
             /* It may be gone in the midst of this. */
             if (i % 16)
-                assert_true(bfGetFenceValue(fence) < 1000);
+                assert_true(bfGetFenceCompletedValue(fence) < 1000);
             else
                 cpu_signal(fence, i % 1000);
         }
@@ -268,7 +269,7 @@ FIXTURE_TEST(anothers_death_leaves_the_fence_and_its_slots)
 FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
 {
     enum { ROUNDS = 8, TURNS = TIMES(4096) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct peer peer;
@@ -286,7 +287,7 @@ FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
             const uint64_t value = i % 1000;
             BfFence more = NULL;
             cpu_signal(i % 2 ? fence : again, value);
-            bfGetFenceValue(again);
+            bfGetFenceCompletedValue(again);
             bfWaitFences(1, &again, &value, BF_FENCE_WAIT_ALL, 0);
             set_event_on(i % 3 ? fence : again, value, event);
             queue_signal(queue, i % 2 ? again : fence, value);

@@ -40,8 +40,8 @@ static uint32_t failures;
 FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
 {
     failures = 0;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfEvent event = make_event(f);
     const BfSyncObjectFlags flags = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = BF_FENCE_SHARED_BIT,
@@ -54,7 +54,7 @@ FIXTURE_TEST(shared_fences_survive_a_lack_of_memory)
     SHORT_OF_MEMORY(bfOpenFenceFd(f->bf, fd, *sharing(), &two));
     SHORT_OF_MEMORY(bfOpenFenceFd(f->bf, fd, *sharing(), &three_times));
     close(fd);
-    SHORT_OF_MEMORY(bfSetEventOnFence(two, 3, event));
+    SHORT_OF_MEMORY(bfSetEventOnFenceCompletion(two, 3, event));
     SHORT_OF_MEMORY(bfQueueWait(queue, three_times, 3));
     SHORT_OF_MEMORY(bfQueueSignal(queue, after, 1));
     SHORT_OF_MEMORY(bfSignalFence(one, 3));

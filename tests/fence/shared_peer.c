@@ -321,7 +321,7 @@ static void run_as_an_old_kernel(void)
 
 struct me {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fences[PEER_FENCES];
     uint32_t fence_count;
     BfEvent events[PEER_EVENTS];
@@ -442,7 +442,7 @@ static struct answer obey(struct me *me, struct order order, int fd)
         me->fences[order.fence] = NULL;
         break;
     case PEER_VALUE:
-        answer.value = bfGetFenceValue(fence);
+        answer.value = bfGetFenceCompletedValue(fence);
         break;
     case PEER_SIGNAL:
         answer.result = bfSignalFence(fence, order.value);
@@ -454,7 +454,7 @@ static struct answer obey(struct me *me, struct order order, int fd)
         answer.result = pass(me, fence, order.value);
         break;
     case PEER_PASSED:
-        answer.value = bfGetFenceValue(me->passed);
+        answer.value = bfGetFenceCompletedValue(me->passed);
         break;
     case PEER_AWAIT_PASSED:
         await_fence(me->passed, order.value);
@@ -466,7 +466,7 @@ static struct answer obey(struct me *me, struct order order, int fd)
         answer.result = bfWaitFences(1, &fence, &order.value, BF_FENCE_WAIT_ALL, UINT64_MAX);
         break;
     case PEER_SET_EVENT:
-        answer.result = bfSetEventOnFence(fence, order.value, event_of(me, order.event));
+        answer.result = bfSetEventOnFenceCompletion(fence, order.value, event_of(me, order.event));
         break;
     case PEER_TAKE_EVENT:
         answer.value = take_event(event_of(me, order.event));
@@ -512,7 +512,7 @@ static int peer_main(void)
     struct order order;
     int fd;
     fixture_open(&me.f, NULL);
-    me.queue = make_queue(&me.f, BF_QUEUE_TYPE_DIRECT);
+    me.queue = make_queue(&me.f, BF_COMMAND_LIST_TYPE_DIRECT);
     me.passed = make_fence(&me.f, 0);
     while (get(PEER_SOCKET, &order, sizeof(order), &fd) && order.op != PEER_QUIT) {
         struct answer answer = obey(&me, order, fd);

@@ -17,7 +17,7 @@ enum peer_op {
     PEER_OPEN,   /* the descriptor that was sent */
     PEER_EXPORT, /* its descriptor comes back */
     PEER_DESTROY,
-    PEER_VALUE,        /* bfGetFenceValue */
+    PEER_VALUE,        /* bfGetFenceCompletedValue */
     PEER_SIGNAL,       /* bfSignalFence */
     PEER_WORK_SIGNAL,  /* the queue works, and sets the value */
     PEER_QUEUE_WAIT,   /* the queue waits, and then sets its own fence to 1, 2, 3, ... */
@@ -25,7 +25,7 @@ enum peer_op {
     PEER_AWAIT_PASSED, /* blocks until it is there */
     PEER_IDLE,         /* bfQueueWaitIdle */
     PEER_WAIT,         /* bfWaitFences; it blocks */
-    PEER_SET_EVENT,    /* bfSetEventOnFence, event 'event' */
+    PEER_SET_EVENT,    /* bfSetEventOnFenceCompletion, event 'event' */
     PEER_TAKE_EVENT,   /* was it set? */
     PEER_AWAIT_EVENT,
     PEER_STALL, /* the queue stands; PEER_GO: goes on */

@@ -32,7 +32,7 @@ PEER_TEST(values_are_read_at_once_on_the_other_side)
  * GPU. */
 PEER_TEST(waits_are_satisfied_from_the_other_side)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     BfEvent event = make_event(f);
     peer_give(peer, fence);
@@ -87,7 +87,7 @@ PEER_TEST(a_gpu_signal_comes_without_a_call_of_the_program)
     assert_value(fence, 2);
     /* Somebody who only reads sees it too. */
     peer_do(peer, PEER_WORK_SIGNAL, 0, 1);
-    while (bfGetFenceValue(fence) != 1)
+    while (bfGetFenceCompletedValue(fence) != 1)
         sched_yield();
 }
 
@@ -107,7 +107,8 @@ static void thaw(struct peer *peer)
     assert_int_equal(kill(peer->pid, SIGCONT), 0);
 }
 
-static void signal_by(struct fixture *f, BfQueue queue, BfFence fence, uint64_t value, bool gpu)
+static void signal_by(struct fixture *f, BfCommandQueue queue, BfFence fence, uint64_t value,
+                      bool gpu)
 {
     if (!gpu) {
         cpu_signal(fence, value);
@@ -122,7 +123,7 @@ static void signal_by(struct fixture *f, BfQueue queue, BfFence fence, uint64_t 
 /* Behaviour 50: 47 for shared fences. The peer sleeps while its fence is set and rewound. */
 PEER_TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), gate = make_shared(f, 0, 0);
     peer_give(peer, fence);
     peer_give(peer, gate);
@@ -162,7 +163,7 @@ PEER_TEST(a_wait_keeps_what_was_set_and_rewound_before_its_process_looked)
 PEER_TEST(queues_of_two_processes_play_ping_pong_while_the_cpu_rewinds)
 {
     enum { STEPS = 512 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence ping = make_shared(f, 0, 0), pong = make_shared(f, 0, 0);
     peer_give(peer, ping);
     peer_give(peer, pong);

@@ -31,7 +31,7 @@ static uint64_t depth(struct fixture *f)
 
 TRUSTING_PEER_TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), mine = make_shared(f, 0, 0), theirs;
     peer_give(peer, mine);
     theirs = peer_take(peer, f, 0, 0);
@@ -56,7 +56,7 @@ TRUSTING_PEER_TEST(a_wait_for_a_signal_on_its_way_goes_to_the_driver)
 
 TRUSTING_PEER_TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     peer_give(peer, fence);
     queue_wait(queue, fence, 3);
@@ -80,7 +80,7 @@ TRUSTING_PEER_TEST(a_wait_goes_to_the_driver_when_the_signal_is_on_its_way)
 
 TRUSTING_PEER_TEST(the_peer_waits_natively_for_what_is_signalled_here)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence mine = make_shared(f, 0, 0);
     peer_give(peer, mine);
     BfFence theirs = peer_take(peer, f, 0, 0);
@@ -109,7 +109,7 @@ TRUSTING_PEER_TEST(the_peer_waits_natively_for_what_is_signalled_here)
 TRUSTING_PEER_TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
 {
     enum { MANY = 40 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     peer_give(peer, fence);
     peer_do(peer, PEER_STALL, 0, 0);
@@ -137,7 +137,7 @@ TRUSTING_PEER_TEST(each_of_many_waits_finds_a_signal_that_reaches_it)
 TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
 {
     enum { ROUNDS = TIMES(64) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     peer_give(peer, fence);
     for (uint64_t round = 1; round <= ROUNDS; round++) {
@@ -162,7 +162,8 @@ TRUSTING_TEST(a_chain_through_both_processes_is_handed_over_whole)
 {
     struct peer peer;
     peer_start(&peer);
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   two = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence there = make_shared(f, 0, 0), back = make_shared(f, 0, 0), after = make_fence(f, 0);
     peer_give(&peer, there);
     peer_give(&peer, back);
@@ -192,7 +193,7 @@ TRUSTING_TEST(a_chain_through_both_processes_is_handed_over_whole)
 TRUSTING_PEER_TEST(queues_play_ping_pong_with_no_cpu_in_between)
 {
     enum { STEPS = TIMES(256) > 40 ? TIMES(256) : 40 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence ping = make_shared(f, 0, 0), pong = make_shared(f, 0, 0), after = make_fence(f, 0);
     peer_give(peer, ping);
     peer_give(peer, pong);
@@ -225,7 +226,7 @@ TRUSTING_PEER_TEST(queues_play_ping_pong_with_no_cpu_in_between)
 /* Behaviours 39 and 42: only what is yet to come counts. */
 TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     peer_give(peer, fence);
     promise(peer, 0, 9);
@@ -254,7 +255,7 @@ TRUSTING_PEER_TEST(a_signal_that_has_been_applied_satisfies_no_later_wait)
 TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
 {
     enum { QUEUES = 5 };
-    BfQueue queues[QUEUES];
+    BfCommandQueue queues[QUEUES];
     VkEvent stalls[QUEUES];
     BfFence fence = make_shared(f, 0, 0);
     peer_give(peer, fence);
@@ -262,7 +263,7 @@ TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
     for (uint64_t turn = 0; turn < 2; turn++) {
         uint64_t base = turn * QUEUES;
         for (uint32_t i = 0; i < QUEUES; i++) {
-            queues[i] = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+            queues[i] = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
             stalls[i] = stall_begin(f, queues[i]);
             queue_signal(queues[i], fence, base + i + 1);
         }
@@ -282,7 +283,7 @@ TRUSTING_PEER_TEST(there_may_be_more_queues_than_peer_timelines)
 
 TRUSTING_PEER_TEST(objects_end_with_signals_and_waits_under_way)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0), again = open_again(f, fence);
     peer_give(peer, fence);
     /* The peer's signal comes though its object has gone; the wait's object goes as well. */
@@ -304,7 +305,7 @@ TRUSTING_PEER_TEST(objects_end_with_signals_and_waits_under_way)
 TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
 {
     enum { ROUNDS = 20 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0);
     uint32_t descriptors = 0, pages = 0;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
@@ -335,7 +336,8 @@ TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
 
 TRUSTING_TEST(who_does_not_trust_takes_nothing_of_the_drivers)
 {
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   two = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     *sharing() = 0;
     int plain = export_fence(fence), out = -1;
@@ -528,7 +530,8 @@ TRUSTING_TEST(peer_handles_that_are_none_are_refused)
 /* Of another device or driver: the plain fence in it is as good as any. */
 TRUSTING_TEST(a_peer_handle_of_another_driver_is_a_plain_fence)
 {
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   two = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
     int fd = export_fence(fence);
     const struct message good = read_message(fd);
@@ -563,7 +566,8 @@ TRUSTING_TEST(a_peer_handle_of_another_driver_is_a_plain_fence)
 /* They have the fence's wait and signal, and nothing of what carries them. */
 TRUSTING_TEST(logs_tell_of_the_fence_alone)
 {
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), two = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   two = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), again = open_again(f, fence), after = make_fence(f, 0);
     BfFenceLogReader signals, waits;
     BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = one,

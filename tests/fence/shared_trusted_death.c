@@ -8,7 +8,7 @@
 
 #define ORPHANED VK_ERROR_INVALID_EXTERNAL_HANDLE
 
-static void assert_orphaned(BfQueue queue, BfFence fence)
+static void assert_orphaned(BfCommandQueue queue, BfFence fence)
 {
     const uint64_t value = 5;
     assert_value(fence, UINT64_MAX);
@@ -25,7 +25,7 @@ static void death_with_a_signal_on_its_way(bool owner)
     open_trusting(&f);
     peer_start(&peer);
     peer_start(&third);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(&f, 0), fence, other;
     if (owner) {
         fence = peer_take(&peer, &f, 0, 0);
@@ -84,7 +84,7 @@ TEST(anothers_death_lets_the_gpu_go_and_is_told)
 TRUSTING_TEST(death_without_a_signal_on_its_way_leaves_the_fence)
 {
     struct peer peer;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0);
     for (uint64_t round = 0; round < 2; round++) {
         BfFence fence = make_shared(f, 0, 0), never = make_shared(f, 0, 0);
@@ -122,7 +122,7 @@ TRUSTING_TEST(a_value_that_was_reached_otherwise_orphans_nobody)
 {
     struct peer peer;
     peer_start(&peer);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0), again = open_again(f, fence);
     peer_give(&peer, fence);
     promise(&peer, 0, 5);
@@ -146,7 +146,7 @@ TRUSTING_TEST(the_peer_timelines_of_the_dead_are_spent)
 {
     enum { DEAD = 4 };
     struct peer peer;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0);
     int fd = export_fence(fence);
     for (uint64_t i = 1; i <= DEAD + 1; i++) {
@@ -179,7 +179,7 @@ TEST(the_loss_of_anothers_device_lets_the_gpu_go)
         struct peer peer;
         open_trusting(&f);
         peer_start(&peer);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfFence after = make_fence(&f, 0), fence;
         if (owner) {
             fence = peer_take(&peer, &f, 0, 0);
@@ -209,7 +209,7 @@ TEST(the_loss_of_anothers_device_lets_the_gpu_go)
 
 TRUSTING_PEER_TEST(the_loss_of_the_own_device_ends_all_waits)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence after = make_fence(f, 0), fence = make_shared(f, 0, 0),
             quiet = make_shared(f, 0, BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
     peer_give(peer, fence);
@@ -246,7 +246,7 @@ TRUSTING_TEST(a_peer_may_be_killed_at_any_moment)
 {
     enum { ROUNDS = TIMES(24) > 6 ? TIMES(24) : 6 };
     uint64_t random = 815;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     lines_begin();
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -263,7 +263,7 @@ TRUSTING_TEST(a_peer_may_be_killed_at_any_moment)
         }
         peer_kill(&peer);
         /* Whether it was orphaned or not, what is left can be satisfied, and the GPU goes on. */
-        while (bfGetFenceValue(after) < waits) {
+        while (bfGetFenceCompletedValue(after) < waits) {
             VkResult result = bfSignalFence(fence, 1000);
             assert_true(result == VK_SUCCESS || result == ORPHANED);
             sched_yield();

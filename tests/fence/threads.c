@@ -12,23 +12,23 @@ struct waiter {
 static void wait_by_event(void *argument)
 {
     struct waiter *w = argument;
-    w->result = bfSetEventOnFence(w->fence, w->value, w->event);
+    w->result = bfSetEventOnFenceCompletion(w->fence, w->value, w->event);
     if (w->result == VK_SUCCESS)
         w->result = bfWaitForEvents(1, &w->event, VK_FALSE, UINT64_MAX, NULL);
-    w->seen = bfGetFenceValue(w->fence);
+    w->seen = bfGetFenceCompletedValue(w->fence);
 }
 
 static void wait_without_event(void *argument)
 {
     struct waiter *w = argument;
     w->result = bfWaitFences(1, &w->fence, &w->value, BF_FENCE_WAIT_ALL, UINT64_MAX);
-    w->seen = bfGetFenceValue(w->fence);
+    w->seen = bfGetFenceCompletedValue(w->fence);
 }
 
 static void poll_value(void *argument)
 {
     struct waiter *w = argument;
-    while ((w->seen = bfGetFenceValue(w->fence)) < w->value)
+    while ((w->seen = bfGetFenceCompletedValue(w->fence)) < w->value)
         sched_yield();
     w->result = VK_SUCCESS;
 }
@@ -40,7 +40,7 @@ static void release(void (*wait)(void *argument), int type, bool stalled)
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
-    BfQueue queue = type < 0 ? NULL : make_queue(&f, (BfQueueType)type);
+    BfCommandQueue queue = type < 0 ? NULL : make_queue(&f, (BfCommandListType)type);
     for (uint64_t v = 1; v <= 20; v++) {
         struct waiter w = {
             .fence = fence, .event = make_event(&f), .value = v, .result = VK_RESULT_MAX_ENUM};
@@ -86,23 +86,23 @@ TEST(behaviour_29_polling_thread_sees_cpu_signal)
 
 TEST(behaviour_30_thread_on_its_event_is_released_by_queue_signal)
 {
-    release(wait_by_event, BF_QUEUE_TYPE_DIRECT, false);
-    release(wait_by_event, BF_QUEUE_TYPE_COMPUTE, true);
-    release(wait_by_event, BF_QUEUE_TYPE_COPY, false);
+    release(wait_by_event, BF_COMMAND_LIST_TYPE_DIRECT, false);
+    release(wait_by_event, BF_COMMAND_LIST_TYPE_COMPUTE, true);
+    release(wait_by_event, BF_COMMAND_LIST_TYPE_COPY, false);
 }
 
 TEST(behaviour_30_thread_in_a_fence_wait_is_released_by_queue_signal)
 {
-    release(wait_without_event, BF_QUEUE_TYPE_DIRECT, true);
-    release(wait_without_event, BF_QUEUE_TYPE_COMPUTE, false);
-    release(wait_without_event, BF_QUEUE_TYPE_COPY, false);
+    release(wait_without_event, BF_COMMAND_LIST_TYPE_DIRECT, true);
+    release(wait_without_event, BF_COMMAND_LIST_TYPE_COMPUTE, false);
+    release(wait_without_event, BF_COMMAND_LIST_TYPE_COPY, false);
 }
 
 TEST(behaviour_31_polling_thread_sees_queue_signal)
 {
-    release(poll_value, BF_QUEUE_TYPE_DIRECT, true);
-    release(poll_value, BF_QUEUE_TYPE_DIRECT, false);
-    release(poll_value, BF_QUEUE_TYPE_COPY, false);
+    release(poll_value, BF_COMMAND_LIST_TYPE_DIRECT, true);
+    release(poll_value, BF_COMMAND_LIST_TYPE_DIRECT, false);
+    release(poll_value, BF_COMMAND_LIST_TYPE_COPY, false);
 }
 
 /* Sixteen threads on values of one fence, which a queue and the CPU reach by turns. */
@@ -110,7 +110,7 @@ FIXTURE_TEST(behaviour_30_threads_are_released_each_at_its_value)
 {
     enum { THREADS = 16 };
     BfFence fence = make_fence(f, 0);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     struct waiter waiters[THREADS];
     struct thread threads[THREADS];
     for (uint64_t i = 0; i < THREADS; i++) {

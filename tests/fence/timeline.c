@@ -147,8 +147,8 @@ static void submit_nothing(struct fixture *f)
 /* Two queues, one of which waits for the other, and the CPU. */
 static void work(struct fixture *f)
 {
-    BfQueue first = make_queue(f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue second = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue first = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfCommandQueue second = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_fence(f, 0);
     queue_wait(second, fence, LAST);
     execute(second, copy_word(f, second, 0, 1));
@@ -215,7 +215,7 @@ TEST(queues_copy_no_timestamps_for_a_timeline)
     struct fixture f;
     place_make();
     open_traced(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence gate = make_fence(&f, 0), fence = make_native_fence(&f, 0);
     BfFenceLogReader reader = NULL;
     for (uint64_t i = 1; i <= 3; i++) {
@@ -258,7 +258,8 @@ TEST(belfrys_own_work_stands_apart)
     place_make();
     open_traced(&f, &options);
     uint64_t ticks, ns;
-    VkResult result = bfGetQueueClockCalibration(make_queue(&f, BF_QUEUE_TYPE_DIRECT), &ticks, &ns);
+    VkResult result =
+        bfGetCommandQueueClockCalibration(make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT), &ticks, &ns);
     /* The layer enables calibration where the driver has it: then nothing is submitted for it. */
     uint32_t most = result == VK_SUCCESS, least = f.layered ? 0 : most;
     fixture_close(&f);
@@ -280,7 +281,7 @@ TEST(waits_that_end_with_their_fence)
     struct fixture f;
     place_make();
     open_traced(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence signalled = make_fence(&f, 0), destroyed = make_fence(&f, 0);
     queue_wait(queue, signalled, 1);
     queue_wait(queue, destroyed, 2);

@@ -32,7 +32,7 @@ static const char *const orders[] = {
 
 static struct device w;
 static BfDevice device;
-static BfQueue copy, direct;
+static BfCommandQueue copy, direct;
 static struct wrapper *wrapper; /* NULL: none above Belfry */
 static void *wrapper_library;
 static bool validated; /* from above, where the program's mistakes are seen */
@@ -50,11 +50,11 @@ static void find_wrapper(const char *layers)
         wrapper = dlsym(wrapper_library, "wrapper");
 }
 
-static BfQueue make_queue(BfQueueType type)
+static BfCommandQueue make_queue(BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
-    BfQueue queue;
-    assert_success(bfCreateQueue(device, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
     return queue;
 }
 
@@ -79,8 +79,8 @@ static bool open_world(const char *layers)
     find_wrapper(layers);
     validated = strncmp(layers, VALIDATION, strlen(VALIDATION)) == 0;
     assert_success(bfGetDevice(w.device, &device));
-    copy = make_queue(BF_QUEUE_TYPE_COPY);
-    direct = make_queue(BF_QUEUE_TYPE_DIRECT);
+    copy = make_queue(BF_COMMAND_LIST_TYPE_COPY);
+    direct = make_queue(BF_COMMAND_LIST_TYPE_DIRECT);
     return true;
 }
 
@@ -88,8 +88,8 @@ static void close_world(void)
 {
     assert_success(bfQueueWaitIdle(copy));
     assert_success(bfQueueWaitIdle(direct));
-    bfDestroyQueue(copy);
-    bfDestroyQueue(direct);
+    bfDestroyCommandQueue(copy);
+    bfDestroyCommandQueue(direct);
     world_close(&w); /* fails if validation has said anything */
     if (wrapper_library)
         dlclose(wrapper_library);
@@ -130,7 +130,7 @@ static void expect_lines(uint32_t count)
 static BfFence import(VkSemaphore semaphore)
 {
     BfFence fence;
-    assert_success(bfImportFence(device, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(device, semaphore, &fence));
     return fence;
 }
 
@@ -148,9 +148,9 @@ ORDERS_TEST(test_imports, "none")
     if (wrapper)
         assert_true(wrapper->collisions >= 3);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(bfGetFenceValue(fences[i]), 10 * i);
+        assert_int_equal(bfGetFenceCompletedValue(fences[i]), 10 * i);
         vulkan_signal(w.device, semaphores[i], 10 * i + 1);
-        assert_int_equal(bfGetFenceValue(fences[i]), 10 * i + 1);
+        assert_int_equal(bfGetFenceCompletedValue(fences[i]), 10 * i + 1);
         assert_success(bfSignalFence(fences[i], 10 * i + 2));
         assert_int_equal(vulkan_value(w.device, semaphores[i]), 10 * i + 2);
         assert_success(bfQueueSignal(i % 2 ? copy : direct, fences[i], 10 * i + 3));
@@ -171,7 +171,7 @@ ORDERS_TEST(test_exports, "none")
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO)};
     BfFence fence;
     assert_success(bfCreateFence(device, &info, &fence));
-    assert_success(bfExportFence(fence, semaphore));
+    assert_success(bfExportFenceToSemaphore(fence, semaphore));
     assert_success(bfSignalFence(fence, 3));
     assert_int_equal(vulkan_value(w.device, semaphore), 3);
     assert_success(bfQueueSignal(copy, fence, 4));
@@ -197,7 +197,7 @@ TEST(test_announcements)
     assert_success(bfCreateFence(device, &info, &exported));
     assert_success(bfCreateFence(device, &info, &gate));
     *wrapper = (struct wrapper){0};
-    assert_success(bfExportFence(exported, semaphores[1]));
+    assert_success(bfExportFenceToSemaphore(exported, semaphores[1]));
     expect_signals(1, 2);
     assert_success(bfSignalFence(exported, 4));
     expect_signals(2, 4);
@@ -213,7 +213,7 @@ TEST(test_announcements)
     expect_signals(4, 6);
     assert_success(bfQueueSignal(copy, exported, 7));
     expect_signals(5, 7);
-    assert_int_equal(bfGetFenceValue(imported), 5);
+    assert_int_equal(bfGetFenceCompletedValue(imported), 5);
     assert_int_equal(vulkan_value(w.device, semaphores[0]), 5);
     assert_int_equal(vulkan_value(w.device, semaphores[1]), 4);
     assert_success(bfSignalFence(gate, 3));
@@ -238,15 +238,16 @@ static void refused(VkSemaphore semaphore, const char *why)
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO)};
     assert_success(bfCreateFence(device, &info, &plain));
     lines_begin();
-    assert_int_equal(bfImportFence(device, semaphore, &fence), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(bfImportFenceFromSemaphore(device, semaphore, &fence),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     expect_lines(1);
     assert_null(fence);
-    assert_non_null(strstr(line, "bfImportFence: semaphore 0x"));
+    assert_non_null(strstr(line, "bfImportFenceFromSemaphore: semaphore 0x"));
     assert_non_null(strstr(line, why));
     lines_begin();
-    assert_int_equal(bfExportFence(plain, semaphore), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(bfExportFenceToSemaphore(plain, semaphore), VK_ERROR_VALIDATION_FAILED_EXT);
     expect_lines(1);
-    assert_non_null(strstr(line, "bfExportFence: semaphore 0x"));
+    assert_non_null(strstr(line, "bfExportFenceToSemaphore: semaphore 0x"));
     assert_non_null(strstr(line, why));
     bfDestroyFence(plain);
     forgive();
@@ -270,7 +271,7 @@ ORDERS_TEST(test_strangers, "none")
     }
     refused(binary, "a binary one\n");
     BfFence fence = import(first);
-    assert_int_equal(bfGetFenceValue(fence), 1);
+    assert_int_equal(bfGetFenceCompletedValue(fence), 1);
     bfDestroyFence(fence);
     vulkan_destroy(w.device, first, binary);
 }
@@ -283,7 +284,7 @@ TEST(test_curious_layer)
     wrapper->curious = true;
     BfFence fence = import(second);
     wrapper->curious = false;
-    assert_int_equal(bfGetFenceValue(fence), 2);
+    assert_int_equal(bfGetFenceCompletedValue(fence), 2);
     bfDestroyFence(fence);
     vulkan_destroy(w.device, first, second);
     close_world();
@@ -316,7 +317,7 @@ TEST(test_old_device)
         const VkSemaphore first = vulkan_timeline(w.device, 5),
                           second = vulkan_timeline(w.device, 6);
         BfFence fence = import(second);
-        assert_int_equal(bfGetFenceValue(fence), 6);
+        assert_int_equal(bfGetFenceCompletedValue(fence), 6);
         const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = second,
                                               .value = 7,
                                               .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
@@ -324,7 +325,7 @@ TEST(test_old_device)
                                       .pSignalSemaphoreInfos = &signal};
         assert_success(bfVkQueueSubmit(device, w.queues[0][0], 1, &submit, VK_NULL_HANDLE));
         assert_success(vkQueueWaitIdle(w.queues[0][0]));
-        assert_int_equal(bfGetFenceValue(fence), 7);
+        assert_int_equal(bfGetFenceCompletedValue(fence), 7);
         bfDestroyFence(fence);
         vulkan_destroy(w.device, first, second);
         world_close(&w);
@@ -357,7 +358,8 @@ ORDERS_TEST(test_submissions, "none")
     assert_success(bfVkQueueSubmit(device, w.queues[1][0], 1, &batches[1], fence));
     assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(bfWaitFences(1, &imported, &done.value, BF_FENCE_WAIT_ALL, UINT64_MAX));
-    /* And one that waits for what a BfQueue signals, which layers above don't see submitted. */
+    /* And one that waits for what a BfCommandQueue signals, which layers above don't see submitted.
+     * */
     const VkSemaphoreSubmitInfo told = at(timeline, 5);
     const VkSubmitInfo2 waits = {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = 1,
                                  .pWaitSemaphoreInfos = &told};
@@ -444,9 +446,9 @@ static VkImage make_image(VkImageCreateFlags flags)
     return image;
 }
 
-static VkCommandBuffer record(BfQueue queue, VkBuffer filled)
+static VkCommandBuffer record(BfCommandQueue queue, VkBuffer filled)
 {
-    VkCommandBuffer commands = device_begin(&w, bfGetQueueFamilyIndex(queue), 0);
+    VkCommandBuffer commands = device_begin(&w, bfGetCommandQueueFamilyIndex(queue), 0);
     if (filled)
         vkCmdFillBuffer(commands, filled, 0, 64, 7);
     assert_success(vkEndCommandBuffer(commands));
@@ -454,7 +456,7 @@ static VkCommandBuffer record(BfQueue queue, VkBuffer filled)
 }
 
 /* The queue executes commands that use this, as it was told, or as they say. */
-static void execute_using(BfQueue queue, const BfResourceUse *use, VkBuffer filled)
+static void execute_using(BfCommandQueue queue, const BfResourceUse *use, VkBuffer filled)
 {
     VkCommandBuffer commands = record(queue, filled);
     if (use)

@@ -11,7 +11,7 @@
 /* What the calls are made with. */
 struct subject {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence native;
     BfAttachQueue attach_queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
 };
@@ -21,7 +21,7 @@ union structure {
     BfBaseOutStructure base;
     BfAttachInfo attach;
     BfDeviceCounters counters;
-    BfQueueCreateInfo queue;
+    BfCommandQueueCreateInfo queue;
     BfFenceCreateInfo fence;
     BfFeatureResult feature;
     BfNativeFenceCaps caps;
@@ -50,15 +50,15 @@ static VkResult get_counters(struct subject *t, union structure *s)
 
 static VkResult create_queue(struct subject *t, union structure *s)
 {
-    BfQueue queue = NULL;
-    VkResult result = bfCreateQueue(t->f.bf, &s->queue, &queue);
-    bfDestroyQueue(queue);
+    BfCommandQueue queue = NULL;
+    VkResult result = bfCreateCommandQueue(t->f.bf, &s->queue, &queue);
+    bfDestroyCommandQueue(queue);
     return result;
 }
 
 static VkResult get_queue_info(struct subject *t, union structure *s)
 {
-    return bfGetQueueInfo(t->queue, &s->queue);
+    return bfGetCommandQueueInfo(t->queue, &s->queue);
 }
 
 static VkResult create_fence(struct subject *t, union structure *s)
@@ -123,8 +123,8 @@ static const struct row {
 } rows[] = {
     {"bfAttachDevice", "pInfo", BF_STRUCTURE_TYPE_ATTACH_INFO, attach_device},
     {"bfGetDeviceCounters", "pCounters", BF_STRUCTURE_TYPE_DEVICE_COUNTERS, get_counters},
-    {"bfCreateQueue", "pInfo", BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, create_queue},
-    {"bfGetQueueInfo", "pInfo", BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, get_queue_info},
+    {"bfCreateCommandQueue", "pInfo", BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, create_queue},
+    {"bfGetCommandQueueInfo", "pInfo", BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, get_queue_info},
     {"bfCreateFence", "pInfo", BF_STRUCTURE_TYPE_FENCE_CREATE_INFO, create_fence},
     {"bfIsFeatureEnabled", "pResult", BF_STRUCTURE_TYPE_FEATURE_RESULT, is_feature_enabled},
     {"bfGetNativeFenceCaps", "pCaps", BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS, get_caps},
@@ -208,7 +208,7 @@ static void open_subject(struct subject *t)
 {
     memset(t, 0, sizeof(*t));
     fixture_open(&t->f, NULL);
-    t->queue = make_queue(&t->f, BF_QUEUE_TYPE_DIRECT);
+    t->queue = make_queue(&t->f, BF_COMMAND_LIST_TYPE_DIRECT);
     t->native = make_native_fence(&t->f, 1);
 }
 

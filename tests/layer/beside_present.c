@@ -10,15 +10,16 @@
 
 static const uint32_t one[] = {1, WORLD_END};
 
-static BfQueue command_queue(BfDevice device, BfQueueType type)
+static BfCommandQueue command_queue(BfDevice device, BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type};
-    BfQueue queue;
-    assert_success(bfCreateQueue(device, &info, &queue));
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                           .type = type};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
     return queue;
 }
 
-static struct bf_engine *engine_of(BfQueue queue)
+static struct bf_engine *engine_of(BfCommandQueue queue)
 {
     return ((struct bf_command_queue *)queue)->base.engine;
 }
@@ -32,8 +33,8 @@ DEVICE_TEST(test_command_queues_go_on_beside_a_present, "SHAPE=q2", one)
     assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateFence(device, &info, &fence));
     stuck_begin(w, &s);
-    BfQueue queue = command_queue(device, BF_QUEUE_TYPE_DIRECT);
-    VkCommandBuffer commands = device_store(w, bfGetQueueFamilyIndex(queue), 0, 7);
+    BfCommandQueue queue = command_queue(device, BF_COMMAND_LIST_TYPE_DIRECT);
+    VkCommandBuffer commands = device_store(w, bfGetCommandQueueFamilyIndex(queue), 0, 7);
     assert_success(bfQueueExecute(queue, 1, &commands));
     assert_success(bfQueueSignal(queue, fence, 1));
     assert_success(bfWaitFences(1, &fence, &(uint64_t){1}, 0, UINT64_MAX));
@@ -41,7 +42,7 @@ DEVICE_TEST(test_command_queues_go_on_beside_a_present, "SHAPE=q2", one)
     assert_false(atomic_load(&((struct bf_queue *)w->queues[0][0])->engine->shared));
     stuck_release(w, &s);
     stuck_close(w, &s);
-    bfDestroyQueue(queue);
+    bfDestroyCommandQueue(queue);
     bfDestroyFence(fence);
 }
 
@@ -91,7 +92,7 @@ DEVICE_TEST(test_a_loss_is_told_beside_a_present, "SHAPE=q1", two)
     assert_int_equal(vkQueueWaitIdle(neighbour), VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkQueueWaitIdle(w->queues[0][0]), VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkDeviceWaitIdle(w->device), VK_ERROR_DEVICE_LOST);
-    assert_int_equal(bfGetFenceValue(fence), UINT64_MAX);
+    assert_int_equal(bfGetFenceCompletedValue(fence), UINT64_MAX);
     assert_int_equal(w->icd.blocked(), 1);
     stuck_release(w, &s);
     w->icd.quiesce(); /* the driver knows of no loss, and goes on with the present */
@@ -204,30 +205,34 @@ TEST(test_spares_come_first)
         const char *environment;
         uint32_t counts[4];
         struct {
-            BfQueueType type;
+            BfCommandListType type;
             uint32_t shown, real, index;
         } queues[5];
     } cases[] = {
         {"SHAPE=q2",
          {1, WORLD_END},
-         {{BF_QUEUE_TYPE_DIRECT, 0, 0, 1}, {BF_QUEUE_TYPE_COPY, 0, 0, 1}, {0, 0, 0, 1}}},
+         {{BF_COMMAND_LIST_TYPE_DIRECT, 0, 0, 1},
+          {BF_COMMAND_LIST_TYPE_COPY, 0, 0, 1},
+          {0, 0, 0, 1}}},
         {"SHAPE=q4",
          {2, WORLD_END},
          {{0, 0, 0, 2}, {0, 0, 0, 2}, {0, 0, 0, 1}, {0, 0, 0, 2}, {0, 0, 0, 1}}},
         {"SHAPE=q4", /* the second and third family are appended */
          {1, 1, 1, WORLD_END},
-         {{BF_QUEUE_TYPE_COMPUTE, 1, 0, 3}, {BF_QUEUE_TYPE_COPY, 2, 0, 3}, {0, 0, 0, 1}}},
+         {{BF_COMMAND_LIST_TYPE_COMPUTE, 1, 0, 3},
+          {BF_COMMAND_LIST_TYPE_COPY, 2, 0, 3},
+          {0, 0, 0, 1}}},
         {"SHAPE=q1", {1, WORLD_END}, {{0, 0, 0, 0}}},
         {"SHAPE=nvidia",
          {16, 1, 7, WORLD_END},
-         {{BF_QUEUE_TYPE_DIRECT, 0, 0, 0},
-          {BF_QUEUE_TYPE_COMPUTE, 2, 2, 7},
-          {BF_QUEUE_TYPE_COPY, 1, 1, 1}}},
+         {{BF_COMMAND_LIST_TYPE_DIRECT, 0, 0, 0},
+          {BF_COMMAND_LIST_TYPE_COMPUTE, 2, 2, 7},
+          {BF_COMMAND_LIST_TYPE_COPY, 1, 1, 1}}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct device w;
         BfDevice device;
-        BfQueue queues[5];
+        BfCommandQueue queues[5];
         uint32_t n = 0;
         world_open(&w, cases[i].environment, cases[i].counts);
         assert_success(bfGetDevice(w.device, &device));
@@ -237,10 +242,10 @@ TEST(test_spares_come_first)
             if (engine->family != cases[i].queues[n].real ||
                 engine->index != cases[i].queues[n].index)
                 fail_msg("case %zu, queue %u: on %u:%u", i, n, engine->family, engine->index);
-            assert_int_equal(bfGetQueueFamilyIndex(queues[n]), cases[i].queues[n].shown);
+            assert_int_equal(bfGetCommandQueueFamilyIndex(queues[n]), cases[i].queues[n].shown);
         }
         while (n > 0)
-            bfDestroyQueue(queues[--n]);
+            bfDestroyCommandQueue(queues[--n]);
         world_close(&w);
     }
 }

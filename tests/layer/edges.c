@@ -65,19 +65,19 @@ DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
 {
     struct stuck s;
     BfDevice device;
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence done;
     uint64_t number;
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
     assert_success(bfGetDevice(w->device, &device));
-    assert_success(bfCreateQueue(device, &info, &queue));
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
     assert_success(bfGetPreemptionFence(queue, &done));
     stuck_begin(w, &s);
     assert_success(bfRequestPreemption(queue, &number));
-    assert_int_equal(bfGetFenceValue(done), number);
+    assert_int_equal(bfGetFenceCompletedValue(done), number);
     stuck_release(w, &s);
     stuck_close(w, &s);
-    bfDestroyQueue(queue);
+    bfDestroyCommandQueue(queue);
 }
 
 static void bind_nothing(VkQueue queue, VkSemaphore wait, uint64_t value)
@@ -118,10 +118,10 @@ DEVICE_TEST(test_sparse_binds_go_first, "SHAPE=q1", three_of_one)
 DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
 {
     BfDevice device;
-    BfQueue queue;
-    const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO};
+    BfCommandQueue queue;
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
     assert_success(bfGetDevice(w->device, &device));
-    assert_success(bfCreateQueue(device, &info, &queue));
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
     VkCommandBuffer mine = device_store(w, 0, 2, 2);
     w->icd.pause();
     assert_success(bfQueueExecute(queue, 1, &mine));
@@ -135,7 +135,7 @@ DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
     w->icd.resume();
     assert_success(vkDeviceWaitIdle(w->device));
     assert_int_equal(world_accepted(w), before + 3);
-    bfDestroyQueue(queue);
+    bfDestroyCommandQueue(queue);
 }
 
 static void *signal_one(void *argument)

@@ -230,15 +230,16 @@ SHARED_TEST(test_inserted_between_held_packets)
 SHARED_TEST(test_command_queues_are_in_no_label)
 {
     BfDevice device;
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence;
-    const BfQueueCreateInfo queue_info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT};
+    const BfCommandQueueCreateInfo queue_info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                 .type = BF_COMMAND_LIST_TYPE_DIRECT};
     const BfFenceCreateInfo fence_info = {BF_TYPE(FENCE_CREATE_INFO)};
     assert_success(bfGetDevice(w->device, &device));
-    assert_success(bfCreateQueue(device, &queue_info, &queue));
+    assert_success(bfCreateCommandQueue(device, &queue_info, &queue));
     assert_success(bfCreateFence(device, &fence_info, &fence));
-    VkCommandBuffer commands = device_store(w, bfGetQueueFamilyIndex(queue), 0, 1);
-    VkCommandBuffer more = device_store(w, bfGetQueueFamilyIndex(queue), 1, 1);
+    VkCommandBuffer commands = device_store(w, bfGetCommandQueueFamilyIndex(queue), 0, 1);
+    VkCommandBuffer more = device_store(w, bfGetCommandQueueFamilyIndex(queue), 1, 1);
     make_calls(w, "a+a a");
     assert_success(bfQueueExecute(queue, 1, &commands));
     EXPECT(w, "a", "+a s[a] -a s[] +a s[a]");
@@ -252,7 +253,7 @@ SHARED_TEST(test_command_queues_are_in_no_label)
     assert_success(bfQueueWaitIdle(queue));
     EXPECT(w, "a-", "+a s[a] -a");
     bfDestroyFence(fence);
-    bfDestroyQueue(queue);
+    bfDestroyCommandQueue(queue);
 }
 
 /* N-4: nothing comes after, and still the label ends. */

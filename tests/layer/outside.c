@@ -340,18 +340,18 @@ TEST(test_command_queues_and_outside)
     for (uint32_t alone = 0; alone < 2; alone++) {
         struct device w;
         BfDevice device;
-        BfQueue queue;
+        BfCommandQueue queue;
         BfFence fence;
         world_open(&w, alone ? "SHAPE=q2" : "SHAPE=q1", alone ? two_queues : one);
         assert_success(bfGetDevice(w.device, &device));
         struct outside o = outside_begin(&w);
         submit(w.queues[0][0], (struct vulkan_batch){.wait = o.mine, .wait_value = 1});
         assert_accepted(&w, &o, 1);
-        const BfQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                        .type = BF_QUEUE_TYPE_COMPUTE};
+        const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                               .type = BF_COMMAND_LIST_TYPE_COMPUTE};
         const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
         VkCommandBuffer commands = device_store(&w, 0, 0, 7);
-        assert_success(bfCreateQueue(device, &info, &queue));
+        assert_success(bfCreateCommandQueue(device, &info, &queue));
         assert_success(bfCreateFence(device, &fence_info, &fence));
         assert_success(bfQueueExecute(queue, 1, &commands));
         assert_success(bfQueueSignal(queue, fence, 1));
@@ -359,7 +359,7 @@ TEST(test_command_queues_and_outside)
         vulkan_signal(w.device, o.theirs, 1);
         assert_success(bfWaitFences(1, &fence, &(uint64_t){1}, true, UINT64_MAX));
         assert_int_equal(w.words[0], 7);
-        bfDestroyQueue(queue);
+        bfDestroyCommandQueue(queue);
         bfDestroyFence(fence);
         outside_end(&w, &o);
         assert_accepted(&w, &o, 2);

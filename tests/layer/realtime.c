@@ -133,19 +133,20 @@ TEST(test_lost)
 
 /* The global priority of the VkQueue that such command queues come to, plus its own, for each of
  * several alike; 0: there can be none. What is told of it is what the driver was asked for. */
-static double priority_of(struct device *w, BfQueueType type, BfQueuePriority wanted)
+static double priority_of(struct device *w, BfCommandListType type, BfCommandQueuePriority wanted)
 {
-    const BfQueueCreateInfo info = {
-        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO, .type = type, .priority = wanted};
+    const BfCommandQueueCreateInfo info = {
+        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, .type = type, .priority = wanted};
     BfDevice device;
-    BfQueue queues[4] = {NULL};
+    BfCommandQueue queues[4] = {NULL};
     double all = 0;
     assert_success(bfGetDevice(w->device, &device));
-    for (uint32_t i = 0; i < 4 && bfCreateQueue(device, &info, &queues[i]) == VK_SUCCESS; i++) {
+    for (uint32_t i = 0; i < 4 && bfCreateCommandQueue(device, &info, &queues[i]) == VK_SUCCESS;
+         i++) {
         VkQueueGlobalPriorityKHR global;
         uint32_t asked;
         float priority, asked_priority;
-        assert_success(bfGetQueueDriverPriority(queues[i], &global, &priority));
+        assert_success(bfGetCommandQueueDriverPriority(queues[i], &global, &priority));
         const struct bf_gpu_engine *engine =
             &((struct bf_command_queue *)queues[i])->base.engine->base;
         assert_true(w->icd.priorities(engine->family, engine->index, &asked, &asked_priority));
@@ -157,7 +158,7 @@ static double priority_of(struct device *w, BfQueueType type, BfQueuePriority wa
             all = -1;
     }
     for (uint32_t i = 0; i < 4; i++)
-        bfDestroyQueue(queues[i]);
+        bfDestroyCommandQueue(queues[i]);
     return all;
 }
 
@@ -241,8 +242,9 @@ TEST(test_who_comes_where)
          {MEDIUM, MEDIUM}},
         {"SHAPE=lavapipe", "h", one, 1, {MEDIUM, MEDIUM, 0}, {MEDIUM, MEDIUM, 0}, {MEDIUM, MEDIUM}},
     };
-    static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_NORMAL, BF_QUEUE_PRIORITY_HIGH,
-                                                 BF_QUEUE_PRIORITY_GLOBAL_REALTIME};
+    static const BfCommandQueuePriority priorities[] = {BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+                                                        BF_COMMAND_QUEUE_PRIORITY_HIGH,
+                                                        BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct device w;
         const char *settings = cases[i].settings;
@@ -257,9 +259,9 @@ TEST(test_who_comes_where)
             fail_msg("case %zu: %u lines", i, lines);
         for (uint32_t k = 0; k < 3; k++) {
             lines_begin(); /* one for each queue that there can't be */
-            double compute = priority_of(&w, BF_QUEUE_TYPE_COMPUTE, priorities[k]);
-            double copy = priority_of(&w, BF_QUEUE_TYPE_COPY, priorities[k]);
-            double direct = k < 2 ? priority_of(&w, BF_QUEUE_TYPE_DIRECT, priorities[k]) : 0;
+            double compute = priority_of(&w, BF_COMMAND_LIST_TYPE_COMPUTE, priorities[k]);
+            double copy = priority_of(&w, BF_COMMAND_LIST_TYPE_COPY, priorities[k]);
+            double direct = k < 2 ? priority_of(&w, BF_COMMAND_LIST_TYPE_DIRECT, priorities[k]) : 0;
             lines_end(NULL, 0);
             if (compute != cases[i].compute[k] || copy != cases[i].copy[k] ||
                 (k < 2 && direct != cases[i].direct[k]))

@@ -2,7 +2,7 @@
 /* Logs of a queue's waits and signals, written by the GPU. */
 #include "support/fixture.h"
 
-static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type)
+static BfFenceLogReader make_reader(struct fixture *f, BfCommandQueue queue, BfFenceLogType type)
 {
     BfFenceLogReader reader;
     const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
@@ -11,15 +11,16 @@ static BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLog
     return reader;
 }
 
-static bool is_timed(struct fixture *f, BfQueue queue)
+static bool is_timed(struct fixture *f, BfCommandQueue queue)
 {
-    return f->families[bfGetQueueFamilyIndex(queue) < f->family_count ? bfGetQueueFamilyIndex(queue)
-                                                                      : 0]
+    return f->families[bfGetCommandQueueFamilyIndex(queue) < f->family_count
+                           ? bfGetCommandQueueFamilyIndex(queue)
+                           : 0]
                .timestampValidBits > 0;
 }
 
 /* 'first': how many the queue has had logged before. */
-static void signals_are_logged_in_order(struct fixture *f, BfQueue queue, BfFence fence,
+static void signals_are_logged_in_order(struct fixture *f, BfCommandQueue queue, BfFence fence,
                                         uint64_t first)
 {
     BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
@@ -55,7 +56,8 @@ TYPE_TEST(signals_of_every_queue_type_are_logged)
 
 FIXTURE_TEST(waits_are_logged_when_they_end)
 {
-    BfQueue a = make_queue(f, BF_QUEUE_TYPE_DIRECT), b = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence go = make_native_fence(f, 0), done = make_native_fence(f, 0);
     BfFenceLogReader reader = make_reader(f, b, BF_FENCE_LOG_TYPE_WAITS);
     for (uint64_t i = 1; i <= 40; i++) {
@@ -84,7 +86,7 @@ FIXTURE_TEST(waits_are_logged_when_they_end)
 /* Two readers, of which one reads every log as long as it is there, and the other comes late. */
 FIXTURE_TEST(readers_follow_a_log_over_several_re_creations)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_native_fence(f, 0);
     BfFenceLogReader soon = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
     BfFenceLogReader late = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
@@ -125,7 +127,7 @@ TEST(entries_are_read_with_their_times_or_later)
     for (int i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, &fixture_plain);
-        BfQueue queue = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_native_fence(&f, 0);
         BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS);
         BfFenceLogRecord records[4];

@@ -5,24 +5,25 @@
 #include "support/fixture.h"
 
 /* Only with calibrated clocks can a stall be seen from the host without ending it. */
-static bool open_timed(struct fixture *f, BfQueue *queue)
+static bool open_timed(struct fixture *f, BfCommandQueue *queue)
 {
     fixture_open(f, NULL);
-    *queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
-    bool timed = f->calibrated && f->families[bfGetQueueFamilyIndex(*queue)].timestampValidBits > 0;
+    *queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    bool timed =
+        f->calibrated && f->families[bfGetCommandQueueFamilyIndex(*queue)].timestampValidBits > 0;
     if (!timed)
         fixture_close(f);
     return timed;
 }
 
-static uint64_t ticks_now(BfQueue queue)
+static uint64_t ticks_now(BfCommandQueue queue)
 {
     uint64_t ticks, ns;
-    assert_success(bfGetQueueClockCalibration(queue, &ticks, &ns));
+    assert_success(bfGetCommandQueueClockCalibration(queue, &ticks, &ns));
     return ticks;
 }
 
-static BfFenceLogReader make_waits_reader(struct fixture *f, BfQueue queue, VkQueue vk_queue)
+static BfFenceLogReader make_waits_reader(struct fixture *f, BfCommandQueue queue, VkQueue vk_queue)
 {
     const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
                                              .vkQueue = vk_queue, .type = BF_FENCE_LOG_TYPE_WAITS};
@@ -67,7 +68,7 @@ static void assert_observed_at_call(BfFenceLogEntry wait, uint64_t from, uint64_
  * log. */
 static void wait_behind_a_stall(struct fixture *f, bool replaced, bool early)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence gate = make_fence(f, 0), after = make_fence(f, 0);
     BfFenceLogReader reader = NULL;
     if (replaced) {
@@ -97,7 +98,7 @@ static void wait_behind_a_stall(struct fixture *f, bool replaced, bool early)
 TEST(a_wait_behind_unlogged_work_is_observed_at_its_end)
 {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     if (!open_timed(&f, &queue))
         return;
     for (int i = 0; i < 4; i++)
@@ -108,7 +109,7 @@ TEST(a_wait_behind_unlogged_work_is_observed_at_its_end)
 TEST(a_wait_of_an_idle_queue_is_observed_at_the_call)
 {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     if (!open_timed(&f, &queue))
         return;
     BfFence gate = make_fence(&f, 0), after = make_fence(&f, 0);
@@ -139,7 +140,7 @@ struct own {
     struct fixture f;
     uint32_t family;
     VkQueue queue;
-    BfQueue clock; /* of the same family's clock */
+    BfCommandQueue clock; /* of the same family's clock */
     VkSemaphore go, done;
     BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
     VkEvent event;
@@ -150,7 +151,7 @@ static bool open_own(struct own *own)
     if (fixture_is_validated() || !open_timed(&own->f, &own->clock))
         return false; /* it loses track of timelines that the host signals */
     struct fixture *f = &own->f;
-    own->family = bfGetQueueFamilyIndex(own->clock);
+    own->family = bfGetCommandQueueFamilyIndex(own->clock);
     if (!f->queue_counts[own->family]) {
         fixture_close(f);
         return false;
@@ -158,8 +159,8 @@ static bool open_own(struct own *own)
     own->queue = f->queues[own->family][0];
     own->go = make_timeline(f, 0);
     own->done = make_timeline(f, 0);
-    assert_success(bfImportFence(f->bf, own->go, &own->go_fence));
-    assert_success(bfImportFence(f->bf, own->done, &own->done_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, own->go, &own->go_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, own->done, &own->done_fence));
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &own->event));
     return true;

@@ -33,7 +33,7 @@ struct reading {
 };
 
 struct program {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fences[FENCES]; /* its own to signal; the first is plain */
     BfFence others[MAX_QUEUES];
     uint32_t other_count;

@@ -5,8 +5,8 @@
 
 #include "support/fixture.h"
 
-static inline BfFenceLogReader make_reader(struct fixture *f, BfQueue queue, BfFenceLogType type,
-                                           uint32_t entries)
+static inline BfFenceLogReader make_reader(struct fixture *f, BfCommandQueue queue,
+                                           BfFenceLogType type, uint32_t entries)
 {
     BfFenceLogReader reader;
     const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
@@ -22,9 +22,9 @@ static inline bool is_untimed(void)
     return setting && !strcmp(setting, "untimed");
 }
 
-static inline bool is_timed(struct fixture *f, BfQueue queue)
+static inline bool is_timed(struct fixture *f, BfCommandQueue queue)
 {
-    return !is_untimed() && f->families[bfGetQueueFamilyIndex(queue)].timestampValidBits > 0;
+    return !is_untimed() && f->families[bfGetCommandQueueFamilyIndex(queue)].timestampValidBits > 0;
 }
 
 enum { MOST = 512 };

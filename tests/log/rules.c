@@ -7,7 +7,7 @@
 FIXTURE_TEST(memory_is_what_the_document_says_to_the_bit)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 0);
         BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
@@ -75,7 +75,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
         for (int native = 0; native < 2; native++) {
             struct fixture f;
             fixture_open(&f, NULL);
-            BfQueue queue = make_queue(&f, queue_types[t]);
+            BfCommandQueue queue = make_queue(&f, queue_types[t]);
             BfFence fence = native ? make_native_fence(&f, 1) : make_fence(&f, 1);
             BfFenceLogReader reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
             f.icd.hold_before_signals(true);
@@ -105,7 +105,7 @@ TEST(an_entry_is_there_before_its_signal_applies)
 FIXTURE_TEST(dumps_are_what_belfry_log_reads)
 {
     const char *build = getenv("BELFRY_TEST_BUILD");
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_native_fence(f, 0);
     BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 5);
     for (uint64_t i = 1; i <= 7; i++)
@@ -199,8 +199,8 @@ TYPE_TEST(an_entry_has_its_times_or_says_that_it_has_none)
     if (!fixture_is_icd() || is_untimed())
         return;
     enum { EACH = 5 };
-    BfQueue other = make_queue(f, type);
-    uint32_t family = bfGetQueueFamilyIndex(queue);
+    BfCommandQueue other = make_queue(f, type);
+    uint32_t family = bfGetCommandQueueFamilyIndex(queue);
     BfFence fence = make_native_fence(f, 0), gate = make_native_fence(f, 0);
     BfFenceLogReader readers[] = {make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 2),
                                   make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 2)};
@@ -239,7 +239,7 @@ TYPE_TEST(an_entry_has_its_times_or_says_that_it_has_none)
 
 FIXTURE_TEST(waits_without_a_batch_are_kept_or_counted)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_fence(f, 1000);
     BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
     struct records r;
@@ -334,7 +334,7 @@ TYPE_TEST(a_log_is_replaced_while_work_is_queued)
 FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 {
     for (int t = 0; t < 3; t++) {
-        BfQueue queue = make_queue(f, queue_types[t]);
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
         BfFence fence = make_native_fence(f, 7), gate = make_fence(f, 0);
         BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         struct records r;
@@ -361,7 +361,7 @@ FIXTURE_TEST(a_satisfied_wait_did_not_stall)
 FIXTURE_TEST(a_wait_is_observed_when_the_packet_before_has_ended)
 {
     for (int t = 0; t < 2; t++) { /* those that can stall */
-        BfQueue queue = make_queue(f, queue_types[t]);
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
         BfFence before = make_native_fence(f, 0), gate = make_fence(f, 0), after = make_fence(f, 0);
         BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
@@ -408,9 +408,9 @@ FIXTURE_TEST(an_imported_fence_is_called_as_its_semaphore_is)
     if (fixture_is_validated())
         return; /* it loses track of host-signalled timelines (CMakeLists.txt: 'import_export') */
     VkSemaphore semaphore = make_timeline(f, 0);
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence;
-    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, semaphore, &fence));
     BfFenceLogReader waits = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
     BfFenceLogReader signals = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
     queue_wait(queue, fence, 3);
@@ -465,8 +465,8 @@ FIXTURE_TEST(a_programs_own_queue_is_logged)
     VkQueue queue = any_queue(f, &family);
     VkSemaphore go = make_timeline(f, 0), done = make_timeline(f, 0);
     BfFence go_fence, done_fence; /* so that Belfry knows them where it is attached */
-    assert_success(bfImportFence(f->bf, go, &go_fence));
-    assert_success(bfImportFence(f->bf, done, &done_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, go, &go_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, done, &done_fence));
     BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .vkQueue = queue,
                                        .type = BF_FENCE_LOG_TYPE_WAITS};
     BfFenceLogReader waits, signals;
@@ -549,7 +549,7 @@ TEST(what_the_driver_refuses_is_not_logged)
         const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
         struct fixture f;
         fixture_open(&f, &options);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
         BfFence fence = make_native_fence(&f, 0), passed = make_fence(&f, CALLS);
         BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
         BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
@@ -569,7 +569,7 @@ TEST(what_the_driver_refuses_is_not_logged)
         VkQueue own = any_queue(&f, &family);
         VkSemaphore done = make_timeline(&f, 0);
         BfFence done_fence;
-        assert_success(bfImportFence(f.bf, done, &done_fence));
+        assert_success(bfImportFenceFromSemaphore(f.bf, done, &done_fence));
         const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                                  .vkQueue = own, .type = BF_FENCE_LOG_TYPE_SIGNALS};
         /* Where nobody knows whether the queue is idle, a log begins with a submission of its
@@ -640,7 +640,7 @@ FIXTURE_TEST(a_reader_of_a_lost_device_is_told)
 {
     if (!fixture_is_icd())
         return;
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
     BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0), none;
     queue_signal(queue, fence, 1);

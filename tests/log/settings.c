@@ -9,7 +9,7 @@ static void open_with(struct fixture *f, const char *setting)
     unsetenv("VK_BELFRY_MULTI_ENGINE_LOG");
 }
 
-static void log_signals_and_waits(struct fixture *f, BfQueue queue, struct records *w,
+static void log_signals_and_waits(struct fixture *f, BfCommandQueue queue, struct records *w,
                                   struct records *s)
 {
     BfFence fence = make_native_fence(f, 0), gate = make_fence(f, 0);
@@ -68,20 +68,21 @@ TEST(the_setting_leaves_times_or_logs_away)
     open_with(&f, "off");
     BfFenceLogReader reader;
     BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
-                                       .queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
+                                       .queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
                                        .type = BF_FENCE_LOG_TYPE_WAITS};
     assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
     fixture_close(&f);
 
     fixture_open(&f, NULL);
-    const BfQueueCreateInfo software = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
-                                        .flags = BF_QUEUE_SOFTWARE_FENCES_BIT};
-    assert_success(bfCreateQueue(f.bf, &software, &info.queue));
+    const BfCommandQueueCreateInfo software = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                               .type = BF_COMMAND_LIST_TYPE_DIRECT,
+                                               .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
+    assert_success(bfCreateCommandQueue(f.bf, &software, &info.queue));
     assert_int_equal(bfCreateFenceLogReader(f.bf, &info, &reader), VK_ERROR_FEATURE_NOT_PRESENT);
     uint32_t family;
     info.vkQueue = any_queue(&f, &family);
     assert_bad_input(bfCreateFenceLogReader(f.bf, &info, &reader)); /* two queues */
-    bfDestroyQueue(info.queue);
+    bfDestroyCommandQueue(info.queue);
     info.queue = NULL;
     info.type = (BfFenceLogType)3;
     assert_bad_input(bfCreateFenceLogReader(f.bf, &info, &reader));
@@ -92,13 +93,13 @@ TEST(the_setting_leaves_times_or_logs_away)
 }
 
 /* What the GPU executes for the same 20 batches and their waits and signals. */
-static uint64_t command_buffers_of(BfQueueType type, const char *setting, bool read)
+static uint64_t command_buffers_of(BfCommandListType type, const char *setting, bool read)
 {
     struct fixture f;
     struct belfry_icd_counters before, after;
     BfFenceLogReader waits = NULL, signals = NULL;
     open_with(&f, setting);
-    BfQueue queue = make_queue(&f, type);
+    BfCommandQueue queue = make_queue(&f, type);
     BfFence fence = make_native_fence(&f, 0), passed = make_fence(&f, 20);
     if (read) {
         waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
@@ -150,7 +151,7 @@ TEST(a_log_without_times_is_written_when_it_is_read)
         struct fixture f;
         struct records r;
         open_with(&f, "untimed");
-        BfQueue queue = make_queue(&f, queue_types[t]);
+        BfCommandQueue queue = make_queue(&f, queue_types[t]);
         BfFence fence = make_native_fence(&f, 1), passed = make_fence(&f, 5);
         BfFenceLogReader signals = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0);
         BfFenceLogReader waits = make_reader(&f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);

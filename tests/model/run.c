@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Issues a program's operations to Belfry and to the ideal machine, and compares the two (run.h). */
+/* Issues a program's operations to Belfry and to the ideal machine, and compares the two (run.h).
+ * */
 #include "run.h"
 
 /* What fences are set to when all that waits is to be released: above every value of a program. */
@@ -14,7 +15,7 @@ struct run {
     bool (*seen)(uint64_t state);
     struct ideal *ideal;
 
-    BfQueue queues[MODEL_QUEUES];
+    BfCommandQueue queues[MODEL_QUEUES];
     BfFence fences[MODEL_FENCES], probe;
     bool in_call;   /* of those that finishes may fall into */
     op_set during;  /* finished inside of this call */
@@ -97,17 +98,18 @@ bool rig_probe(int engines, int engine_of[MODEL_QUEUES])
 {
     static struct rig rig;
     static struct program program;
-    BfQueue queues[MODEL_QUEUES];
+    BfCommandQueue queues[MODEL_QUEUES];
     bool good = true;
     program_parse(&program, "Ax Bx Cx");
     if (!rig_attach(&rig, engines))
         return false;
     gpu_begin(&rig.gpu, &program);
     for (int q = 0; q < MODEL_QUEUES; q++)
-        good &= bfCreateQueue(rig.device,
-                              &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                                   .type = BF_QUEUE_TYPE_DIRECT},
-                              &queues[q]) == VK_SUCCESS;
+        good &= bfCreateCommandQueue(rig.device,
+                                     &(BfCommandQueueCreateInfo){
+                                         .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                         .type = BF_COMMAND_LIST_TYPE_DIRECT},
+                                     &queues[q]) == VK_SUCCESS;
     for (int q = 0; q < MODEL_QUEUES && good; q++) {
         VkCommandBuffer buffer = gpu_command_buffer(&rig.gpu, q);
         good &= bfQueueExecute(queues[q], 1, &buffer) == VK_SUCCESS && rig.gpu.accepted >> q & 1;
@@ -117,7 +119,7 @@ bool rig_probe(int engines, int engine_of[MODEL_QUEUES])
         while (gpu_next(&rig.gpu, e) >= 0)
             gpu_finish(&rig.gpu, e);
     for (int q = 0; q < MODEL_QUEUES && good; q++)
-        bfDestroyQueue(queues[q]);
+        bfDestroyCommandQueue(queues[q]);
     if (!good)
         fprintf(stderr, "belfry-model: three queues can't execute\n");
     return rig_detach(&rig) && good;
@@ -228,7 +230,7 @@ static void issue(struct run *run, int i)
 static void read_fence(struct run *run, int fence)
 {
     begin_call(run);
-    uint64_t value = bfGetFenceValue(run->fences[fence]);
+    uint64_t value = bfGetFenceCompletedValue(run->fences[fence]);
     op_set begun = end_call(run);
     trace(run, "    fence %c reads %" PRIu64, 'f' + fence, value);
     if (!ideal_read(run->ideal, fence, value, begun))
@@ -434,15 +436,15 @@ static bool create(struct run *run)
     BfDevice device = run->rig->device;
     bool good = true;
     for (int q = 0; q < MODEL_QUEUES; q++)
-        good &=
-            bfCreateQueue(device,
-                          &(BfQueueCreateInfo){
-                              .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                              .type = BF_QUEUE_TYPE_DIRECT,
-                              .priority = run->options->high >> q & 1 ? BF_QUEUE_PRIORITY_HIGH
-                                                                      : BF_QUEUE_PRIORITY_NORMAL,
-                          },
-                          &run->queues[q]) == VK_SUCCESS;
+        good &= bfCreateCommandQueue(device,
+                                     &(BfCommandQueueCreateInfo){
+                                         .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                         .type = BF_COMMAND_LIST_TYPE_DIRECT,
+                                         .priority = run->options->high >> q & 1
+                                                         ? BF_COMMAND_QUEUE_PRIORITY_HIGH
+                                                         : BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+                                     },
+                                     &run->queues[q]) == VK_SUCCESS;
     for (int f = 0; f < MODEL_FENCES; f++)
         good &= bfCreateFence(device,
                               &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO},
@@ -460,7 +462,7 @@ static bool probe_idle(struct run *run, int queue, uint64_t value)
 {
     if (bfQueueSignal(run->queues[queue], run->probe, value) != VK_SUCCESS)
         violate(run, "the signal of a probe fails");
-    return bfGetFenceValue(run->probe) == value;
+    return bfGetFenceCompletedValue(run->probe) == value;
 }
 
 static void check_end(struct run *run, const struct ideal *ends)
@@ -497,7 +499,7 @@ static void destroy_queues(struct run *run)
 {
     begin_call(run);
     for (int q = 0; q < MODEL_QUEUES; q++) {
-        bfDestroyQueue(run->queues[q]);
+        bfDestroyCommandQueue(run->queues[q]);
         run->queues[q] = NULL;
     }
     end_call(run);

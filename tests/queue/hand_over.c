@@ -47,14 +47,14 @@ static void assert_no_call(struct driver *d)
 }
 
 /* Work that lasts, so that nobody sees any of the work behind it complete. */
-static VkEvent stall(struct driver *d, BfQueue queue)
+static VkEvent stall(struct driver *d, BfCommandQueue queue)
 {
     VkEvent event = stall_begin(&d->f, queue);
     assert_call(d, 1);
     return event;
 }
 
-static void do_work(struct driver *d, BfQueue queue, uint32_t command_buffers)
+static void do_work(struct driver *d, BfCommandQueue queue, uint32_t command_buffers)
 {
     execute(queue, write_word(&d->f, queue, 0, 1));
     assert_call(d, command_buffers);
@@ -63,10 +63,10 @@ static void do_work(struct driver *d, BfQueue queue, uint32_t command_buffers)
 /* To and fro, each piece waiting for the one before. */
 TEST_AROUND(a_hand_over_is_one_call_with_one_barrier, struct driver, d, driver_open, driver_close)
 {
-    BfQueue queues[2];
+    BfCommandQueue queues[2];
     BfFence fences[2];
     for (int i = 0; i < 2; i++) {
-        queues[i] = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+        queues[i] = make_queue(&d->f, BF_COMMAND_LIST_TYPE_DIRECT);
         fences[i] = make_fence(&d->f, 0);
     }
     VkEvent last = stall(d, queues[1]);
@@ -86,8 +86,8 @@ TEST_AROUND(a_hand_over_is_one_call_with_one_barrier, struct driver, d, driver_o
 TEST_AROUND(work_that_was_seen_complete_needs_no_barrier, struct driver, d, driver_open,
             driver_close)
 {
-    BfQueue first = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue second = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue first = make_queue(&d->f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfCommandQueue second = make_queue(&d->f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&d->f, 0);
     do_work(d, first, 1);
     queue_signal(first, fence, 1);
@@ -115,7 +115,7 @@ TEST(executions_that_nothing_separates_are_one_batch)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct driver d;
         driver_open(&d);
-        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&d.f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfFence gate = make_fence(&d.f, 0), plain = make_fence(&d.f, 0);
         BfFence native = make_native_fence(&d.f, 0);
         queue_wait(queue, gate, 1);
@@ -143,12 +143,12 @@ TEST(executions_that_nothing_separates_are_one_batch)
 TEST_AROUND(one_barrier_serves_all_that_wait_for_one_work, struct driver, d, driver_open,
             driver_close)
 {
-    BfQueue first = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue first = make_queue(&d->f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&d->f, 0);
     VkEvent event = stall(d, first);
     queue_signal(first, fence, 1);
     for (uint32_t i = 0; i < 4; i++) {
-        BfQueue queue = make_queue(&d->f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&d->f, BF_COMMAND_LIST_TYPE_DIRECT);
         queue_wait(queue, fence, 1);
         do_work(d, queue, i == 0 ? 2 : 1);
     }
@@ -161,8 +161,8 @@ static void wait_for_each(const uint64_t *values, uint64_t wanted, uint32_t expe
 {
     struct driver d;
     driver_open(&d);
-    BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
-    BfQueue other = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&d.f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfCommandQueue other = make_queue(&d.f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&d.f, 0);
     VkEvent event = stall(&d, queue);
     for (uint32_t i = 0; i < WORKS; i++) {
@@ -222,7 +222,7 @@ TEST(a_command_queue_leaves_a_vkqueue_as_it_was)
     for (int round = 0; round < 3; round++) {
         VkFence fence;
         assert_success(vkCreateFence(d.f.device, &fence_info, NULL, &fence));
-        BfQueue queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&d.f, BF_COMMAND_LIST_TYPE_DIRECT);
         assert_int_equal(signals_of_a_submission(&d, VK_NULL_HANDLE), 1);
         signals_of_a_submission(&d, fence);
         assert_success(vkWaitForFences(d.f.device, 1, &fence, VK_TRUE, UINT64_MAX));
@@ -231,7 +231,7 @@ TEST(a_command_queue_leaves_a_vkqueue_as_it_was)
         vkDestroyFence(d.f.device, fence, NULL);
         if (!d.f.layered)
             continue;
-        queue = make_queue(&d.f, BF_QUEUE_TYPE_DIRECT);
+        queue = make_queue(&d.f, BF_COMMAND_LIST_TYPE_DIRECT);
         signals_of_a_submission(&d, VK_NULL_HANDLE);
         assert_success(vkQueueWaitIdle(d.f.queues[0][0]));
         assert_int_equal(read_word(&d.f, 1), (uint32_t)d.seen - 1);

@@ -29,8 +29,8 @@ static void rig_open(struct rig *r)
     assert_success(vkCreateCommandPool(f->device, &pool, NULL, &r->pool));
     r->go = make_timeline(f, 0);
     r->done = make_timeline(f, 0);
-    assert_success(bfImportFence(f->bf, r->go, &r->go_fence));
-    assert_success(bfImportFence(f->bf, r->done, &r->done_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, r->go, &r->go_fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, r->done, &r->done_fence));
 }
 
 static void rig_close(struct rig *r)
@@ -179,7 +179,8 @@ TEST_AROUND(no_command_queue_lives_on_such_a_vkqueue, struct rig, r, rig_open, r
     submit(r, commands, false, 0, 1);
     /* It stands; none of as many queues as could be does. */
     for (int i = 0; i < 8; i++) {
-        BfQueue queue = make_queue(f, i % 2 ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue =
+            make_queue(f, i % 2 ? BF_COMMAND_LIST_TYPE_COMPUTE : BF_COMMAND_LIST_TYPE_DIRECT);
         execute(queue, write_word(f, queue, 0, 1));
         await_idle(queue);
     }
@@ -193,14 +194,14 @@ TEST_AROUND(no_command_queue_lives_on_such_a_vkqueue, struct rig, r, rig_open, r
 TEST_AROUND(they_take_part_in_hand_overs, struct rig, r, rig_open, rig_close)
 {
     struct fixture *f = &r->f;
-    BfQueue queues[3];
+    BfCommandQueue queues[3];
     BfFence natives[3];
     for (int i = 0; i < 3; i++) {
         queues[i] = make_queue(f, queue_types[i]);
         natives[i] = make_native_fence(f, 0);
     }
     for (uint64_t n = 1; n <= 20; n++) {
-        BfQueue queue = queues[n % 3], next = queues[(n + 1) % 3];
+        BfCommandQueue queue = queues[n % 3], next = queues[(n + 1) % 3];
         /* A command queue, then the protected batch, then another command queue. */
         execute(queue, write_word(f, queue, 0, (uint32_t)n));
         queue_signal(queue, natives[n % 3], n);

@@ -16,15 +16,16 @@ TEST(behaviour_71_no_queue_is_made_on_a_lost_device)
         skip(); /* loses no device on demand */
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     f.lost = true;
     f.icd.lose();
     VkCommandBuffer commands = write_word(&f, queue, 0, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
     for (size_t i = 0; i < 3; i++) {
-        const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i]};
-        BfQueue none = NULL;
-        assert_int_equal(bfCreateQueue(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
+        const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                               .type = queue_types[i]};
+        BfCommandQueue none = NULL;
+        assert_int_equal(bfCreateCommandQueue(f.bf, &info, &none), VK_ERROR_DEVICE_LOST);
         assert_null(none);
     }
     const BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = 1};
@@ -40,7 +41,7 @@ TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set)
         skip();
     struct fixture f;
     fixture_open(&f, NULL);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fences[3] = {make_fence(&f, 0), make_fence(&f, 9), make_fence(&f, BIG)};
     BfEvent events[3], removal = make_event(&f), late = make_event(&f);
     for (int i = 0; i < 3; i++) {
@@ -72,23 +73,25 @@ TEST(behaviour_72_on_a_lost_device_fences_are_at_the_end_and_events_set)
 
 FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
 {
-    static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_NORMAL, BF_QUEUE_PRIORITY_HIGH};
+    static const BfCommandQueuePriority priorities[] = {BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+                                                        BF_COMMAND_QUEUE_PRIORITY_HIGH};
     for (size_t i = 0; i < 3; i++) {
-        for (BfQueueFlags flags = 0; flags <= 3; flags++) {
+        for (BfCommandQueueFlags flags = 0; flags <= 3; flags++) {
             for (int k = 0; k < 4; k++) {
-                const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[i],
-                                                .priority = priorities[k % 2], .flags = flags,
-                                                .nodeMask = k / 2};
-                BfQueue queue = NULL;
-                assert_success(bfCreateQueue(f->bf, &info, &queue));
-                BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_BUNDLE};
-                assert_success(bfGetQueueInfo(queue, &echo));
+                const BfCommandQueueCreateInfo info = {
+                    BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = queue_types[i],
+                    .priority = priorities[k % 2], .flags = flags, .nodeMask = k / 2};
+                BfCommandQueue queue = NULL;
+                assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
+                BfCommandQueueCreateInfo echo = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                 .type = BF_COMMAND_LIST_TYPE_BUNDLE};
+                assert_success(bfGetCommandQueueInfo(queue, &echo));
                 assert_null(echo.pNext);
                 assert_int_equal(echo.type, info.type);
                 assert_int_equal(echo.priority, info.priority);
                 assert_int_equal(echo.flags, info.flags);
                 assert_int_equal(echo.nodeMask, 1);
-                bfDestroyQueue(queue);
+                bfDestroyCommandQueue(queue);
             }
         }
     }
@@ -96,7 +99,7 @@ FIXTURE_TEST(behaviour_73_a_queue_echoes_its_description)
 
 FIXTURE_TEST(behaviour_73_thirty_two_queues_of_each_type_work)
 {
-    BfQueue queues[96];
+    BfCommandQueue queues[96];
     BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
     for (uint32_t i = 0; i < 96; i++) {
         queues[i] = make_queue(f, queue_types[i / 32]);
@@ -132,7 +135,7 @@ FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
             pure[2] = i;
     }
     for (size_t i = 0; i < 3; i++) {
-        uint32_t family = bfGetQueueFamilyIndex(make_queue(f, queue_types[i]));
+        uint32_t family = bfGetCommandQueueFamilyIndex(make_queue(f, queue_types[i]));
         assert_true(family < f->family_count && f->queue_counts[family]);
         assert_true(f->families[family].queueFlags & needed[i]);
         /* A family of its own is taken where there is one. (Of the layer's families some are run
@@ -144,28 +147,29 @@ FIXTURE_TEST(behaviour_73_a_queue_names_a_family_that_does_its_work)
 
 FIXTURE_TEST(behaviour_73_a_priority_may_change_where_the_flag_allows)
 {
-    const BfQueueCreateInfo infos[] = {
-        {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT,
-         .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
-        {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_DIRECT},
+    const BfCommandQueueCreateInfo infos[] = {
+        {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = BF_COMMAND_LIST_TYPE_DIRECT,
+         .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT},
+        {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = BF_COMMAND_LIST_TYPE_DIRECT},
     };
-    BfQueue queues[2];
-    BfQueueCreateInfo echo = {BF_TYPE(QUEUE_CREATE_INFO)};
+    BfCommandQueue queues[2];
+    BfCommandQueueCreateInfo echo = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO)};
     for (int i = 0; i < 2; i++)
-        assert_success(bfCreateQueue(f->bf, &infos[i], &queues[i]));
-    static const BfQueuePriority priorities[] = {BF_QUEUE_PRIORITY_HIGH, BF_QUEUE_PRIORITY_HIGH,
-                                                 BF_QUEUE_PRIORITY_NORMAL};
+        assert_success(bfCreateCommandQueue(f->bf, &infos[i], &queues[i]));
+    static const BfCommandQueuePriority priorities[] = {BF_COMMAND_QUEUE_PRIORITY_HIGH,
+                                                        BF_COMMAND_QUEUE_PRIORITY_HIGH,
+                                                        BF_COMMAND_QUEUE_PRIORITY_NORMAL};
     for (int i = 0; i < 3; i++) {
-        assert_success(bfSetQueuePriority(queues[0], priorities[i]));
-        assert_success(bfGetQueueInfo(queues[0], &echo));
+        assert_success(bfSetCommandQueuePriority(queues[0], priorities[i]));
+        assert_success(bfGetCommandQueueInfo(queues[0], &echo));
         assert_int_equal(echo.priority, priorities[i]);
     }
-    assert_int_equal(bfSetQueuePriority(queues[1], BF_QUEUE_PRIORITY_HIGH),
+    assert_int_equal(bfSetCommandQueuePriority(queues[1], BF_COMMAND_QUEUE_PRIORITY_HIGH),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    assert_success(bfGetQueueInfo(queues[1], &echo));
-    assert_int_equal(echo.priority, BF_QUEUE_PRIORITY_NORMAL);
+    assert_success(bfGetCommandQueueInfo(queues[1], &echo));
+    assert_int_equal(echo.priority, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
     for (int i = 0; i < 2; i++)
-        bfDestroyQueue(queues[i]);
+        bfDestroyCommandQueue(queues[i]);
 }
 
 /* -------------------------------------------------------------------------- 74 to 76: clocks -- */
@@ -177,9 +181,9 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t mask_of(struct fixture *f, BfQueue queue)
+static uint64_t mask_of(struct fixture *f, BfCommandQueue queue)
 {
-    uint32_t bits = f->families[bfGetQueueFamilyIndex(queue)].timestampValidBits;
+    uint32_t bits = f->families[bfGetCommandQueueFamilyIndex(queue)].timestampValidBits;
     return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
@@ -197,18 +201,18 @@ static void two_calibrations(bool uncalibrated)
     options.uncalibrated = uncalibrated;
     fixture_open(&f, &options);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, queue_types[i]);
         uint64_t frequency, mask = mask_of(&f, queue), gpu[2], cpu[2];
-        assert_success(bfGetQueueTimestampFrequency(queue, &frequency));
+        assert_success(bfGetCommandQueueTimestampFrequency(queue, &frequency));
         assert_true(frequency > 0);
         if (i == 1)
             execute(queue, write_word(&f, queue, 0, 1));
         uint64_t before = now();
-        assert_success(bfGetQueueClockCalibration(queue, &gpu[0], &cpu[0]));
+        assert_success(bfGetCommandQueueClockCalibration(queue, &gpu[0], &cpu[0]));
         uint64_t between = now();
         while (now() <= between + 10 * (UINT64_C(1000000000) / frequency + 1))
             ; /* until the counter has to show another number */
-        assert_success(bfGetQueueClockCalibration(queue, &gpu[1], &cpu[1]));
+        assert_success(bfGetCommandQueueClockCalibration(queue, &gpu[1], &cpu[1]));
         uint64_t after = now();
         assert_true(ticks_between(gpu[0], gpu[1], mask) > 0);
         assert_true(cpu[0] >= before && cpu[0] <= between);
@@ -233,7 +237,7 @@ struct stamps {
     uint64_t ticks[4];
 };
 
-static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
+static void run_stamps(struct fixture *f, BfCommandQueue queue, struct stamps *s)
 {
     const VkQueryPoolCreateInfo info = {VK_TYPE(QUERY_POOL_CREATE_INFO),
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 4};
@@ -256,7 +260,7 @@ static void run_stamps(struct fixture *f, BfQueue queue, struct stamps *s)
 TYPE_TEST(behaviour_75_timestamps_never_decrease_and_span_less_than_the_wall_clock)
 {
     uint64_t frequency, mask = mask_of(f, queue);
-    assert_success(bfGetQueueTimestampFrequency(queue, &frequency));
+    assert_success(bfGetCommandQueueTimestampFrequency(queue, &frequency));
     for (int round = 0; round < 5; round++) {
         struct stamps s;
         uint64_t before = now();
@@ -276,13 +280,13 @@ static void stamps_between_calibrations(bool uncalibrated)
     options.uncalibrated = uncalibrated;
     fixture_open(&f, &options);
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, queue_types[i]);
         uint64_t mask = mask_of(&f, queue), gpu[2], cpu[2];
         for (int round = 0; round < 5; round++) {
             struct stamps s;
-            assert_success(bfGetQueueClockCalibration(queue, &gpu[0], &cpu[0]));
+            assert_success(bfGetCommandQueueClockCalibration(queue, &gpu[0], &cpu[0]));
             run_stamps(&f, queue, &s);
-            assert_success(bfGetQueueClockCalibration(queue, &gpu[1], &cpu[1]));
+            assert_success(bfGetCommandQueueClockCalibration(queue, &gpu[1], &cpu[1]));
             for (int k = 0; k < 4; k++) {
                 assert_true(ticks_between(gpu[0], s.ticks[k], mask) >= 0);
                 assert_true(ticks_between(s.ticks[k], gpu[1], mask) >= 0);
@@ -310,12 +314,12 @@ TEST(behaviour_76_a_queue_that_waits_can_be_calibrated)
         struct fixture f;
         options.uncalibrated = i;
         fixture_open(&f, &options);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
         BfFence gate = make_fence(&f, 0);
         uint64_t gpu, cpu;
         queue_wait(queue, gate, 1);
         execute(queue, write_word(&f, queue, 0, 1));
-        assert_success(bfGetQueueClockCalibration(queue, &gpu, &cpu));
+        assert_success(bfGetCommandQueueClockCalibration(queue, &gpu, &cpu));
         cpu_signal(gate, 1);
         await_idle(queue);
         fixture_close(&f);
@@ -338,11 +342,12 @@ TEST(behaviour_74_without_a_way_to_reset_queries_copy_queues_say_so)
     info.hostQueryReset = VK_FALSE;
     assert_success(bfAttachDevice(&info, &f.bf));
     uint64_t gpu = 7, cpu = 7;
-    BfQueue copy = make_queue(&f, BF_QUEUE_TYPE_COPY);
-    assert_int_equal(bfGetQueueClockCalibration(copy, &gpu, &cpu), VK_ERROR_FEATURE_NOT_PRESENT);
+    BfCommandQueue copy = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
+    assert_int_equal(bfGetCommandQueueClockCalibration(copy, &gpu, &cpu),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
     assert_true(gpu == 7 && cpu == 7);
-    BfQueue compute = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    assert_success(bfGetQueueClockCalibration(compute, &gpu, &cpu));
+    BfCommandQueue compute = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    assert_success(bfGetCommandQueueClockCalibration(compute, &gpu, &cpu));
     fixture_close(&f);
 }
 
@@ -355,30 +360,33 @@ TEST(behaviour_74_queues_without_timestamps_say_so)
     struct fixture_options options = fixture_plain;
     options.environment = "SHAPE=copy";
     fixture_open(&f, &options);
-    BfQueue direct = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            copy = make_queue(&f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue direct = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   copy = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
     uint64_t frequency = 7, gpu = 7, cpu = 7;
-    assert_int_equal(bfGetQueueTimestampFrequency(copy, &frequency), VK_ERROR_FEATURE_NOT_PRESENT);
-    assert_int_equal(bfGetQueueClockCalibration(copy, &gpu, &cpu), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(bfGetCommandQueueTimestampFrequency(copy, &frequency),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(bfGetCommandQueueClockCalibration(copy, &gpu, &cpu),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
     assert_true(frequency == 7 && gpu == 7 && cpu == 7);
-    assert_success(bfGetQueueTimestampFrequency(direct, &frequency));
+    assert_success(bfGetCommandQueueTimestampFrequency(direct, &frequency));
     assert_int_equal(frequency, 1000000000);
     fixture_close(&f);
     options.environment = "SHAPE=radv";
     fixture_open(&f, &options);
-    assert_success(bfGetQueueTimestampFrequency(make_queue(&f, BF_QUEUE_TYPE_DIRECT), &frequency));
+    assert_success(bfGetCommandQueueTimestampFrequency(make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                                       &frequency));
     assert_int_equal(frequency, 100000000);
     fixture_close(&f);
 }
 
-/* Families need not nest. With all of them, and with the queues of one alone, each type comes to one
- * that can do all of its work, or is refused. */
+/* Families need not nest. With all of them, and with the queues of one alone, each type comes to
+ * one that can do all of its work, or is refused. */
 TEST(behaviour_73_a_queue_comes_to_a_family_that_can_do_its_work)
 {
     if (!fixture_is_icd())
         skip(); /* the device is as it is */
-    /* Families: universal, graphics, compute, copies of whole mip levels, compute. UINT32_MAX: none;
-     * 2 is also the other compute family, and the layer's for copies, which they back. */
+    /* Families: universal, graphics, compute, copies of whole mip levels, compute. UINT32_MAX:
+     * none; 2 is also the other compute family, and the layer's for copies, which they back. */
     static const struct {
         uint32_t family, direct, compute, copy;
     } cases[] = {
@@ -395,13 +403,14 @@ TEST(behaviour_73_a_queue_comes_to_a_family_that_can_do_its_work)
         struct fixture f;
         fixture_open(&f, &options);
         for (uint32_t k = 0; k < 3; k++) {
-            const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = queue_types[k]};
-            BfQueue queue = NULL;
+            const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                   .type = queue_types[k]};
+            BfCommandQueue queue = NULL;
             lines_begin();
-            VkResult result = bfCreateQueue(f.bf, &info, &queue);
+            VkResult result = bfCreateCommandQueue(f.bf, &info, &queue);
             uint32_t lines = lines_end(NULL, 0), family = UINT32_MAX;
             if (queue)
-                family = bfGetQueueFamilyIndex(queue);
+                family = bfGetCommandQueueFamilyIndex(queue);
             if (queue && family >= 4)
                 family = 2;
             if (family != expected[k] || lines != (queue == NULL) ||
@@ -412,7 +421,7 @@ TEST(behaviour_73_a_queue_comes_to_a_family_that_can_do_its_work)
                 await_idle(queue);
                 assert_int_equal(read_word(&f, k), 5);
             }
-            bfDestroyQueue(queue);
+            bfDestroyCommandQueue(queue);
         }
         fixture_close(&f);
     }

@@ -26,7 +26,7 @@ static bool has_none(void)
 
 struct sliced {
     struct fixture f;
-    BfQueue queue;
+    BfCommandQueue queue;
     VkCommandPool pool;
     VkCommandBuffer commands[SLICES];
     VkBuffer buffer;
@@ -62,8 +62,8 @@ static void sliced_open_on(struct sliced *s, const struct fixture_options *optio
     *s = (struct sliced){0};
     fixture_open(&s->f, options);
     VkDevice device = s->f.device;
-    s->queue = make_queue(&s->f, BF_QUEUE_TYPE_COMPUTE);
-    s->pool = vulkan_pool(device, bfGetQueueFamilyIndex(s->queue));
+    s->queue = make_queue(&s->f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    s->pool = vulkan_pool(device, bfGetCommandQueueFamilyIndex(s->queue));
     for (uint32_t i = 0; i < SLICES; i++)
         s->commands[i] = vulkan_commands(device, s->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     s->buffer =
@@ -177,7 +177,7 @@ SLICED_TEST(each_slice_is_a_submission)
         await_fence(done, held + 1);
         assert_int_equal(vulkan_counters(&s->f.icd).submit_infos, before + 4);
     }
-    if (bfGetQueueProgressFence(s->queue, &progress) == VK_SUCCESS) {
+    if (bfGetCommandQueueProgressFence(s->queue, &progress) == VK_SUCCESS) {
         assert_success(dispatch(s));
         await_idle(s->queue);
         assert_value(progress, 1);
@@ -188,7 +188,7 @@ SLICED_TEST(what_cannot_be_sliced_is_refused)
 {
     BfSlicedDispatchInfo good = s->info;
     VkCommandBuffer none[3] = {s->commands[0], NULL, s->commands[2]};
-    BfQueue copies = make_queue(&s->f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue copies = make_queue(&s->f, BF_COMMAND_LIST_TYPE_COPY);
 #define REFUSED(change_)                                                                           \
     s->info = good;                                                                                \
     s->info.change_;                                                                               \
@@ -265,11 +265,12 @@ TEST_AROUND(work_of_high_priority_comes_between_two_slices, struct sliced, s, sl
 {
     if (!fixture_is_icd())
         return;
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = BF_QUEUE_TYPE_COMPUTE,
-                                    .priority = BF_QUEUE_PRIORITY_HIGH};
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .type = BF_COMMAND_LIST_TYPE_COMPUTE,
+                                           .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH};
     BfFence urgent = make_fence(&s->f, 0), done = make_fence(&s->f, 0);
-    BfQueue high;
-    assert_success(bfCreateQueue(s->f.bf, &info, &high));
+    BfCommandQueue high;
+    assert_success(bfCreateCommandQueue(s->f.bf, &info, &high));
     s->info.groupCount[0] = 2 * SLICES;
     uint64_t before = vulkan_counters(&s->f.icd).submit_infos;
     s->f.icd.pause();
@@ -288,5 +289,5 @@ TEST_AROUND(work_of_high_priority_comes_between_two_slices, struct sliced, s, sl
     s->f.icd.resume();
     await_fence(done, 1);
     assert_int_equal(vulkan_counters(&s->f.icd).submit_infos, before + SLICES + 1);
-    bfDestroyQueue(high);
+    bfDestroyCommandQueue(high);
 }

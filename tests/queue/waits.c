@@ -5,7 +5,7 @@
 FIXTURE_TEST(behaviour_32_wait_for_a_reached_value_passes)
 {
     for (size_t i = 0; i < 3; i++) {
-        BfQueue queue = make_queue(f, queue_types[i]);
+        BfCommandQueue queue = make_queue(f, queue_types[i]);
         BfFence fence = make_fence(f, 5), drain = make_fence(f, 0);
         static const uint64_t reached[] = {0, 1, 4, 5};
         for (uint32_t k = 0; k < 4; k++) {
@@ -48,7 +48,7 @@ TYPE_TEST(behaviour_33_wait_before_cpu_signal_holds_work_and_signals)
 /* A signal alone behind the wait, with nothing to execute. */
 FIXTURE_TEST(behaviour_33_wait_before_cpu_signal_holds_a_signal_alone)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0), later = make_fence(f, 0);
     queue_wait(queue, fence, 1);
     queue_signal(queue, later, 3);
@@ -71,8 +71,8 @@ TEST(behaviour_34_wait_before_the_signal_of_another_queue)
         for (size_t k = 0; k < 3; k++) {
             struct fixture f;
             fixture_open(&f, NULL);
-            BfQueue waits = make_queue(&f, queue_types[i]),
-                    signals = make_queue(&f, queue_types[k]);
+            BfCommandQueue waits = make_queue(&f, queue_types[i]),
+                           signals = make_queue(&f, queue_types[k]);
             BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
             BfEvent event = make_event(&f);
             queue_wait(waits, fence, 2);
@@ -136,7 +136,8 @@ TYPE_TEST(behaviour_36_a_queue_may_wait_for_its_own_signal)
 
 FIXTURE_TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
 {
-    BfQueue one = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue one = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_fence(f, 0), drain = make_fence(f, 0);
     BfEvent event = make_event(f);
     for (uint64_t round = 1; round <= 5; round++) {
@@ -159,7 +160,7 @@ FIXTURE_TEST(behaviour_37_a_fence_used_by_queues_may_be_reset_by_the_cpu)
 
 /* 24 steps, each of which copies what the one before has left: a step that runs too early carries
  * a zero on. */
-static void ping_pong(struct fixture *f, BfQueue *queues, uint32_t count, uint32_t steps)
+static void ping_pong(struct fixture *f, BfCommandQueue *queues, uint32_t count, uint32_t steps)
 {
     BfFence fences[3], done = make_fence(f, 0);
     uint64_t values[3] = {0};
@@ -181,14 +182,16 @@ static void ping_pong(struct fixture *f, BfQueue *queues, uint32_t count, uint32
 
 FIXTURE_TEST(behaviour_38_compute_and_graphics_alternate_strictly)
 {
-    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_COMPUTE), make_queue(f, BF_QUEUE_TYPE_DIRECT)};
+    BfCommandQueue queues[] = {make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE),
+                               make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT)};
     ping_pong(f, queues, 2, 24);
 }
 
 FIXTURE_TEST(behaviour_38_three_queues_alternate_strictly)
 {
-    BfQueue queues[] = {make_queue(f, BF_QUEUE_TYPE_COPY), make_queue(f, BF_QUEUE_TYPE_COMPUTE),
-                        make_queue(f, BF_QUEUE_TYPE_DIRECT)};
+    BfCommandQueue queues[] = {make_queue(f, BF_COMMAND_LIST_TYPE_COPY),
+                               make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE),
+                               make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT)};
     ping_pong(f, queues, 3, TIMES(1200));
 }
 
@@ -199,7 +202,7 @@ FIXTURE_TEST(behaviour_38_queues_alternate_strictly_when_queued_backwards)
     BfFence fence = make_fence(f, 0);
     f->words[0] = 24;
     for (uint32_t i = QUEUES; i-- > 0;) {
-        BfQueue queue = make_queue(f, queue_types[i % 3]);
+        BfCommandQueue queue = make_queue(f, queue_types[i % 3]);
         queue_wait(queue, fence, i + 1);
         execute(queue, copy_word(f, queue, i, i + 1));
         queue_signal(queue, fence, i + 2);
@@ -217,7 +220,7 @@ TEST(behaviour_39_a_new_wait_after_a_rewind_compares_with_the_lower_value)
     for (size_t i = 0; i < 3; i++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue queue = make_queue(&f, queue_types[i]);
+        BfCommandQueue queue = make_queue(&f, queue_types[i]);
         BfFence fence = make_fence(&f, 0), later = make_fence(&f, 0);
         BfEvent event = make_event(&f);
         cpu_signal(fence, 10);
@@ -283,7 +286,7 @@ TYPE_TEST(behaviour_40_wait_for_zero_always_passes)
 /* Work of one call that lies behind a wait, and work of several calls: each behind the other. */
 FIXTURE_TEST(behaviour_32_calls_on_one_queue_follow_each_other)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     f->words[0] = 3;
     enum { STEPS = TIMES(640) };
     for (uint32_t i = 0; i < STEPS; i++)
@@ -293,19 +296,19 @@ FIXTURE_TEST(behaviour_32_calls_on_one_queue_follow_each_other)
         assert_int_equal(read_word(f, i), 3);
 }
 
-/* The first example of the document on multi-engine synchronization, with its fence values: geometry
- * and textures are copied, a pre-pass drawn, light computed, the picture drawn; the copy of the
- * textures may overlap pre-pass and light, which come though it is held up. Each step adds to what
- * the steps before it have left; submitted in the document's order, and backwards. */
+/* The first example of the document on multi-engine synchronization, with its fence values:
+ * geometry and textures are copied, a pre-pass drawn, light computed, the picture drawn; the copy
+ * of the textures may overlap pre-pass and light, which come though it is held up. Each step adds
+ * to what the steps before it have left; submitted in the document's order, and backwards. */
 TEST(the_first_example_of_the_document)
 {
     enum { GEOMETRY, TEXTURES, PREPASS, LIGHT, DRAWN_LIGHT, DRAWN_TEXTURES };
     for (uint32_t backwards = 0; backwards < 2; backwards++) {
         struct fixture f;
         fixture_open(&f, NULL);
-        BfQueue copies = make_queue(&f, BF_QUEUE_TYPE_COPY);
-        BfQueue render = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
-        BfQueue compute = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+        BfCommandQueue copies = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
+        BfCommandQueue render = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+        BfCommandQueue compute = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
         BfFence copied = make_fence(&f, 0), rendered = make_fence(&f, 0);
         BfFence computed = make_fence(&f, 0), slow = make_fence(&f, 0), shown = make_fence(&f, 0);
         for (uint32_t engine = 0; engine < 3; engine++) {

@@ -290,21 +290,22 @@ static bool belfry_find(struct bench *bench)
         result = bench->bf.GetNativeFenceCaps(bench->bf_device, &caps);
     machine->native = result == VK_SUCCESS && caps.supported;
     for (int type = 0; type < PLAN_TYPES && result == VK_SUCCESS; type++) {
-        BfQueueCreateInfo asked = {BF_TYPE(QUEUE_CREATE_INFO), .type = (BfQueueType)type};
-        BfQueue queue;
-        if (type == BF_QUEUE_TYPE_BUNDLE)
+        BfCommandQueueCreateInfo asked = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                          .type = (BfCommandListType)type};
+        BfCommandQueue queue;
+        if (type == BF_COMMAND_LIST_TYPE_BUNDLE)
             continue;
-        result = bench->bf.CreateQueue(bench->bf_device, &asked, &queue);
+        result = bench->bf.CreateCommandQueue(bench->bf_device, &asked, &queue);
         machine->types[type] = result == VK_SUCCESS;
         machine->bf |= result == VK_SUCCESS;
         if (result == VK_SUCCESS)
-            bench->bf.DestroyQueue(queue);
+            bench->bf.DestroyCommandQueue(queue);
         else if (result == VK_ERROR_FEATURE_NOT_PRESENT)
             result = VK_SUCCESS;
     }
     if (result != VK_SUCCESS)
         fprintf(stderr, "belfry-random: %s: %d\n",
-                bench->bf_device ? "bfCreateQueue"
+                bench->bf_device ? "bfCreateCommandQueue"
                 : bench->attach  ? "bfAttachDevice"
                                  : "bfGetDevice",
                 result);

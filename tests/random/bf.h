@@ -18,10 +18,10 @@
     X(LockVkQueue)                                                                                 \
     X(UnlockVkQueue)                                                                               \
     X(GetDeviceCounters)                                                                           \
-    X(CreateQueue)                                                                                 \
-    X(DestroyQueue)                                                                                \
-    X(GetQueueFamilyIndex)                                                                         \
-    X(SetQueuePriority)                                                                            \
+    X(CreateCommandQueue)                                                                          \
+    X(DestroyCommandQueue)                                                                         \
+    X(GetCommandQueueFamilyIndex)                                                                  \
+    X(SetCommandQueuePriority)                                                                     \
     X(QueueExecute)                                                                                \
     X(RequestPreemption)                                                                           \
     X(QueueSignal)                                                                                 \
@@ -29,13 +29,13 @@
     X(QueueWaitIdle)                                                                               \
     X(CreateFence)                                                                                 \
     X(DestroyFence)                                                                                \
-    X(GetFenceValue)                                                                               \
+    X(GetFenceCompletedValue)                                                                      \
     X(SignalFence)                                                                                 \
-    X(SetEventOnFence)                                                                             \
-    X(SetEventOnFences)                                                                            \
+    X(SetEventOnFenceCompletion)                                                                   \
+    X(SetEventOnMultipleFenceCompletion)                                                           \
     X(WaitFences)                                                                                  \
-    X(ImportFence)                                                                                 \
-    X(ExportFence)                                                                                 \
+    X(ImportFenceFromSemaphore)                                                                    \
+    X(ExportFenceToSemaphore)                                                                      \
     X(CreateEvent)                                                                                 \
     X(DestroyEvent)                                                                                \
     X(ResetEvent)                                                                                  \
@@ -45,7 +45,7 @@
     X(GetNativeFenceCaps)                                                                          \
     X(CreateNativeFence)                                                                           \
     X(GetNativeFenceMapping)                                                                       \
-    X(GetQueueProgressFence)                                                                       \
+    X(GetCommandQueueProgressFence)                                                                \
     X(CreateFenceLogReader)                                                                        \
     X(DestroyFenceLogReader)                                                                       \
     X(ReadFenceLog)                                                                                \

@@ -163,7 +163,7 @@ static bool item_fulfilled(struct run *run, int op, int item)
     if (run->plan->semaphores[wanted->index].wild)
         return true; /* it was, and need not be any more */
     if (run->plan->ops[op].bf)
-        return bench->bf.GetFenceValue(run->bf_fences[wanted->index]) >= wanted->value;
+        return bench->bf.GetFenceCompletedValue(run->bf_fences[wanted->index]) >= wanted->value;
     uint64_t value = 0;
     VkSemaphore semaphore = run->semaphores[wanted->index];
     VkResult result =

@@ -74,7 +74,7 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
     case OP_SUBMIT:
     case OP_BIND:
         fprintf(file, "%s Q%d",
-                op->bf                ? "BfQueue"
+                op->bf                ? "BfCommandQueue"
                 : op->kind == OP_BIND ? "vkQueueBindSparse"
                 : op->api == 2        ? "vkQueueSubmit2"
                                       : "vkQueueSubmit",
@@ -102,7 +102,7 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
             fputs(", and resets it", file);
         break;
     case OP_COUNTER:
-        fputs(op->bf ? "bfGetFenceValue" : "vkGetSemaphoreCounterValue", file);
+        fputs(op->bf ? "bfGetFenceCompletedValue" : "vkGetSemaphoreCounterValue", file);
         dump_items(plan, op, file);
         break;
     case OP_FENCE_STATUS:
@@ -137,7 +137,7 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
         break;
     case OP_REGISTER: {
         const struct plan_registration *r = &plan->registrations[op->registration];
-        fprintf(file, "bfSetEventOnFence%s E%d%s:", r->item_count > 1 ? "s" : "", r->bell,
+        fprintf(file, "bfSetEventOnFenceCompletion%s E%d%s:", r->item_count > 1 ? "s" : "", r->bell,
                 r->item_count == 1 ? ""
                 : r->any           ? " any"
                                    : " all");
@@ -157,10 +157,10 @@ void plan_dump_op(const struct plan *plan, int index, FILE *file)
         dump_items(plan, op, file);
         break;
     case OP_DESTROY_QUEUE:
-        fprintf(file, "bfDestroyQueue Q%d", op->queue);
+        fprintf(file, "bfDestroyCommandQueue Q%d", op->queue);
         break;
     case OP_PRIORITY:
-        fprintf(file, "bfSetQueuePriority Q%d %s", op->queue, op->high ? "HIGH" : "NORMAL");
+        fprintf(file, "bfSetCommandQueuePriority Q%d %s", op->queue, op->high ? "HIGH" : "NORMAL");
         break;
     }
 }
@@ -186,8 +186,8 @@ void plan_dump(const struct plan *plan, FILE *file)
         if (plan->queues[q].twin >= 0)
             fprintf(file, "  Q%d is Q%d\n", q, plan->queues[q].twin);
         else if (plan->queues[q].bf)
-            fprintf(file, "  Q%d is a BfQueue: %s, %s%s%s%s%s\n", q, types[plan->queues[q].type],
-                    plan->queues[q].high ? "high" : "normal",
+            fprintf(file, "  Q%d is a BfCommandQueue: %s, %s%s%s%s%s\n", q,
+                    types[plan->queues[q].type], plan->queues[q].high ? "high" : "normal",
                     plan->queues[q].dynamic ? ", dynamic" : "",
                     plan->queues[q].software ? ", software fences" : "",
                     plan->queues[q].progress ? ", progress fence" : "",

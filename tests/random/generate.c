@@ -327,7 +327,7 @@ static void race_generate(struct generator *g)
                    semaphore->signal_count - 1);
 }
 
-/* Now and then a BfQueue is one that is there already. */
+/* Now and then a BfCommandQueue is one that is there already. */
 static void twin_choose(struct generator *g, int index, int first_bf)
 {
     struct plan_queue *queue = &g->plan->queues[index];
@@ -348,7 +348,7 @@ static void queues_generate(struct generator *g, const struct plan_limits *limit
     struct rng *rng = g->rng;
     const struct machine *machine = g->machine;
     int most = limits->queues < PLAN_QUEUES ? limits->queues : PLAN_QUEUES;
-    /* BfQueues have no limit; VkQueues are those of the machine. */
+    /* BfCommandQueues have no limit; VkQueues are those of the machine. */
     bool bf = machine->bf && (plan->shape == SHAPE_PULSE || rng_percent(rng, 75));
     int most_vk = machine->queue_count < most ? machine->queue_count : most;
     int most_now = bf ? most : most_vk;

@@ -191,9 +191,9 @@ static int plans_only(struct plan *plan, const struct options *options)
         .bf = !options->vulkan_only,
         .attached = options->attach,
         .native = !options->vulkan_only,
-        .types = {[BF_QUEUE_TYPE_DIRECT] = true,
-                  [BF_QUEUE_TYPE_COMPUTE] = true,
-                  [BF_QUEUE_TYPE_COPY] = true},
+        .types = {[BF_COMMAND_LIST_TYPE_DIRECT] = true,
+                  [BF_COMMAND_LIST_TYPE_COMPUTE] = true,
+                  [BF_COMMAND_LIST_TYPE_COPY] = true},
     };
     for (int i = 0; i < machine.queue_count; i++)
         machine.queues[i] = (struct machine_queue){.family = (uint32_t)i / 6,

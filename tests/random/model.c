@@ -116,7 +116,7 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
             edge_add(graph, plan_node_signal(plan, b, k), done, true);
         }
         edges_of_waits(graph, b);
-        /* A BfQueue's signals are given one after the other. */
+        /* A BfCommandQueue's signals are given one after the other. */
         for (int k = 1; queue->bf && k < batch->signal_count; k++)
             edge_add(graph, plan_node_signal(plan, b, k - 1), plan_node_signal(plan, b, k), true);
         if (last_any >= 0)
@@ -129,8 +129,8 @@ static void edges_of_queue(struct graph *graph, const struct plan_queue *queue)
                 edge_add(graph, plan_node_waits(plan, last_submit), waits, true);
                 edge_add(graph, plan_node_done(plan, last_submit), over, true);
             }
-            /* But commands themselves come after earlier commands only by a barrier; a BfQueue has
-             * one between any two calls. */
+            /* But commands themselves come after earlier commands only by a barrier; a
+             * BfCommandQueue has one between any two calls. */
             if (batch->cb_count && !batch->bare) {
                 if (last_barrier >= 0)
                     edge_add(graph, plan_node_commands(plan, last_barrier), commands, true);
@@ -301,7 +301,7 @@ static const char *edges_draw(struct graph *graph)
         case OP_QUEUE_IDLE:
             edges_of_idle(graph, i, &plan->queues[plan->ops[i].queue], true);
             break;
-        case OP_DEVICE_IDLE: /* of BfQueues it promises nothing, but may wait for them */
+        case OP_DEVICE_IDLE: /* of BfCommandQueues it promises nothing, but may wait for them */
             for (int q = 0; q < plan->queue_count; q++)
                 edges_of_idle(graph, i, &plan->queues[q], !plan->queues[q].bf);
             break;
@@ -531,7 +531,8 @@ static const char *check_fences(const struct plan *plan)
     return NULL;
 }
 
-/* What a BfQueue's wait for a wild fence is satisfied by can't be taken back before it is armed. */
+/* What a BfCommandQueue's wait for a wild fence is satisfied by can't be taken back before it is
+ * armed. */
 static const char *check_wild(const struct plan *plan, const struct plan_batch *batch,
                               const struct plan_wait *wait)
 {

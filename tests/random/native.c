@@ -3,7 +3,7 @@
  * program of the same seed makes the same calls with them and without, but for the presents. */
 #include "plan.h"
 
-/* Who is the same BfQueue is told of by the one that it is. */
+/* Who is the same BfCommandQueue is told of by the one that it is. */
 static bool is_itself(const struct plan_queue *queue)
 {
     return queue->bf && queue->twin < 0;

@@ -16,13 +16,13 @@
  *   model.c     draws the graph of what happens before what, proves from it that the plan is legal
  *               and ends, and derives what each command buffer must have seen.
  *
- * Where Belfry's own API is there, some queues of a program are BfQueues, and some semaphores are
- * BfFences, or both at once. A batch on a BfQueue is what it is elsewhere, spelled out: waits, one
- * execute (or several), signals. Fences mostly keep a semaphore's rules; 'wild' ones take any value
- * from anybody at any time. A wait for a wild fence is told only by the rule of the ticket: armed
- * by its call, it is satisfied for good by whatever reaches its value from then on (ticket.c). So
- * either its call comes before the signal's (an EVENT_ARM), or that of every signal that would undo
- * it comes after the wait's (gates).
+ * Where Belfry's own API is there, some queues of a program are BfCommandQueues, and some
+ * semaphores are BfFences, or both at once. A batch on a BfCommandQueue is what it is elsewhere,
+ * spelled out: waits, one execute (or several), signals. Fences mostly keep a semaphore's rules;
+ * 'wild' ones take any value from anybody at any time. A wait for a wild fence is told only by the
+ * rule of the ticket: armed by its call, it is satisfied for good by whatever reaches its value
+ * from then on (ticket.c). So either its call comes before the signal's (an EVENT_ARM), or that of
+ * every signal that would undo it comes after the wait's (gates).
  *
  * A present behind a submit may wait for all that this submit's queue has been given, by a binary
  * semaphore, where the submit is 'closed': whatever that depends on comes before it in I. Vulkan
@@ -59,7 +59,7 @@ enum {
     PLAN_BELLS = 24, /* BfEvents */
     PLAN_REGISTRATIONS = 48,
     PLAN_WILD_WAITS = 96, /* armed for one wild fence */
-    PLAN_TYPES = 4,       /* BfQueueType */
+    PLAN_TYPES = 4,       /* BfCommandListType */
     PLAN_SEE = 14,        /* slots that one command buffer looks at */
     PLAN_WORDS = (PLAN_EVENTS + 63) / 64,
 };
@@ -76,7 +76,7 @@ struct machine {
     struct machine_queue queues[PLAN_MACHINE_QUEUES];
     int queue_count;
     bool sync2;
-    bool bf;       /* BfQueues can be made */
+    bool bf;       /* BfCommandQueues can be made */
     bool lags;     /* a counter may lag behind what others have told (run.h) */
     bool attached; /* by bfAttachDevice: the program submits to VkQueues through Belfry's API */
     bool native;   /* fences may be native */
@@ -126,7 +126,7 @@ struct plan_batch {
     int16_t op; /* the call that submits it */
     bool bind;  /* a VkBindSparseInfo */
     bool bare;  /* its command buffers have no barrier: only semaphores order them */
-    bool split; /* on a BfQueue: each command buffer is executed by a call of its own */
+    bool split; /* on a BfCommandQueue: each command buffer is executed by a call of its own */
     int16_t first_cb;
     int16_t cb_count;
     int16_t wait_count;
@@ -146,7 +146,7 @@ typedef uint64_t plan_set[PLAN_WORDS]; /* of events */
 enum plan_event_kind {
     EVENT_BATCH,
     EVENT_SIGNAL,  /* of the host */
-    EVENT_ARM,     /* a wait's call alone: on a BfQueue, or the registration of a BfEvent */
+    EVENT_ARM,     /* a wait's call alone: on a BfCommandQueue, or the registration of a BfEvent */
     EVENT_DESTROY, /* of a wild fence, with whatever is under way */
 };
 
@@ -183,7 +183,7 @@ enum plan_op_kind {
     /* Of Belfry's API alone; OP_SUBMIT, OP_SIGNAL, OP_WAIT_SEMAPHORES, OP_COUNTER and OP_QUEUE_IDLE
      * are of either. */
     OP_ARM,           /* bfQueueWait */
-    OP_REGISTER,      /* bfSetEventOnFence(s) */
+    OP_REGISTER,      /* bfSetEventOnFenceCompletion(s) */
     OP_WAIT_BELLS,    /* bfWaitForEvents, on events that stay set or are not looked at again */
     OP_LOOK,          /* poll on an event's file descriptor */
     OP_DESTROY_FENCE, /* all its users' calls have returned, and no more */
@@ -281,18 +281,19 @@ struct plan_registration {
 };
 
 struct plan_queue {
-    int machine_queue; /* -1: a BfQueue */
+    int machine_queue; /* -1: a BfCommandQueue */
     bool bf;
     bool dynamic; /* its priority may be changed */
-    /* The same BfQueue as that one, or -1: calls of both are made at the same time, in no order but
-     * each one's own. All of such a group wait for nothing, or who came first would matter. */
+    /* The same BfCommandQueue as that one, or -1: calls of both are made at the same time, in no
+     * order but each one's own. All of such a group wait for nothing, or who came first would
+     * matter. */
     int8_t twin;
     bool waitless;
-    int8_t type; /* BfQueueType */
+    int8_t type; /* BfCommandListType */
     bool high;
     bool commands;
     bool sparse;
-    bool software; /* a BfQueue that the GPU writes nothing of */
+    bool software; /* a BfCommandQueue that the GPU writes nothing of */
     bool progress; /* its executions are counted */
     bool read;     /* its logs are, now and then */
     int event_count;

@@ -212,7 +212,7 @@ static void pulse_gate(struct generator *g, const struct pulse *pulse, int event
         plan_set_add(g->plan->events[event].gates, pulse->arms[i]);
 }
 
-/* A BfQueue on which no wait is armed; -1: none. */
+/* A BfCommandQueue on which no wait is armed; -1: none. */
 static int queue_free(struct generator *g)
 {
     const struct plan *plan = g->plan;

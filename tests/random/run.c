@@ -49,7 +49,7 @@ static uint64_t counter_read(struct run *run, int op, int semaphore)
 {
     struct bench *bench = run->bench;
     if (!plan_is_vk(&run->plan->semaphores[semaphore]))
-        return bench->bf.GetFenceValue(run->bf_fences[semaphore]);
+        return bench->bf.GetFenceCompletedValue(run->bf_fences[semaphore]);
     uint64_t value = 0;
     VkSemaphore handle = run->semaphores[semaphore];
     run_must(run, op,
@@ -803,7 +803,7 @@ bool run_plan(struct run *run, struct plan *plan)
     uint32_t families[PLAN_QUEUES];
     for (int q = 0; q < plan->queue_count; q++)
         families[q] = plan->queues[q].bf
-                          ? run->bench->bf.GetQueueFamilyIndex(run->bf_queues[q])
+                          ? run->bench->bf.GetCommandQueueFamilyIndex(run->bf_queues[q])
                           : run->bench->machine.queues[plan->queues[q].machine_queue].family;
     run_must(run, -1, bench_record(run->bench, plan, run->tag, families, run->cbs), "recording");
     bool slow = run->icd.library && plan->slow;

@@ -36,7 +36,7 @@ struct run {
     VkSemaphore semaphores[PLAN_SEMAPHORES];
     VkSemaphore outside[PLAN_SEMAPHORES]; /* the outsider's, of those that it signals */
     VkFence fences[PLAN_FENCES];
-    BfQueue bf_queues[PLAN_QUEUES];
+    BfCommandQueue bf_queues[PLAN_QUEUES];
     BfFence bf_fences[PLAN_SEMAPHORES];
     BfEvent bells[PLAN_BELLS];
     BfFence executed[PLAN_QUEUES]; /* progress fences */

@@ -13,8 +13,9 @@ static void fence_create(struct run *run, int index)
     struct bf_api *bf = &run->bench->bf;
     BfFence *fence = &run->bf_fences[index];
     if (semaphore->face == FACE_IMPORTED) {
-        run_must(run, -1, bf->ImportFence(run->bench->bf_device, run->semaphores[index], fence),
-                 "bfImportFence");
+        run_must(run, -1,
+                 bf->ImportFenceFromSemaphore(run->bench->bf_device, run->semaphores[index], fence),
+                 "bfImportFenceFromSemaphore");
         return;
     }
     BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .initialValue = semaphore->initial};
@@ -26,7 +27,8 @@ static void fence_create(struct run *run, int index)
     else
         run_must(run, -1, bf->CreateFence(run->bench->bf_device, &info, fence), "bfCreateFence");
     if (semaphore->face == FACE_EXPORTED)
-        run_must(run, -1, bf->ExportFence(*fence, run->semaphores[index]), "bfExportFence");
+        run_must(run, -1, bf->ExportFenceToSemaphore(*fence, run->semaphores[index]),
+                 "bfExportFenceToSemaphore");
 }
 
 void bf_objects_create(struct run *run)
@@ -47,16 +49,17 @@ void bf_objects_create(struct run *run)
             run->bf_queues[q] = run->bf_queues[queue->twin];
             continue;
         }
-        BfQueueCreateInfo info = {
-            BF_TYPE(QUEUE_CREATE_INFO),
-            .type = (BfQueueType)queue->type,
-            .priority = queue->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL,
-            .flags = (queue->dynamic ? BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0) |
-                     (queue->software ? BF_QUEUE_SOFTWARE_FENCES_BIT : 0),
+        BfCommandQueueCreateInfo info = {
+            BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+            .type = (BfCommandListType)queue->type,
+            .priority =
+                queue->high ? BF_COMMAND_QUEUE_PRIORITY_HIGH : BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+            .flags = (queue->dynamic ? BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT : 0) |
+                     (queue->software ? BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT : 0),
         };
-        run_must(run, -1, bench->bf.CreateQueue(bench->bf_device, &info, &run->bf_queues[q]),
-                 "bfCreateQueue");
-        uint32_t family = bench->bf.GetQueueFamilyIndex(run->bf_queues[q]);
+        run_must(run, -1, bench->bf.CreateCommandQueue(bench->bf_device, &info, &run->bf_queues[q]),
+                 "bfCreateCommandQueue");
+        uint32_t family = bench->bf.GetCommandQueueFamilyIndex(run->bf_queues[q]);
         if (family >= bench->family_count || !bench->families[family].pool)
             run_fail(run, -1,
                      "Q%d takes command buffers of family %" PRIu32
@@ -64,8 +67,9 @@ void bf_objects_create(struct run *run)
                      q, family);
         run->executed[q] = NULL;
         if (queue->progress)
-            run_must(run, -1, bench->bf.GetQueueProgressFence(run->bf_queues[q], &run->executed[q]),
-                     "bfGetQueueProgressFence");
+            run_must(run, -1,
+                     bench->bf.GetCommandQueueProgressFence(run->bf_queues[q], &run->executed[q]),
+                     "bfGetCommandQueueProgressFence");
     }
     for (int b = 0; b < plan->bell_count; b++)
         run_must(run, -1,
@@ -83,13 +87,13 @@ void bf_objects_destroy(struct run *run)
         bf->DestroyEvent(run->bells[b]);
     for (int q = 0; q < plan->queue_count && plan->seed % 3; q++)
         if (plan->queues[q].bf && plan->queues[q].twin < 0)
-            bf->DestroyQueue(run->bf_queues[q]);
+            bf->DestroyCommandQueue(run->bf_queues[q]);
     for (int s = 0; s < plan->semaphore_count; s++)
         if (plan_is_bf(&plan->semaphores[s]))
             bf->DestroyFence(run->bf_fences[s]);
     for (int q = 0; q < plan->queue_count && !(plan->seed % 3); q++)
         if (plan->queues[q].bf && plan->queues[q].twin < 0)
-            bf->DestroyQueue(run->bf_queues[q]);
+            bf->DestroyCommandQueue(run->bf_queues[q]);
     for (int b = 0; b < plan->bell_count && !(plan->seed % 2); b++)
         bf->DestroyEvent(run->bells[b]);
 }
@@ -119,7 +123,7 @@ static void signal_check_idle(struct run *run, int op, int index)
             return;
         if (plan->semaphores[f].face != FACE_FENCE || plan->semaphores[f].wild)
             continue;
-        uint64_t value = run->bench->bf.GetFenceValue(run->bf_fences[f]);
+        uint64_t value = run->bench->bf.GetFenceCompletedValue(run->bf_fences[f]);
         if (value < batch->signals[s].value)
             run_fail(run, op,
                      "b%d has nothing to wait for, but S%d is %" PRIu64 " after its signal", index,
@@ -131,7 +135,7 @@ static void batch_submit(struct run *run, int op, int index)
 {
     const struct plan_batch *batch = &run->plan->batches[index];
     struct bf_api *bf = &run->bench->bf;
-    BfQueue queue = run->bf_queues[batch->queue];
+    BfCommandQueue queue = run->bf_queues[batch->queue];
     for (int w = 0; w < batch->wait_count; w++) {
         const struct plan_wait *wait = &batch->waits[w];
         if (wait->arm < 0)
@@ -161,7 +165,7 @@ static void batch_submit(struct run *run, int op, int index)
 
 static void value_check(struct run *run, int op, int index)
 {
-    uint64_t value = run->bench->bf.GetFenceValue(run->bf_fences[index]);
+    uint64_t value = run->bench->bf.GetFenceCompletedValue(run->bf_fences[index]);
     if (run->plan->semaphores[index].wild)
         check_wild_value(run, op, index, value);
     else
@@ -173,7 +177,7 @@ static void fence_signal(struct run *run, int op)
     const struct plan_event *event = &run->plan->events[run->plan->ops[op].event];
     BfFence fence = run->bf_fences[event->semaphore];
     run_must(run, op, run->bench->bf.SignalFence(fence, event->value), "bfSignalFence");
-    uint64_t value = run->bench->bf.GetFenceValue(fence);
+    uint64_t value = run->bench->bf.GetFenceCompletedValue(fence);
     if (run->plan->semaphores[event->semaphore].wild)
         check_wild_value(run, op, event->semaphore, value);
     else if (value < event->value)
@@ -225,12 +229,14 @@ static void registration_make(struct run *run, int op)
     }
     BfEvent event = run->bells[r->bell];
     if (r->item_count == 1 && plan->seed % 2)
-        run_must(run, op, bf->SetEventOnFence(fences[0], values[0], event), "bfSetEventOnFence");
+        run_must(run, op, bf->SetEventOnFenceCompletion(fences[0], values[0], event),
+                 "bfSetEventOnFenceCompletion");
     else
         run_must(run, op,
-                 bf->SetEventOnFences((uint32_t)r->item_count, fences, values,
-                                      r->any ? BF_FENCE_WAIT_ANY_BIT : BF_FENCE_WAIT_ALL, event),
-                 "bfSetEventOnFences");
+                 bf->SetEventOnMultipleFenceCompletion(
+                     (uint32_t)r->item_count, fences, values,
+                     r->any ? BF_FENCE_WAIT_ANY_BIT : BF_FENCE_WAIT_ALL, event),
+                 "bfSetEventOnMultipleFenceCompletion");
     if (bf_bell_rings(run, r->bell))
         check_bell(run, op, r->bell);
     else if (!run->counters_lag && plan_ring_sure(plan, index, plan_node_start(op)))
@@ -314,7 +320,7 @@ static void word_check(struct run *run, int op, BfFence fence, const char *what,
     uint64_t value, word;
     double until = run_seconds() + run->watchdog_s;
     do {
-        value = bf->GetFenceValue(fence);
+        value = bf->GetFenceCompletedValue(fence);
         word = check_word_read(mapping.pCurrentValue);
     } while (value != word && run_seconds() < until && !sched_yield());
     if (value != word)
@@ -350,7 +356,7 @@ void bf_progress_check(struct run *run)
             run, -1,
             run->bench->bf.WaitFences(1, &run->executed[q], &calls, BF_FENCE_WAIT_ALL, UINT64_MAX),
             "bfWaitFences");
-        uint64_t value = run->bench->bf.GetFenceValue(run->executed[q]);
+        uint64_t value = run->bench->bf.GetFenceCompletedValue(run->executed[q]);
         if (value != calls)
             run_fail(run, -1, "Q%d has counted %" PRIu64 " of %" PRIu64 " executions", q, value,
                      calls);
@@ -430,13 +436,14 @@ bool bf_op_execute(struct run *run, int index)
         return true;
     case OP_DESTROY_QUEUE:
         logs_leave(run, index, op->queue);
-        bf->DestroyQueue(run->bf_queues[op->queue]);
+        bf->DestroyCommandQueue(run->bf_queues[op->queue]);
         run->bf_queues[op->queue] = NULL;
         return true;
     case OP_PRIORITY:
         run_must(run, index,
-                 bf->SetQueuePriority(run->bf_queues[op->queue],
-                                      op->high ? BF_QUEUE_PRIORITY_HIGH : BF_QUEUE_PRIORITY_NORMAL),
+                 bf->SetCommandQueuePriority(run->bf_queues[op->queue],
+                                             op->high ? BF_COMMAND_QUEUE_PRIORITY_HIGH
+                                                      : BF_COMMAND_QUEUE_PRIORITY_NORMAL),
                  "it");
         return true;
     default:

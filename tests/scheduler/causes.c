@@ -6,7 +6,7 @@
 static BfFence import(struct fixture *f, VkSemaphore semaphore)
 {
     BfFence fence = NULL;
-    assert_success(bfImportFence(f->bf, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(f->bf, semaphore, &fence));
     return f->made_fences[f->fence_count++] = fence;
 }
 
@@ -14,8 +14,8 @@ static BfFence import(struct fixture *f, VkSemaphore semaphore)
  * signal asks for the second engine alone. */
 FIXTURE_TEST(an_idle_queue_applies_no_effect_before_its_cause)
 {
-    BfQueue first = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
-    BfQueue second = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue first = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    BfCommandQueue second = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence link = import(f, make_timeline(f, 0));
     BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
     VkEvent stall = stall_begin(f, first);
@@ -42,7 +42,7 @@ TEST(vk_queues_wait_on_when_the_fence_is_gone)
         VkSemaphore before = make_timeline(&f, 0), after = make_timeline(&f, 0);
         BfFence fence = exported ? make_fence(&f, 0) : import(&f, before);
         if (exported)
-            assert_success(bfExportFence(fence, before));
+            assert_success(bfExportFenceToSemaphore(fence, before));
         const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = before,
                                             .value = 5,
                                             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};

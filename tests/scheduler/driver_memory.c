@@ -28,7 +28,8 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
                                             .family = UINT32_MAX};
     struct fixture f;
     fixture_open(&f, &options);
-    BfQueue a = make_queue(&f, BF_QUEUE_TYPE_DIRECT), b = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue a = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence there = make_fence(&f, 0), back = make_fence(&f, 0), gate = make_fence(&f, 0);
     BfEvent event = make_event(&f);
     enum { STEPS = 4 };
@@ -38,7 +39,7 @@ static void run_program(uint64_t fail_at, uint64_t *first, uint64_t *last)
         fro[i] = copy_word(&f, b, i, STEPS + i);
     }
     *first = oom_points(&f) + 1;
-    RETRY(bfSetEventOnFence(back, STEPS, event));
+    RETRY(bfSetEventOnFenceCompletion(back, STEPS, event));
     RETRY(bfQueueWait(a, gate, 1)); /* the first steps are packets */
     for (uint64_t i = 0; i < STEPS; i++) {
         if (i == STEPS / 2) {

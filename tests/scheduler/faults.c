@@ -14,7 +14,7 @@ struct program {
     uint64_t at;     /* the call; 0: none */
     VkResult result; /* what it returns */
     uint64_t memory; /* calls that have told the program that there is no memory */
-    BfQueue queues[QUEUES];
+    BfCommandQueue queues[QUEUES];
     VkCommandBuffer commands[QUEUES];
     BfFence chain, next, back, gate, imported, exported, shared;
     BfFence *fences[7];
@@ -37,11 +37,11 @@ static bool went(struct program *p, VkResult result)
     return false;
 }
 
-static VkCommandBuffer make_commands(struct program *p, BfQueue queue, uint32_t word)
+static VkCommandBuffer make_commands(struct program *p, BfCommandQueue queue, uint32_t word)
 {
     struct fixture *f = &p->f;
     VkCommandBuffer commands =
-        vulkan_begin(f->device, f->pools[bfGetQueueFamilyIndex(queue)],
+        vulkan_begin(f->device, f->pools[bfGetCommandQueueFamilyIndex(queue)],
                      VK_COMMAND_BUFFER_LEVEL_PRIMARY, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     put_word(f, commands, word, word + 1);
     commands_end(commands);
@@ -51,8 +51,9 @@ static VkCommandBuffer make_commands(struct program *p, BfQueue queue, uint32_t 
 /* What a busy program has. Only objects that are Belfry's, or that it has to ask the driver for. */
 static void open_objects(struct program *p)
 {
-    static const BfQueueType types[QUEUES] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                              BF_QUEUE_TYPE_COPY, BF_QUEUE_TYPE_DIRECT};
+    static const BfCommandListType types[QUEUES] = {
+        BF_COMMAND_LIST_TYPE_DIRECT, BF_COMMAND_LIST_TYPE_COMPUTE, BF_COMMAND_LIST_TYPE_COPY,
+        BF_COMMAND_LIST_TYPE_DIRECT};
     struct fixture *f = &p->f;
     for (int i = 0; i < QUEUES; i++) {
         p->queues[i] = make_queue(f, types[i]);
@@ -74,15 +75,15 @@ static void open_objects(struct program *p)
         const BfNativeFenceCreateInfo native = {BF_TYPE(NATIVE_FENCE_CREATE_INFO)};
         p->fences[i] = fences[i];
         for (int tries = 0; tries < 2 && !*fences[i]; tries++)
-            went(p, i == 6 ? bfImportFence(f->bf, p->followed, fences[i])
+            went(p, i == 6 ? bfImportFenceFromSemaphore(f->bf, p->followed, fences[i])
                     : i < 2 && fixture_has_native_fences()
                         ? bfCreateNativeFence(f->bf, &native, fences[i])
                         : bfCreateFence(f->bf, &info, fences[i]));
         if (*fences[i])
             f->made_fences[f->fence_count++] = *fences[i];
     }
-    if (p->exported && !went(p, bfExportFence(p->exported, p->following)))
-        went(p, bfExportFence(p->exported, p->following));
+    if (p->exported && !went(p, bfExportFenceToSemaphore(p->exported, p->following)))
+        went(p, bfExportFenceToSemaphore(p->exported, p->following));
     const BfFenceLogReaderCreateInfo reader = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO),
                                                .queue = p->queues[B],
                                                .type = BF_FENCE_LOG_TYPE_SIGNALS};
@@ -92,7 +93,7 @@ static void open_objects(struct program *p)
 static void submit(struct program *p, uint64_t value)
 {
     struct fixture *f = &p->f;
-    uint32_t family = bfGetQueueFamilyIndex(p->queues[A]);
+    uint32_t family = bfGetCommandQueueFamilyIndex(p->queues[A]);
     const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                                 .commandBuffer = p->commands[A]};
     const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = p->followed,
@@ -109,7 +110,7 @@ static void submit(struct program *p, uint64_t value)
     if (p->memory) {
         while (!went(p, bfQueueWaitIdle(p->queues[D])))
             ;
-        while (bfGetFenceValue(p->imported) < value)
+        while (bfGetFenceCompletedValue(p->imported) < value)
             went(p, bfSignalFence(p->imported, value));
     }
     while (!went(p, vkWaitForFences(f->device, 1, &p->fence, VK_TRUE, UINT64_MAX)))
@@ -138,8 +139,8 @@ static void run_round(struct program *p, uint64_t value)
     went(p, bfQueueWait(p->queues[D], p->back, value));
     went(p, bfQueueExecute(p->queues[D], 1, &p->commands[D]));
     went(p, bfQueueSignal(p->queues[D], p->imported, value));
-    if (!went(p, bfSetEventOnFence(p->back, value, p->events[value - 1])))
-        assert_success(bfSetEventOnFence(p->back, value, p->events[value - 1]));
+    if (!went(p, bfSetEventOnFenceCompletion(p->back, value, p->events[value - 1])))
+        assert_success(bfSetEventOnFenceCompletion(p->back, value, p->events[value - 1]));
     while (!went(p, bfSignalFence(p->gate, value)) && p->result != VK_ERROR_DEVICE_LOST)
         ;
     /* A signal that there was no memory for: the host stands in. */
@@ -181,7 +182,7 @@ static uint64_t run(uint64_t at, VkResult result)
     struct thread waiter;
     bool lost = false;
     if (made) {
-        bool armed = went(&p, bfSetEventOnFence(p.back, ROUNDS + 1, p.far));
+        bool armed = went(&p, bfSetEventOnFenceCompletion(p.back, ROUNDS + 1, p.far));
         thread_start(&waiter, block_on, &blocked);
         for (uint64_t value = 1; value <= ROUNDS; value++)
             run_round(&p, value);

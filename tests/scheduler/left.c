@@ -28,7 +28,7 @@ static void close_left(struct fixture *f, uint32_t left)
 {
     assert_int_equal(f->icd.blocked(), left);
     for (uint32_t i = 0; i < f->queue_count; i++)
-        bfDestroyQueue(f->made_queues[i]);
+        bfDestroyCommandQueue(f->made_queues[i]);
     for (uint32_t i = 0; i < f->fence_count; i++)
         bfDestroyFence(f->made_fences[i]);
     f->icd.quiesce();
@@ -68,7 +68,7 @@ TEST(a_wait_for_an_engine_that_never_returns_is_left)
 {
     struct fixture f;
     open_hearing(&f, LEAVE);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&f, 0);
     BfEvent event = make_event(&f);
     stall_begin(&f, queue);
@@ -90,7 +90,7 @@ TEST(a_removed_device_whose_driver_never_returns_is_left)
 {
     struct fixture f;
     open_hearing(&f, LEAVE);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     stall_begin(&f, queue);
     f.stalls--; /* the loss of the driver's device ends it */
     block_waits(&f);
@@ -109,7 +109,7 @@ TEST(a_wait_for_a_semaphore_that_never_returns_is_left)
     BfFence fence;
     BfEvent event = make_event(&f);
     VkSemaphore semaphore = make_timeline(&f, 0);
-    assert_success(bfImportFence(f.bf, semaphore, &fence));
+    assert_success(bfImportFenceFromSemaphore(f.bf, semaphore, &fence));
     block_waits(&f);
     set_event_on(fence, 1, event);
     f.icd.await_blocked(1);

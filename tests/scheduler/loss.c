@@ -14,7 +14,7 @@ enum { THREADS = 7 };
 /* One queue runs, one is held by the CPU, one waits for the first, one for a semaphore. */
 struct scene {
     struct fixture f;
-    BfQueue runs, held, waits, foreign;
+    BfCommandQueue runs, held, waits, foreign;
     BfFence running, gate, after, imported, exported;
     BfFence fences[5]; /* all of them */
     BfEvent events[5], all, any;
@@ -25,18 +25,18 @@ static void scene_open(struct scene *s)
 {
     struct fixture *f = &s->f;
     fixture_open(f, NULL);
-    s->runs = make_queue(f, BF_QUEUE_TYPE_DIRECT);
-    s->held = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
-    s->waits = make_queue(f, BF_QUEUE_TYPE_COPY);
-    s->foreign = make_queue(f, BF_QUEUE_TYPE_COPY);
+    s->runs = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    s->held = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    s->waits = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
+    s->foreign = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     s->running = make_fence(f, 0);
     s->gate = make_fence(f, 0);
     s->after = make_fence(f, 0);
     s->exported = make_fence(f, 0);
     s->semaphore = make_timeline(f, 0);
-    assert_success(bfImportFence(f->bf, s->semaphore, &s->imported));
+    assert_success(bfImportFenceFromSemaphore(f->bf, s->semaphore, &s->imported));
     f->made_fences[f->fence_count++] = s->imported;
-    assert_success(bfExportFence(s->exported, make_timeline(f, 0)));
+    assert_success(bfExportFenceToSemaphore(s->exported, make_timeline(f, 0)));
     const BfFence fences[5] = {s->running, s->gate, s->after, s->imported, s->exported};
     uint64_t values[5];
     for (int i = 0; i < 5; i++) {
@@ -47,8 +47,10 @@ static void scene_open(struct scene *s)
     }
     s->all = make_event(f);
     s->any = make_event(f);
-    assert_success(bfSetEventOnFences(5, fences, values, BF_FENCE_WAIT_ALL, s->all));
-    assert_success(bfSetEventOnFences(5, fences, values, BF_FENCE_WAIT_ANY_BIT, s->any));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(5, fences, values, BF_FENCE_WAIT_ALL, s->all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(5, fences, values, BF_FENCE_WAIT_ANY_BIT, s->any));
 
     stall_begin(f, s->runs);
     f->stalls--; /* the loss ends it */
@@ -89,9 +91,10 @@ static void assert_lost(struct scene *s)
     assert_true(take_event(s->any));
     assert_false(take_event(s->all));
     assert_false(take_event(s->any));
-    const BfQueue queues[4] = {s->runs, s->held, s->waits, s->foreign};
+    const BfCommandQueue queues[4] = {s->runs, s->held, s->waits, s->foreign};
     const uint64_t values[5] = {1, 2, 3, 4, UINT64_MAX};
-    assert_success(bfSetEventOnFences(5, s->fences, values, BF_FENCE_WAIT_ALL, s->all));
+    assert_success(
+        bfSetEventOnMultipleFenceCompletion(5, s->fences, values, BF_FENCE_WAIT_ALL, s->all));
     assert_true(take_event(s->all));
     for (int i = 0; i < 4; i++) {
         VkCommandBuffer commands = write_word(f, queues[i], 9, 1);
@@ -152,7 +155,7 @@ SCENE_TEST(the_first_who_asks_a_pending_fence_is_told)
 
 SCENE_TEST(the_first_who_executes_is_told)
 {
-    BfQueue queue = make_queue(&s->f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&s->f, BF_COMMAND_LIST_TYPE_DIRECT);
     lose(s);
     VkCommandBuffer commands = write_word(&s->f, queue, 9, 1);
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
@@ -217,7 +220,7 @@ TEST(the_reason_follows_the_result)
         BfDeviceRemovedReason reason;
         fixture_open(&f, NULL);
         BfFence fence = make_fence(&f, 0);
-        assert_success(bfExportFence(fence, make_timeline(&f, 0)));
+        assert_success(bfExportFenceToSemaphore(fence, make_timeline(&f, 0)));
         f.icd.set_fault("vkSignalSemaphore", 1, rows[i].result);
         bfSignalFence(fence, 1);
         assert_int_equal(bfGetDeviceRemovedReason(f.bf, &reason), VK_ERROR_DEVICE_LOST);
@@ -260,15 +263,16 @@ static bool run_program(uint32_t lose_at)
     const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
     struct fixture f;
     fixture_open(&f, &options);
-    BfQueue queues[3] = {make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-                         make_queue(&f, BF_QUEUE_TYPE_COMPUTE), make_queue(&f, BF_QUEUE_TYPE_COPY)};
+    BfCommandQueue queues[3] = {make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE),
+                                make_queue(&f, BF_COMMAND_LIST_TYPE_COPY)};
     BfFence chain = make_fence(&f, 0), gate = make_fence(&f, 0);
     BfEvent events[12], far = make_event(&f);
     uint32_t registered = 0;
     bool lost = false;
     set_event_on(chain, 1000, far);
     for (uint32_t i = 0; i < 12; i++) {
-        BfQueue queue = queues[i % 3];
+        BfCommandQueue queue = queues[i % 3];
         VkCommandBuffer commands = write_word(&f, queue, i, i + 1);
         events[i] = make_event(&f);
         if (i % 4 == 3)
@@ -277,7 +281,7 @@ static bool run_program(uint32_t lose_at)
             went(bfQueueWait(queue, chain, i), &lost);
         went(bfQueueExecute(queue, 1, &commands), &lost);
         went(bfQueueSignal(queue, chain, i + 1), &lost);
-        assert_success(bfSetEventOnFence(chain, i + 1, events[registered++]));
+        assert_success(bfSetEventOnFenceCompletion(chain, i + 1, events[registered++]));
         if (i % 4 == 1)
             went(bfSignalFence(gate, i + 2), &lost);
     }
@@ -340,7 +344,7 @@ TEST(what_the_driver_knows_of_a_loss_is_told)
         struct fixture f;
         struct told told = {0};
         fixture_open(&f, &options);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
         assert_success(bfSetMessageCallback(hear, &told));
         f.lost = true;
         if (!by_driver)
@@ -384,7 +388,7 @@ TEST(the_trace_is_saved)
     environment_set(&saved, environment);
     fixture_open(&f, NULL);
     environment_restore(&saved);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&f, 0);
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "the last word"));
     execute(queue, write_word(&f, queue, 0, 1));

@@ -46,11 +46,11 @@ struct finder {
 static void find(void *argument)
 {
     struct finder *finder = argument;
-    finder->value = bfGetFenceValue(finder->fence);
+    finder->value = bfGetFenceCompletedValue(finder->fence);
 }
 
 struct user {
-    BfQueue queue;
+    BfCommandQueue queue;
     BfFence fence;
     BfEvent event;
     VkResult result, set;
@@ -61,7 +61,7 @@ static void use(void *argument)
 {
     struct user *user = argument;
     user->result = bfQueueSignal(user->queue, user->fence, 9);
-    user->value = bfGetFenceValue(user->fence);
+    user->value = bfGetFenceCompletedValue(user->fence);
     user->set = bfWaitForEvents(1, &user->event, VK_FALSE, 0, NULL);
 }
 
@@ -70,12 +70,14 @@ static void use(void *argument)
 FIXTURE_TEST(others_are_told_when_everything_is_satisfied)
 {
     enum { SPARES = 4 };
-    BfQueue runs = make_queue(f, BF_QUEUE_TYPE_COMPUTE), spares[SPARES];
-    BfQueue held[2] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE)};
+    BfCommandQueue runs = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE), spares[SPARES];
+    BfCommandQueue held[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                              make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
     BfFence running = make_fence(f, 0), gate = make_fence(f, 0), after = make_fence(f, 0);
     BfEvent event = make_event(f);
     for (int i = 0; i < SPARES; i++)
-        spares[i] = make_queue(f, i % 2 ? BF_QUEUE_TYPE_COMPUTE : BF_QUEUE_TYPE_DIRECT);
+        spares[i] =
+            make_queue(f, i % 2 ? BF_COMMAND_LIST_TYPE_COMPUTE : BF_COMMAND_LIST_TYPE_DIRECT);
     stall_begin(f, runs);
     f->stalls--; /* the loss ends it */
     queue_signal(runs, running, 1);

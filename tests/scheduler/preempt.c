@@ -5,32 +5,33 @@
 
 #include <belfry/preemption.h>
 
-static BfPreemptionStatus status_of(BfQueue queue)
+static BfPreemptionStatus status_of(BfCommandQueue queue)
 {
     BfPreemptionStatus status = {BF_TYPE(PREEMPTION_STATUS)};
     assert_success(bfGetPreemptionStatus(queue, &status));
     return status;
 }
 
-static uint64_t preempt(BfQueue queue)
+static uint64_t preempt(BfCommandQueue queue)
 {
     uint64_t number = 0;
     assert_success(bfRequestPreemption(queue, &number));
     return number;
 }
 
-static BfFence preemption_fence(BfQueue queue)
+static BfFence preemption_fence(BfCommandQueue queue)
 {
     BfFence fence = NULL;
     assert_success(bfGetPreemptionFence(queue, &fence));
     return fence;
 }
 
-static BfQueue make_high(struct fixture *f)
+static BfCommandQueue make_high(struct fixture *f)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .priority = BF_QUEUE_PRIORITY_HIGH};
-    BfQueue queue = NULL;
-    assert_success(bfCreateQueue(f->bf, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH};
+    BfCommandQueue queue = NULL;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
     return f->made_queues[f->queue_count++] = queue;
 }
 
@@ -40,7 +41,8 @@ static BfQueue make_high(struct fixture *f)
 
 FIXTURE_TEST(a_request_holds_others_until_what_was_accepted_is_over)
 {
-    BfQueue mine = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue mine = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence done = preemption_fence(mine), fence = make_fence(f, 0);
     VkEvent stall = stall_begin(f, other);
     assert_int_equal(preempt(mine), 1);
@@ -71,8 +73,8 @@ FIXTURE_TEST(a_request_holds_others_until_what_was_accepted_is_over)
 
 FIXTURE_TEST(an_idle_engine_is_preempted_in_the_call)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     for (uint64_t i = 1; i <= 3; i++) {
         execute(queue, write_word(f, queue, 0, (uint32_t)i));
         await_idle(queue);
@@ -84,7 +86,7 @@ FIXTURE_TEST(an_idle_engine_is_preempted_in_the_call)
 
 FIXTURE_TEST(higher_queues_are_let_through_and_lower_ones_are_not)
 {
-    BfQueue mine = make_queue(f, BF_QUEUE_TYPE_DIRECT), high = make_high(f);
+    BfCommandQueue mine = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT), high = make_high(f);
     VkEvent stall = stall_begin(f, mine);
     preempt(mine);
     uint64_t before = counters_of(f).submissions;
@@ -101,8 +103,8 @@ FIXTURE_TEST(higher_queues_are_let_through_and_lower_ones_are_not)
 
 FIXTURE_TEST(requests_complete_in_order_each_by_its_own_work)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence done = preemption_fence(queue), fence = make_fence(f, 0);
     VkEvent first = stall_begin(f, queue);
     preempt(queue);
@@ -124,8 +126,8 @@ FIXTURE_TEST(requests_complete_in_order_each_by_its_own_work)
 /* A packet that waits is none of the engine's: it goes on waiting, and the request is complete. */
 FIXTURE_TEST(a_request_waits_for_no_wait)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0), done = preemption_fence(queue);
     queue_wait(other, fence, 1);
     execute(other, write_word(f, other, 0, 1));
@@ -150,8 +152,8 @@ FIXTURE_TEST(a_request_waits_for_no_wait)
 /* The queue that asked waits for one that is held: that ends with the request. */
 FIXTURE_TEST(who_asks_may_wait_for_what_is_held)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     VkEvent stall = stall_begin(f, queue);
     preempt(queue);
@@ -168,8 +170,8 @@ FIXTURE_TEST(who_asks_may_wait_for_what_is_held)
 /* What was held goes in one call, which fails: each goes again, with an epoch of its own. */
 FIXTURE_TEST(a_batch_that_fails_goes_again)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     VkEvent stall = stall_begin(f, queue);
     preempt(queue);
@@ -197,7 +199,7 @@ static void submit(struct fixture *f, VkCommandBuffer commands, VkFence fence)
 /* The program's own VkQueue is held as others are, under the layer. */
 FIXTURE_TEST(the_programs_vkqueues_are_held_too)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkFence fence = vulkan_fence(f->device, false);
     VkEvent stall = stall_begin(f, queue);
     uint64_t before = status_of(queue).heldPacketCount;
@@ -215,7 +217,7 @@ FIXTURE_TEST(the_programs_vkqueues_are_held_too)
 /* Submissions that have been made at once, on an engine that nothing else has been given. */
 FIXTURE_TEST(what_went_at_once_is_waited_for)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     submit(f, write_word_in(f, 0, 0, 1), VK_NULL_HANDLE);
     preempt(queue);
     await_fence(preemption_fence(queue), 1);
@@ -231,7 +233,7 @@ TEST(caps_say_what_is_promised)
                                    : "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false");
         fixture_open(&f, NULL);
         environment_restore(&saved);
-        BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfPreemptionCaps caps = {BF_TYPE(PREEMPTION_CAPS)};
         BfFence fence = NULL;
         uint64_t number = 7;
@@ -263,8 +265,8 @@ TEST(a_trace_has_requests)
     environment_set(&saved, set);
     fixture_open(&f, NULL);
     environment_restore(&saved);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkEvent stall = stall_begin(&f, queue);
     preempt(queue);
     execute(other, write_word(&f, other, 0, 1));
@@ -285,7 +287,7 @@ TEST(a_trace_has_requests)
 
 FIXTURE_TEST(bad_input_is_refused)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfPreemptionCaps caps = {BF_TYPE(PREEMPTION_STATUS)};
     BfPreemptionStatus status = {BF_TYPE(PREEMPTION_CAPS)};
     BfFence fence = preemption_fence(queue);
@@ -305,8 +307,8 @@ FIXTURE_TEST(bad_input_is_refused)
 
 FIXTURE_TEST(a_lost_device_ends_requests)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT),
-            other = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence done = preemption_fence(queue);
     stall_begin(f, queue);
     preempt(queue);

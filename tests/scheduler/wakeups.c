@@ -16,11 +16,12 @@ static long sleeps(void)
 FIXTURE_TEST(signals_that_nobody_waits_for_wake_nobody)
 {
     enum { SIGNALS = TIMES(100000) };
-    BfQueue queues[3] = {make_queue(f, BF_QUEUE_TYPE_DIRECT), make_queue(f, BF_QUEUE_TYPE_COMPUTE),
-                         make_queue(f, BF_QUEUE_TYPE_COPY)};
+    BfCommandQueue queues[3] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COPY)};
     BfFence fence = make_fence(f, 0);
     for (uint64_t i = 0; i < SIGNALS; i++) {
-        BfQueue queue = queues[i % 4 % 3];
+        BfCommandQueue queue = queues[i % 4 % 3];
         if (i % 128 == 0)
             execute(queue, write_word(f, queue, 0, 1));
         if (i % 4 == 3)
@@ -40,14 +41,15 @@ FIXTURE_TEST(signals_that_nobody_waits_for_wake_nobody)
 
 /* So many signals of 1, 2, 3, ... behind work that lasts until all have been called: none of them
  * can apply at once, and nobody waits for any. */
-static void signal_unwatched(struct fixture *f, BfQueue queue, BfFence fence, uint64_t signals)
+static void signal_unwatched(struct fixture *f, BfCommandQueue queue, BfFence fence,
+                             uint64_t signals)
 {
     uint64_t before = counters_of(f).sleeperWakeups;
     VkEvent stall = stall_begin(f, queue);
     for (uint64_t i = 1; i <= signals; i++)
         queue_signal(queue, fence, i);
     stall_end(f, stall);
-    while (bfGetFenceValue(fence) < signals)
+    while (bfGetFenceCompletedValue(fence) < signals)
         sched_yield();
     assert_int_equal(counters_of(f).sleeperWakeups, before);
 }
@@ -56,7 +58,8 @@ static void signal_unwatched(struct fixture *f, BfQueue queue, BfFence fence, ui
 FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
 {
     enum { SIGNALS = TIMES(100000) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT), other = make_queue(f, BF_QUEUE_TYPE_COPY);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
     set_event_on(fence, BIG, event);
@@ -84,7 +87,7 @@ FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
 FIXTURE_TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
 {
     enum { SIGNALS = TIMES(1000) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
     set_event_on(fence, SIGNALS, event);
@@ -106,7 +109,7 @@ FIXTURE_TEST(one_waiter_for_the_last_of_many_signals_wakes_once)
 FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
 {
     enum { SIGNALS = 64 };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     BfEvent event = make_event(f);
     VkEvent stalls[SIGNALS];
@@ -119,7 +122,7 @@ FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
         assert_int_equal(counters_of(f).sleeperWakeups, 0);
         assert_false(take_event(event));
         stall_end(f, stalls[i]);
-        while (bfGetFenceValue(fence) <= i)
+        while (bfGetFenceCompletedValue(fence) <= i)
             sched_yield();
     }
     await_event(event);
@@ -130,7 +133,7 @@ FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
 FIXTURE_TEST(many_waiters_behind_one_work_wake_once)
 {
     enum { WAITERS = TIMES(1000) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_fence(f, 0);
     BfEvent events[16];
     for (int i = 0; i < 16; i++)
@@ -154,7 +157,7 @@ FIXTURE_TEST(many_waiters_behind_one_work_wake_once)
 FIXTURE_TEST(waiters_for_every_value_wake_at_most_once_each)
 {
     enum { WAITERS = TIMES(1000) };
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
     BfEvent event = make_event(f);
     queue_wait(queue, gate, 1);
@@ -172,7 +175,7 @@ FIXTURE_TEST(waiters_for_every_value_wake_at_most_once_each)
 
 /* A thousand threads in bfWaitFences are woken by one signal, each once or hardly more often: what
  * goes to sleep again has been woken in vain. */
-static void wake_blocked_threads(BfQueue (*make)(struct fixture *f))
+static void wake_blocked_threads(BfCommandQueue (*make)(struct fixture *f))
 {
     enum { THREADS = TIMES(1000) };
     static struct thread threads[THREADS];
@@ -180,7 +183,7 @@ static void wake_blocked_threads(BfQueue (*make)(struct fixture *f))
     struct fixture f;
     fixture_open(&f, NULL);
     BfFence fence = make_fence(&f, 0);
-    BfQueue queue = make ? make(&f) : NULL;
+    BfCommandQueue queue = make ? make(&f) : NULL;
     for (int i = 0; i < THREADS; i++) {
         b[i] = (struct blocked){.fence = fence, .value = 7, .result = VK_RESULT_MAX_ENUM};
         thread_start(&threads[i], block_on, &b[i]);
@@ -208,9 +211,9 @@ static void wake_blocked_threads(BfQueue (*make)(struct fixture *f))
     fixture_close(&f);
 }
 
-static BfQueue direct(struct fixture *f)
+static BfCommandQueue direct(struct fixture *f)
 {
-    return make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    return make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
 }
 
 TEST(a_cpu_signal_wakes_many_threads_once_each)
@@ -226,7 +229,7 @@ TEST(a_queue_signal_wakes_many_threads_once_each)
 /* Waiters that give up leave nothing behind that would wake anybody. */
 FIXTURE_TEST(waiters_that_gave_up_cost_nothing)
 {
-    BfQueue queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
     for (uint64_t value = 1; value <= TIMES(1000); value++) {
         assert_int_equal(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, 0), VK_TIMEOUT);

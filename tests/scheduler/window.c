@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Priority windows (scheduler/window.h), on one VkQueue of the test driver, whose clock is the test:
- * what it has been given and hasn't finished is counted while it is paused. Nothing is known yet of
- * how long packets take: each of a lower queue goes alone. */
+/* Priority windows (scheduler/window.h), on one VkQueue of the test driver, whose clock is the
+ * test: what it has been given and hasn't finished is counted while it is paused. Nothing is known
+ * yet of how long packets take: each of a lower queue goes alone. */
 #include "support/fixture.h"
 
 #include <belfry/background.h>
 
 #define FLOOD 20
 
-static BfQueue make_queue_of(struct fixture *f, BfQueuePriority priority)
+static BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .priority = priority,
-                                    .flags = BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    BfQueue *queue = &f->made_queues[f->queue_count++];
-    assert_success(bfCreateQueue(f->bf, &info, queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .priority = priority,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    BfCommandQueue *queue = &f->made_queues[f->queue_count++];
+    assert_success(bfCreateCommandQueue(f->bf, &info, queue));
     return *queue;
 }
 
-#define high_of(f_) make_queue_of(f_, BF_QUEUE_PRIORITY_HIGH)
-#define low_of(f_)  make_queue_of(f_, BF_QUEUE_PRIORITY_NORMAL)
+#define high_of(f_) make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_HIGH)
+#define low_of(f_)  make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_NORMAL)
 
 static void open_with(struct fixture *f, const char *setting)
 {
@@ -35,7 +35,7 @@ static uint64_t depth(struct fixture *f)
 }
 
 /* With a signal behind each: so they aren't joined, and the driver has as many. */
-static BfFence flood(struct fixture *f, BfQueue queue, uint32_t packets)
+static BfFence flood(struct fixture *f, BfCommandQueue queue, uint32_t packets)
 {
     BfFence fence = make_fence(f, 0);
     for (uint32_t i = 0; i < packets; i++) {
@@ -63,14 +63,14 @@ static void drain(struct fixture *f, uint32_t words)
 
 FIXTURE_TEST(with_one_priority_nothing_is_held)
 {
-    BfQueue low = low_of(f), other = low_of(f), same = low_of(f);
+    BfCommandQueue low = low_of(f), other = low_of(f), same = low_of(f);
     f->icd.pause();
     flood(f, low, FLOOD);
     flood(f, other, FLOOD);
     assert_int_equal(depth(f), 2 * FLOOD);
     /* An engine that has windows later, and no longer. */
-    assert_success(bfSetQueuePriority(same, BF_QUEUE_PRIORITY_HIGH));
-    assert_success(bfSetQueuePriority(same, BF_QUEUE_PRIORITY_NORMAL));
+    assert_success(bfSetCommandQueuePriority(same, BF_COMMAND_QUEUE_PRIORITY_HIGH));
+    assert_success(bfSetCommandQueuePriority(same, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
     flood(f, low, 1);
     assert_int_equal(depth(f), 2 * FLOOD + 1);
     drain(f, FLOOD);
@@ -78,7 +78,7 @@ FIXTURE_TEST(with_one_priority_nothing_is_held)
 
 FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
 {
-    BfQueue high = high_of(f), low = low_of(f);
+    BfCommandQueue high = high_of(f), low = low_of(f);
     BfFence fence = make_fence(f, 0);
     f->icd.pause();
     BfFence slow = flood(f, low, FLOOD);
@@ -96,7 +96,7 @@ FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
 /* The driver has no memory for the wait of who opens the window: it is asked again. */
 FIXTURE_TEST(a_window_opens_without_memory_for_a_wait)
 {
-    BfQueue low = low_of(f);
+    BfCommandQueue low = low_of(f);
     high_of(f);
     f->icd.pause();
     f->icd.set_fault("vkWaitSemaphores", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
@@ -113,7 +113,7 @@ FIXTURE_TEST(a_window_opens_without_memory_for_a_wait)
 
 FIXTURE_TEST(a_window_opens_when_what_is_in_flight_has_ended)
 {
-    BfQueue low = low_of(f);
+    BfCommandQueue low = low_of(f);
     high_of(f);
     f->icd.pause();
     flood(f, low, FLOOD);
@@ -126,14 +126,14 @@ FIXTURE_TEST(a_window_opens_when_what_is_in_flight_has_ended)
 FIXTURE_TEST(what_is_held_goes_when_the_priorities_are_equal)
 {
     for (int how = 0; how < 3; how++) {
-        BfQueue high = high_of(f), low = low_of(f);
+        BfCommandQueue high = high_of(f), low = low_of(f);
         f->icd.pause();
         flood(f, low, FLOOD);
         assert_int_equal(depth(f), 1);
         if (how == 0)
-            assert_success(bfSetQueuePriority(high, BF_QUEUE_PRIORITY_NORMAL));
+            assert_success(bfSetCommandQueuePriority(high, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
         else if (how == 1)
-            assert_success(bfSetQueuePriority(low, BF_QUEUE_PRIORITY_HIGH));
+            assert_success(bfSetCommandQueuePriority(low, BF_COMMAND_QUEUE_PRIORITY_HIGH));
         else
             drop_queue(f, high);
         /* The VkQueue is of normal priority, too, but has nothing held. */
@@ -148,7 +148,7 @@ FIXTURE_TEST(what_is_held_goes_when_the_priorities_are_equal)
  * back what high has written before. */
 FIXTURE_TEST(high_packets_are_handed_over_first)
 {
-    BfQueue lows[4], high;
+    BfCommandQueue lows[4], high;
     BfFence fence = make_fence(f, 0);
     for (int i = 0; i < 4; i++)
         lows[i] = low_of(f);
@@ -168,13 +168,13 @@ FIXTURE_TEST(high_packets_are_handed_over_first)
     }
 }
 
-/* What a high queue waits for: held already when it comes to wait, or appended later; through a queue
- * that waits itself. Packets behind that stay held. */
+/* What a high queue waits for: held already when it comes to wait, or appended later; through a
+ * queue that waits itself. Packets behind that stay held. */
 FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
 {
     for (int late = 0; late < 2; late++) {
         for (int through = 0; through < 2; through++) {
-            BfQueue high = high_of(f), low = low_of(f), between = low_of(f);
+            BfCommandQueue high = high_of(f), low = low_of(f), between = low_of(f);
             BfFence first = make_fence(f, 0), second = make_fence(f, 0);
             BfFence last = through ? second : first;
             f->icd.pause();
@@ -201,13 +201,13 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
     }
 }
 
-/* Nothing in flight ever ends, and still each queue gets a packet to the driver, in turn: told apart
- * by how many command buffers they have, a barrier aside. */
+/* Nothing in flight ever ends, and still each queue gets a packet to the driver, in turn: told
+ * apart by how many command buffers they have, a barrier aside. */
 FIXTURE_TEST(nobody_starves)
 {
     enum { LOWS = 3 };
     struct belfry_icd_record records[2 * LOWS];
-    BfQueue lows[LOWS];
+    BfCommandQueue lows[LOWS];
     uint32_t seen = 0;
     high_of(f);
     f->icd.pause();
@@ -232,14 +232,14 @@ FIXTURE_TEST(nobody_starves)
     f->icd.record_stop();
 }
 
-/* What packets cost is learnt when they end: then one runs and others are behind it. Not while Belfry
- * may not adapt. */
+/* What packets cost is learnt when they end: then one runs and others are behind it. Not while
+ * Belfry may not adapt. */
 TEST(costs_are_learnt_but_not_when_they_are_frozen)
 {
     struct fixture fixture, *f = &fixture;
     open_with(f, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
     for (int frozen = 1; frozen >= 0; frozen--) {
-        BfQueue low = low_of(f);
+        BfCommandQueue low = low_of(f);
         high_of(f);
         assert_success(bfSetBackgroundProcessingMode(
             f->bf,
@@ -291,7 +291,7 @@ TEST(where_others_could_tell_nothing_is_held)
     BfAttachInfo info = fixture_attach_info(&f, queues);
     info.sharesNothing = VK_FALSE;
     assert_success(bfAttachDevice(&info, &f.bf));
-    BfQueue low = low_of(&f);
+    BfCommandQueue low = low_of(&f);
     high_of(&f);
     f.icd.pause();
     flood(&f, low, FLOOD);
@@ -313,7 +313,7 @@ TEST(what_is_held_is_told)
     struct fixture f;
     assert_success(bfSetMessageCallback(hear, NULL));
     open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
-    BfQueue low = low_of(&f);
+    BfCommandQueue low = low_of(&f);
     high_of(&f);
     f.icd.pause();
     flood(&f, low, FLOOD);
@@ -333,7 +333,7 @@ static void wait_idle(void *device)
 FIXTURE_TEST(who_waits_for_the_device_waits_for_what_is_held)
 {
     struct thread waiter = {0};
-    BfQueue low = low_of(f);
+    BfCommandQueue low = low_of(f);
     high_of(f);
     if (!f->layered)
         return;
@@ -352,8 +352,8 @@ static uint64_t depth_of(struct fixture *f, uint32_t queue)
     return f->icd.queue_depth(0, queue);
 }
 
-/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline, 0:
- * none. */
+/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline,
+ * 0: none. */
 static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
                    uint64_t signal)
 {
@@ -374,13 +374,13 @@ static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint
     assert_success(vkQueueSubmit2(f->queues[0][queue], 1, &info, VK_NULL_HANDLE));
 }
 
-/* On two VkQueues with windows: a packet that waits for the other one's goes when the value is there, or
- * somebody waits for the device's idleness. */
+/* On two VkQueues with windows: a packet that waits for the other one's goes when the value is
+ * there, or somebody waits for the device's idleness. */
 FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), NULL)
 {
     struct thread waiter = {0};
     VkSemaphore timeline = make_timeline(f, 0);
-    BfQueue lows[2];
+    BfCommandQueue lows[2];
     for (int i = 0; i < 4; i++) /* two on either of them */
         if (i < 2)
             high_of(f);
@@ -421,7 +421,7 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
 /* Lost, or destroyed, while something is held. */
 FIXTURE_TEST(a_device_is_lost_with_packets_held)
 {
-    BfQueue low = low_of(f);
+    BfCommandQueue low = low_of(f);
     BfFence fence = make_fence(f, 0);
     high_of(f);
     f->icd.pause();

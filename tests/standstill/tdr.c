@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static BfQueue make_queue_with(struct fixture *f, BfQueueFlags flags)
+static BfCommandQueue make_queue_with(struct fixture *f, BfCommandQueueFlags flags)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .flags = flags};
-    BfQueue queue = NULL;
-    assert_success(bfCreateQueue(f->bf, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .flags = flags};
+    BfCommandQueue queue = NULL;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
     return f->made_queues[f->queue_count++] = queue;
 }
 
@@ -116,7 +116,7 @@ struct waiter {
     struct fixture *f;
     int kind;
     BfFence fence;
-    BfQueue queue;
+    BfCommandQueue queue;
     VkFence vkfence;
     VkSemaphore semaphore;
     VkCommandBuffer commands;
@@ -143,15 +143,15 @@ static void wait_for(void *argument)
         w->result = vkWaitForFences(w->f->device, 1, &w->vkfence, VK_TRUE, UINT64_MAX);
         break;
     case 4:
-        w->result = vkQueueWaitIdle(w->f->queues[bfGetQueueFamilyIndex(w->queue)][0]);
+        w->result = vkQueueWaitIdle(w->f->queues[bfGetCommandQueueFamilyIndex(w->queue)][0]);
         break;
     default:
         w->result = vkDeviceWaitIdle(w->f->device);
     }
 }
 
-/* What becomes of a process, by the registry's values: it ends by a signal, or goes on. First of all
- * tests: a child has the recoveries of its parent. */
+/* What becomes of a process, by the registry's values: it ends by a signal, or goes on. First of
+ * all tests: a child has the recoveries of its parent. */
 TEST(hangs_end_the_process_or_not)
 {
     static const struct {
@@ -178,7 +178,7 @@ TEST(hangs_end_the_process_or_not)
             for (int n = 0; n < rows[i].hangs; n++) {
                 struct fixture f;
                 open_gpu(&f, settings);
-                BfQueue queue = make_queue_with(&f, 0);
+                BfCommandQueue queue = make_queue_with(&f, 0);
                 stall_begin(&f, queue);
                 bfQueueWaitIdle(queue);
                 reset(&f);
@@ -196,7 +196,7 @@ TEST(hangs_end_the_process_or_not)
 TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fixture, f, open_gpu,
             close_gpu, DELAY "300")
 {
-    BfQueue queue = make_queue_with(f, 0);
+    BfCommandQueue queue = make_queue_with(f, 0);
     BfFence fence = make_fence(f, 0);
     VkSemaphore semaphore = make_timeline(f, 0);
     VkFence vkfence = vulkan_fence(f->device, false);
@@ -230,12 +230,13 @@ TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fi
     vkDestroyFence(f->device, vkfence, NULL);
 }
 
-/* Whatever the GPU still does of it, and the driver knows of no loss: nobody is told twice, no value
- * comes back, and what was dropped isn't handed over. */
+/* Whatever the GPU still does of it, and the driver knows of no loss: nobody is told twice, no
+ * value comes back, and what was dropped isn't handed over. */
 TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, open_gpu, close_gpu,
             DELAY "100")
 {
-    BfQueue queue = make_queue_with(f, 0), behind = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue_with(f, 0),
+                   behind = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     BfFence fence = make_fence(f, 0), native = make_native_fence(f, 0);
     BfEvent event = make_event(f);
     VkEvent stall = stall_begin(f, queue);
@@ -263,14 +264,14 @@ TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, op
 /* Beside the submissions: what its fence logs say last, by names. */
 TEST_AROUND(last_log_entries_are_told, struct fixture, f, open_gpu, close_gpu, DELAY "100")
 {
-    BfQueue queue = make_queue_with(f, 0);
+    BfCommandQueue queue = make_queue_with(f, 0);
     BfFence fence = make_fence(f, 0);
     const BfFenceLogReaderCreateInfo info = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = queue,
                                              .type = BF_FENCE_LOG_TYPE_SIGNALS};
     BfFenceLogReader reader;
     assert_success(bfCreateFenceLogReader(f->bf, &info, &reader));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "copied"));
-    assert_success(bfSetObjectName(BF_OBJECT_TYPE_QUEUE, queue, "upload"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, queue, "upload"));
     for (uint64_t value = 1; value <= 4; value++)
         queue_signal(queue, fence, value);
     queue_wait(queue, fence, 2);
@@ -297,15 +298,17 @@ static void blame_the_second(int first)
     struct fixture f;
     /* With those of other tests these are more than a process may recover from. */
     open_gpu(&f, DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63");
-    BfQueue hangs = make_queue(&f, BF_QUEUE_TYPE_COMPUTE);
-    BfQueue waits = make_queue_with(&f, first == 0 ? BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT : 0);
+    BfCommandQueue hangs = make_queue(&f, BF_COMMAND_LIST_TYPE_COMPUTE);
+    BfCommandQueue waits =
+        make_queue_with(&f, first == 0 ? BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT : 0);
     BfFence fence = make_fence(&f, 0);
-    uint32_t family = bfGetQueueFamilyIndex(hangs);
-    assert_true(family > bfGetQueueFamilyIndex(waits));
+    uint32_t family = bfGetCommandQueueFamilyIndex(hangs);
+    assert_true(family > bfGetCommandQueueFamilyIndex(waits));
     if (first == 0) { /* exempted */
         stall_begin(&f, waits);
     } else if (first == 1) { /* behind work of VkQueues */
-        VkEvent stall = stall_begin(&f, make_queue_with(&f, BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT));
+        VkEvent stall =
+            stall_begin(&f, make_queue_with(&f, BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT));
         for (uint32_t i = 0; i < f.queue_counts[0]; i++) {
             VkCommandBuffer commands = commands_begin_in(&f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
             vkCmdWaitEvents(commands, 1, &stall, VK_PIPELINE_STAGE_HOST_BIT,
@@ -339,7 +342,7 @@ TEST(what_has_no_timeout_is_no_hang)
 /* Half of the time over, the queue is given no more work, and has it when the engine gets on. */
 TEST_AROUND(work_that_ends_late_goes_on, struct fixture, f, open_gpu, close_gpu, DELAY "6000")
 {
-    BfQueue queue = make_queue_with(f, 0);
+    BfCommandQueue queue = make_queue_with(f, 0);
     BfFence fence = make_fence(f, 0);
     VkEvent stall = stall_begin(f, queue);
     alarm(FIXTURE_SECONDS);
@@ -358,7 +361,7 @@ TEST_AROUND(without_preemption_nothing_is_held_back, struct fixture, f, open_gpu
             DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1 "
                   "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false")
 {
-    BfQueue queue = make_queue_with(f, 0);
+    BfCommandQueue queue = make_queue_with(f, 0);
     VkEvent stall = stall_begin(f, queue);
     expect(" hangs: ");
     assert_null(told_line("no more work"));
@@ -369,7 +372,7 @@ TEST_AROUND(without_preemption_nothing_is_held_back, struct fixture, f, open_gpu
 TEST_AROUND(a_hang_may_be_ignored, struct fixture, f, open_gpu, close_gpu,
             DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_DEBUG_MODE=1")
 {
-    BfQueue queue = make_queue_with(f, 0);
+    BfCommandQueue queue = make_queue_with(f, 0);
     VkEvent stall = stall_begin(f, queue);
     expect(" hangs: ");
     stall_end(f, stall);
@@ -389,7 +392,8 @@ TEST_AROUND(calls_that_stay_in_the_driver_are_told, struct fixture, f, open_gpu,
             DELAY "100 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DELAY=50 "
                   "VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
 {
-    BfQueue queue = make_queue_with(f, 0), stuck = make_queue(f, BF_QUEUE_TYPE_COMPUTE);
+    BfCommandQueue queue = make_queue_with(f, 0),
+                   stuck = make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE);
     struct waiter w = {.f = f, .queue = stuck, .commands = write_word(f, stuck, 0, 1)};
     struct thread thread;
     stall_begin(f, queue);

@@ -117,15 +117,15 @@ TOLD_TEST(test_circle)
 TOLD_TEST(test_circle_of_fences)
 {
     BfDevice device;
-    BfQueue queues[2];
+    BfCommandQueue queues[2];
     BfFence fences[2];
     assert_success(bfGetDevice(w->device, &device));
     for (int i = 0; i < 2; i++) {
-        assert_success(
-            bfCreateQueue(device,
-                          &(BfQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-                                               .type = BF_QUEUE_TYPE_COMPUTE},
-                          &queues[i]));
+        assert_success(bfCreateCommandQueue(
+            device,
+            &(BfCommandQueueCreateInfo){.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                        .type = BF_COMMAND_LIST_TYPE_COMPUTE},
+            &queues[i]));
         assert_success(bfCreateFence(
             device, &(BfFenceCreateInfo){.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO},
             &fences[i]));
@@ -144,12 +144,12 @@ TOLD_TEST(test_circle_of_fences)
     for (int i = 0; i < 2; i++) {
         assert_success(bfQueueWaitIdle(queues[i]));
         bfDestroyFence(fences[i]);
-        bfDestroyQueue(queues[i]);
+        bfDestroyCommandQueue(queues[i]);
     }
 }
 
-/* A packet that the GPU doesn't finish, another one that goes in the same call, and one of another queue
- * behind them. */
+/* A packet that the GPU doesn't finish, another one that goes in the same call, and one of another
+ * queue behind them. */
 TOLD_TEST(test_stuck_packet)
 {
     VkSemaphore done = vulkan_timeline(w->device, 0);

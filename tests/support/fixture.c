@@ -6,8 +6,8 @@
 
 #define KHRONOS "VK_LAYER_KHRONOS_validation"
 
-const BfQueueType queue_types[3] = {BF_QUEUE_TYPE_DIRECT, BF_QUEUE_TYPE_COMPUTE,
-                                    BF_QUEUE_TYPE_COPY};
+const BfCommandListType queue_types[3] = {BF_COMMAND_LIST_TYPE_DIRECT, BF_COMMAND_LIST_TYPE_COMPUTE,
+                                          BF_COMMAND_LIST_TYPE_COPY};
 
 const struct fixture_options fixture_plain = {.family = UINT32_MAX};
 
@@ -238,8 +238,8 @@ void fixture_open(struct fixture *f, const struct fixture_options *options)
     device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
 }
 
-/* vkDeviceWaitIdle. On an attached device a thread of Belfry's may still be in the call whose work has ended
- * already: its VkQueues are locked meanwhile. */
+/* vkDeviceWaitIdle. On an attached device a thread of Belfry's may still be in the call whose work
+ * has ended already: its VkQueues are locked meanwhile. */
 static VkResult wait_idle(struct fixture *f)
 {
     BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
@@ -256,7 +256,7 @@ static VkResult wait_idle(struct fixture *f)
 static void close_device(struct fixture *f)
 {
     for (uint32_t i = 0; i < f->queue_count; i++)
-        bfDestroyQueue(f->made_queues[i]);
+        bfDestroyCommandQueue(f->made_queues[i]);
     for (uint32_t i = 0; i < f->fence_count; i++)
         bfDestroyFence(f->made_fences[i]);
     VkResult result = wait_idle(f);
@@ -315,7 +315,7 @@ static void test_validation_speaks(void **state)
     struct fixture f;
     fixture_open(&f, NULL);
     fputs("the next message is meant to be there\n", stderr);
-    BfQueue queue = make_queue(&f, BF_QUEUE_TYPE_DIRECT);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkCommandBuffer commands = commands_begin(&f, queue);
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 1); /* twice, with no barrier between */
     vkCmdFillBuffer(commands, f.buffer, 0, 4, 2);

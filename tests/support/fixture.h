@@ -47,15 +47,15 @@ struct fixture {
     VkQueue protected_queues[DEVICE_FAMILIES]; /* VK_NULL_HANDLE: none */
 
     /* What fixture_close destroys. */
-    BfQueue made_queues[FIXTURE_OBJECTS];
+    BfCommandQueue made_queues[FIXTURE_OBJECTS];
     BfFence made_fences[FIXTURE_OBJECTS];
     BfEvent made_events[FIXTURE_OBJECTS];
     VkSemaphore made_semaphores[FIXTURE_OBJECTS];
     VkEvent made_stalls[FIXTURE_OBJECTS];
     uint32_t queue_count, fence_count, event_count, semaphore_count, stall_count;
-    uint32_t fences_asked_for; /* of make_fence */
-    uint32_t stalls;           /* that last */
-    BfQueue marker_queue;      /* fixture_settle's */
+    uint32_t fences_asked_for;   /* of make_fence */
+    uint32_t stalls;             /* that last */
+    BfCommandQueue marker_queue; /* fixture_settle's */
     BfFence marker_fence;
     uint64_t marker;
 };
@@ -99,14 +99,14 @@ bool fixture_has_native_fences(void);
 
 /* ----------------------------------------------------------------------------------- Objects -- */
 
-extern const BfQueueType queue_types[3];
-BfQueue make_queue(struct fixture *f, BfQueueType type);
+extern const BfCommandListType queue_types[3];
+BfCommandQueue make_queue(struct fixture *f, BfCommandListType type);
 BfFence make_fence(struct fixture *f, uint64_t value);
 BfFence make_native_fence(struct fixture *f, uint64_t value);
 BfEvent make_event(struct fixture *f); /* resets itself, not set */
 VkSemaphore make_timeline(struct fixture *f, uint64_t value);
 /* Destroys it now. */
-void drop_queue(struct fixture *f, BfQueue queue);
+void drop_queue(struct fixture *f, BfCommandQueue queue);
 void drop_fence(struct fixture *f, BfFence fence);
 void drop_event(struct fixture *f, BfEvent event);
 
@@ -116,10 +116,10 @@ bool take_event(BfEvent event);
 void await_event(BfEvent event);
 /* Blocks until the fence is there (a wait with a NULL event). */
 void await_fence(BfFence fence, uint64_t value);
-void await_idle(BfQueue queue);
+void await_idle(BfCommandQueue queue);
 /* Of a queue that stands at no wait: what it has signalled has come about. Of signals of plain
  * fences on an idle queue that is so when they return. */
-void await_signals(BfQueue queue);
+void await_signals(BfCommandQueue queue);
 
 BfDeviceCounters counters_of(struct fixture *f);
 /* A native fence's memory, and its current value there, which the program can map. */
@@ -127,30 +127,30 @@ BfNativeFenceMapping mapping_of(BfFence fence);
 const volatile uint64_t *word_of(BfFence fence);
 
 /* Calls that have to succeed. */
-void queue_signal(BfQueue queue, BfFence fence, uint64_t value);
-void queue_wait(BfQueue queue, BfFence fence, uint64_t value);
+void queue_signal(BfCommandQueue queue, BfFence fence, uint64_t value);
+void queue_wait(BfCommandQueue queue, BfFence fence, uint64_t value);
 void cpu_signal(BfFence fence, uint64_t value);
 void set_event_on(BfFence fence, uint64_t value, BfEvent event);
-void execute(BfQueue queue, VkCommandBuffer commands);
+void execute(BfCommandQueue queue, VkCommandBuffer commands);
 
 /* -------------------------------------------------------------------------------------- Work -- */
 
 /* Command buffers for that queue; what they write reaches other command buffers and the host. Each
  * is submitted once. commands_begin leaves the recording to the test, which ends with
  * commands_end. */
-VkCommandBuffer commands_begin(struct fixture *f, BfQueue queue);
+VkCommandBuffer commands_begin(struct fixture *f, BfCommandQueue queue);
 VkCommandBuffer commands_begin_in(struct fixture *f, uint32_t family, VkCommandBufferLevel level);
 void commands_end(VkCommandBuffer commands);
-VkCommandBuffer write_word(struct fixture *f, BfQueue queue, uint32_t index, uint32_t word);
+VkCommandBuffer write_word(struct fixture *f, BfCommandQueue queue, uint32_t index, uint32_t word);
 VkCommandBuffer write_word_in(struct fixture *f, uint32_t family, uint32_t index, uint32_t word);
-VkCommandBuffer copy_word(struct fixture *f, BfQueue queue, uint32_t from, uint32_t to);
+VkCommandBuffer copy_word(struct fixture *f, BfCommandQueue queue, uint32_t from, uint32_t to);
 void put_word(struct fixture *f, VkCommandBuffer commands, uint32_t index, uint32_t word);
 /* The word as the last finished work left it. */
 uint32_t read_word(struct fixture *f, uint32_t index);
 
 /* Work that lasts until stall_end: the engine, and every queue on it, stands. Direct and compute
  * queues alone can do it. */
-VkEvent stall_begin(struct fixture *f, BfQueue queue);
+VkEvent stall_begin(struct fixture *f, BfCommandQueue queue);
 void stall_end(struct fixture *f, VkEvent stall);
 
 /* Returns when all has happened that may happen now: on the test driver, when every driver queue is
@@ -181,7 +181,7 @@ struct blocked {
     BfFence fence;
     uint64_t value;
     BfEvent event;
-    BfQueue queue;
+    BfCommandQueue queue;
     VkResult result;
 };
 void block_on(void *blocked);
@@ -195,7 +195,7 @@ void start_line_cross(struct start_line *line, uint32_t threads);
 /* ---------------------------------------------------------------------------------------------- */
 
 #define assert_bad_input(call_)      assert_int_equal(call_, VK_ERROR_VALIDATION_FAILED_EXT)
-#define assert_value(fence_, value_) assert_int_equal(bfGetFenceValue(fence_), value_)
+#define assert_value(fence_, value_) assert_int_equal(bfGetFenceCompletedValue(fence_), value_)
 
 /* What main does where the fixture is: the tests; an argument is a pattern of names. */
 int fixture_main(int argc, char **argv);
@@ -216,7 +216,7 @@ int fixture_main(int argc, char **argv);
 
 /* A test for each type of queue, with a fixture and a queue of its own, 'f' and 'queue'. */
 #define TYPE_TEST(name_)                                                                           \
-    static void name_##_on(struct fixture *f, BfQueueType type, BfQueue queue);                    \
+    static void name_##_on(struct fixture *f, BfCommandListType type, BfCommandQueue queue);       \
     TEST(name_)                                                                                    \
     {                                                                                              \
         for (size_t i = 0; i < 3; i++) {                                                           \
@@ -226,7 +226,7 @@ int fixture_main(int argc, char **argv);
             fixture_close(&f);                                                                     \
         }                                                                                          \
     }                                                                                              \
-    static void name_##_on(struct fixture *f, __attribute__((unused)) BfQueueType type,            \
-                           BfQueue queue)
+    static void name_##_on(struct fixture *f, __attribute__((unused)) BfCommandListType type,      \
+                           BfCommandQueue queue)
 
 #endif

@@ -5,11 +5,11 @@
 
 /* ----------------------------------------------------------------------------------- Objects -- */
 
-BfQueue make_queue(struct fixture *f, BfQueueType type)
+BfCommandQueue make_queue(struct fixture *f, BfCommandListType type)
 {
-    const BfQueueCreateInfo info = {BF_TYPE(QUEUE_CREATE_INFO), .type = type};
-    BfQueue queue = NULL;
-    assert_success(bfCreateQueue(f->bf, &info, &queue));
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type};
+    BfCommandQueue queue = NULL;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
     assert_non_null(queue);
     assert_true(f->queue_count < FIXTURE_OBJECTS);
     return f->made_queues[f->queue_count++] = queue;
@@ -56,12 +56,12 @@ VkSemaphore make_timeline(struct fixture *f, uint64_t value)
     return f->made_semaphores[f->semaphore_count++] = vulkan_timeline(f->device, value);
 }
 
-void drop_queue(struct fixture *f, BfQueue queue)
+void drop_queue(struct fixture *f, BfCommandQueue queue)
 {
     for (uint32_t i = 0; i < f->queue_count; i++) {
         if (f->made_queues[i] == queue) {
             f->made_queues[i] = f->made_queues[--f->queue_count];
-            bfDestroyQueue(queue);
+            bfDestroyCommandQueue(queue);
             return;
         }
     }
@@ -110,23 +110,23 @@ void await_fence(BfFence fence, uint64_t value)
     assert_success(bfWaitFences(1, &fence, &value, BF_FENCE_WAIT_ALL, UINT64_MAX));
 }
 
-void await_idle(BfQueue queue)
+void await_idle(BfCommandQueue queue)
 {
     assert_success(bfQueueWaitIdle(queue));
 }
 
-void await_signals(BfQueue queue)
+void await_signals(BfCommandQueue queue)
 {
     if (fixture_has_native_fences())
         await_idle(queue);
 }
 
-void queue_signal(BfQueue queue, BfFence fence, uint64_t value)
+void queue_signal(BfCommandQueue queue, BfFence fence, uint64_t value)
 {
     assert_success(bfQueueSignal(queue, fence, value));
 }
 
-void queue_wait(BfQueue queue, BfFence fence, uint64_t value)
+void queue_wait(BfCommandQueue queue, BfFence fence, uint64_t value)
 {
     assert_success(bfQueueWait(queue, fence, value));
 }
@@ -138,10 +138,10 @@ void cpu_signal(BfFence fence, uint64_t value)
 
 void set_event_on(BfFence fence, uint64_t value, BfEvent event)
 {
-    assert_success(bfSetEventOnFence(fence, value, event));
+    assert_success(bfSetEventOnFenceCompletion(fence, value, event));
 }
 
-void execute(BfQueue queue, VkCommandBuffer commands)
+void execute(BfCommandQueue queue, VkCommandBuffer commands)
 {
     assert_success(bfQueueExecute(queue, 1, &commands));
 }
@@ -155,9 +155,10 @@ VkCommandBuffer commands_begin_in(struct fixture *f, uint32_t family, VkCommandB
                         VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
 }
 
-VkCommandBuffer commands_begin(struct fixture *f, BfQueue queue)
+VkCommandBuffer commands_begin(struct fixture *f, BfCommandQueue queue)
 {
-    return commands_begin_in(f, bfGetQueueFamilyIndex(queue), VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    return commands_begin_in(f, bfGetCommandQueueFamilyIndex(queue),
+                             VK_COMMAND_BUFFER_LEVEL_PRIMARY);
 }
 
 void commands_end(VkCommandBuffer commands)
@@ -186,12 +187,12 @@ VkCommandBuffer write_word_in(struct fixture *f, uint32_t family, uint32_t index
     return commands;
 }
 
-VkCommandBuffer write_word(struct fixture *f, BfQueue queue, uint32_t index, uint32_t word)
+VkCommandBuffer write_word(struct fixture *f, BfCommandQueue queue, uint32_t index, uint32_t word)
 {
-    return write_word_in(f, bfGetQueueFamilyIndex(queue), index, word);
+    return write_word_in(f, bfGetCommandQueueFamilyIndex(queue), index, word);
 }
 
-VkCommandBuffer copy_word(struct fixture *f, BfQueue queue, uint32_t from, uint32_t to)
+VkCommandBuffer copy_word(struct fixture *f, BfCommandQueue queue, uint32_t from, uint32_t to)
 {
     VkCommandBuffer commands = commands_begin(f, queue);
     assert_true(from < FIXTURE_WORDS && to < FIXTURE_WORDS);
@@ -208,7 +209,7 @@ uint32_t read_word(struct fixture *f, uint32_t index)
     return *(volatile uint32_t *)&f->words[index];
 }
 
-VkEvent stall_begin(struct fixture *f, BfQueue queue)
+VkEvent stall_begin(struct fixture *f, BfCommandQueue queue)
 {
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     VkEvent event;
@@ -239,7 +240,7 @@ void fixture_settle(struct fixture *f)
     if (f->stalls)
         return;
     if (!f->marker_queue) {
-        f->marker_queue = make_queue(f, BF_QUEUE_TYPE_DIRECT);
+        f->marker_queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
         f->marker_fence = make_fence(f, 0);
     }
     execute(f->marker_queue, write_word(f, f->marker_queue, FIXTURE_WORDS - 1, 1));

@@ -17,8 +17,8 @@
  *    argument and the value, and returns VK_ERROR_VALIDATION_FAILED_EXT. A handle that is NULL, has
  *    been destroyed, or belongs to another device counts as bad input wherever it can be told.
  *  - VK_ERROR_DEVICE_LOST: the device is lost. Every fence of it then reads UINT64_MAX (but for
- *    those with BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every event
- *    registered with its fences is set, once.
+ *    those with BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT), every wait is satisfied and every
+ *    event registered with its fences is set, once.
  *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
  *    except that an object may not be destroyed while another thread is using its handle.
@@ -64,10 +64,10 @@ BF_API uint32_t bfGetVersion(void);
 #define BF_LAYER_NAME "VK_LAYER_BELFRY_multi_engine"
 
 /* Opaque handles; NULL is none. */
-typedef struct BfDevice_T *BfDevice; /* Belfry's side of a VkDevice */
-typedef struct BfQueue_T *BfQueue;   /* what ID3D12CommandQueue is */
-typedef struct BfFence_T *BfFence;   /* what ID3D12Fence is */
-typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
+typedef struct BfDevice_T *BfDevice;             /* Belfry's side of a VkDevice */
+typedef struct BfCommandQueue_T *BfCommandQueue; /* what ID3D12CommandQueue is */
+typedef struct BfFence_T *BfFence;               /* what ID3D12Fence is */
+typedef struct BfEvent_T *BfEvent;               /* what a Win32 event is */
 
 /* -------------------------------------------------------------------------------- Structures -- */
 
@@ -93,7 +93,7 @@ typedef struct BfEvent_T *BfEvent;   /* what a Win32 event is */
 typedef enum BfStructureType {
     BF_STRUCTURE_TYPE_ATTACH_INFO = 1, /* not 0: a struct that was only zeroed is refused */
     BF_STRUCTURE_TYPE_DEVICE_COUNTERS = 2,
-    BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO = 3,
+    BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO = 3,
     BF_STRUCTURE_TYPE_FENCE_CREATE_INFO = 4,
     BF_STRUCTURE_TYPE_FEATURE_RESULT = 5,
     BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS = 6,
@@ -156,7 +156,8 @@ BF_API VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pU
 /*
  * Belfry's side of a device that the layer BF_LAYER_NAME has attached: the engines are the VkQueues
  * behind those that the program asked for in vkCreateDevice. It lives as long as the VkDevice does,
- * and is not to be detached. The program destroys its BfQueues and BfFences before the VkDevice.
+ * and is not to be detached. The program destroys its BfCommandQueues and BfFences before the
+ * VkDevice.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the layer isn't loaded, or has passed this device through;
  * it said why; or it brought a libbelfry of another version, and one line names both),
@@ -212,10 +213,11 @@ typedef struct BfAttachInfo {
      * for reports of its loss. */
     VkBool32 deviceFault;
     VkBool32 diagnosticCheckpoints;
-    /* Nobody outside shares memory, semaphores or fences of the device but through Belfry: so nobody
-     * can tell when work goes to the driver. Without this promise no priority window holds any
-     * (BfQueuePriority). What BfQueues were given may then be held when their calls return, and the
-     * driver's own waits for idleness don't cover it: the program waits for the BfQueues. */
+    /* Nobody outside shares memory, semaphores or fences of the device but through Belfry: so
+     * nobody can tell when work goes to the driver. Without this promise no priority window holds
+     * any (BfCommandQueuePriority). What BfCommandQueues were given may then be held when their
+     * calls return, and the driver's own waits for idleness don't cover it: the program waits for
+     * the BfCommandQueues. */
     VkBool32 sharesNothing;
     /* What the program itself would set, for this device; read during the call. */
     uint32_t settingCount;
@@ -234,7 +236,7 @@ typedef struct BfAttachInfo {
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
  * or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of every one of
- * them: lock them all around it, or wait for the BfQueues and destroy them first.
+ * them: lock them all around it, or wait for the BfCommandQueues and destroy them first.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is missing; nativeFences is
  * set and the setting native_fences is off), VK_ERROR_OUT_OF_HOST_MEMORY,
@@ -245,18 +247,18 @@ BF_API VkResult bfAttachDevice(const BfAttachInfo *pInfo, BfDevice *pDevice);
 
 /*
  * Ends what bfAttachDevice began, before the program destroys the VkDevice; NULL is allowed. The
- * program has destroyed its BfQueues and BfFences, and has waited until the device is idle. All of
- * Belfry's threads of this device have ended when it returns. A device from bfGetDevice is left
- * alone, with a line. Thread-safety: the device externally synchronised.
+ * program has destroyed its BfCommandQueues and BfFences, and has waited until the device is idle.
+ * All of Belfry's threads of this device have ended when it returns. A device from bfGetDevice is
+ * left alone, with a line. Thread-safety: the device externally synchronised.
  */
 BF_API void bfDetachDevice(BfDevice device);
 
 /*
- * vkQueueSubmit2 on an attached VkQueue, scheduled with the BfQueues on it: batches that wait for a
- * value of an imported semaphore which nobody has signalled yet are held by Belfry, not by the
- * VkQueue. Under the layer, vkQueueSubmit2 itself does the same, and this is it, through the layers
- * above Belfry's too. (Where the program has no vkQueueSubmit2, it goes past them: semaphores that
- * they have wrapped are then refused.)
+ * vkQueueSubmit2 on an attached VkQueue, scheduled with the BfCommandQueues on it: batches that
+ * wait for a value of an imported semaphore which nobody has signalled yet are held by Belfry, not
+ * by the VkQueue. Under the layer, vkQueueSubmit2 itself does the same, and this is it, through the
+ * layers above Belfry's too. (Where the program has no vkQueueSubmit2, it goes past them:
+ * semaphores that they have wrapped are then refused.)
  *
  * Errors: those of vkQueueSubmit2, VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue).
  * Thread-safety: safe.
@@ -285,16 +287,17 @@ typedef struct BfDeviceCounters {
     /* Times a sleeper thread of Belfry's returned from waiting for the GPU; such threads made. */
     uint64_t sleeperWakeups;
     uint64_t sleeperThreads;
-    uint64_t submissions;    /* packets of BfQueues handed to the driver */
-    uint64_t driverCalls;    /* calls of vkQueueSubmit2 on engines that have had BfQueues */
-    uint64_t blockedWaits;   /* times a BfQueue came to a wait that nothing under way satisfied */
+    uint64_t submissions; /* packets of BfCommandQueues handed to the driver */
+    uint64_t driverCalls; /* calls of vkQueueSubmit2 on engines that have had BfCommandQueues */
+    /* times a BfCommandQueue came to a wait that nothing under way satisfied */
+    uint64_t blockedWaits;
     uint64_t semaphoreWaits; /* waits put into them: hand-overs between engines */
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
     uint64_t eventsSet;
     /* Times a thread of Belfry's was woken by another process's signal of a shared fence. */
     uint64_t sharedWakeups;
-    /* Waits of BfQueues handed to the driver for another process's signal of a shared fence
+    /* Waits of BfCommandQueues handed to the driver for another process's signal of a shared fence
      * (BF_SHARE_TRUSTED_BIT); they count as submissions, too. */
     uint64_t peerWaits;
 } BfDeviceCounters;
@@ -335,9 +338,9 @@ BF_API VkResult bfGetDeviceRemovedReason(BfDevice device, BfDeviceRemovedReason 
 /*
  * Declares the device lost (ID3D12Device5::RemoveDevice), by which a program can try what it does
  * then: the driver isn't told, and goes on with what it has. For what command queues have there the
- * call waits, unless nothing of it ends for a second (and a driver whose waits don't return even then
- * is left after the setting tdr_ddi_delay, with the device); the program waits for its VkQueues itself,
- * before it destroys what they use.
+ * call waits, unless nothing of it ends for a second (and a driver whose waits don't return even
+ * then is left after the setting tdr_ddi_delay, with the device); the program waits for its
+ * VkQueues itself, before it destroys what they use.
  *
  * Returns VK_SUCCESS; then everybody else is told of the loss. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
@@ -347,12 +350,12 @@ BF_API VkResult bfRemoveDevice(BfDevice device);
 /* ------------------------------------------------------------------------------------ Queues -- */
 
 /* D3D12_COMMAND_LIST_TYPE, by the same numbers. [ME 1] */
-typedef enum BfQueueType {
-    BF_QUEUE_TYPE_DIRECT = 0,  /* 3D: takes command buffers of graphics families */
-    BF_QUEUE_TYPE_BUNDLE = 1,  /* consumed by no queue: creating one fails */
-    BF_QUEUE_TYPE_COMPUTE = 2, /* takes command buffers of compute families */
-    BF_QUEUE_TYPE_COPY = 3,    /* takes command buffers of transfer families */
-} BfQueueType;
+typedef enum BfCommandListType {
+    BF_COMMAND_LIST_TYPE_DIRECT = 0,  /* 3D: takes command buffers of graphics families */
+    BF_COMMAND_LIST_TYPE_BUNDLE = 1,  /* consumed by no queue: creating one fails */
+    BF_COMMAND_LIST_TYPE_COMPUTE = 2, /* takes command buffers of compute families */
+    BF_COMMAND_LIST_TYPE_COPY = 3,    /* takes command buffers of transfer families */
+} BfCommandListType;
 
 /*
  * D3D12_COMMAND_QUEUE_PRIORITY, by the same numbers. While queues of several priorities share a
@@ -363,51 +366,52 @@ typedef enum BfQueueType {
  * much at most. Whatever a higher queue waits for counts as its own, and no queue is held for ever.
  * Nothing is held where somebody outside of the device could tell.
  */
-typedef enum BfQueuePriority {
-    BF_QUEUE_PRIORITY_NORMAL = 0,
-    BF_QUEUE_PRIORITY_HIGH = 100,
-    BF_QUEUE_PRIORITY_GLOBAL_REALTIME = 10000,
-} BfQueuePriority;
+typedef enum BfCommandQueuePriority {
+    BF_COMMAND_QUEUE_PRIORITY_NORMAL = 0,
+    BF_COMMAND_QUEUE_PRIORITY_HIGH = 100,
+    BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME = 10000,
+} BfCommandQueuePriority;
 
 /* D3D12_COMMAND_QUEUE_FLAGS, by the same numbers. */
-typedef enum BfQueueFlagBits {
-    BF_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1, /* its work may take any time (setting tdr_delay) */
-    BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
+typedef enum BfCommandQueueFlagBits {
+    /* Its work may take any time (setting tdr_delay). */
+    BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT = 1,
+    BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT = 2,
     /* D3DDDI_CREATEHWQUEUEFLAGS, by the same numbers: it takes its work from a ring
      * (belfry/user_mode_submission.h), and by no call; its progress fence is a native one. */
-    BF_QUEUE_USER_MODE_SUBMISSION_BIT = 1 << 4,
-    BF_QUEUE_NATIVE_PROGRESS_FENCE_BIT = 1 << 5,
+    BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT = 1 << 4,
+    BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT = 1 << 5,
     /* Belfry's own: the GPU writes nothing of its signals and waits. It has no logs, and where it
      * signals a native fence (belfry/native_fence.h), the CPU writes the value. */
-    BF_QUEUE_SOFTWARE_FENCES_BIT = 1 << 16,
-} BfQueueFlagBits;
-typedef VkFlags BfQueueFlags;
+    BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT = 1 << 16,
+} BfCommandQueueFlagBits;
+typedef VkFlags BfCommandQueueFlags;
 
 /* D3D12_COMMAND_QUEUE_DESC. */
-typedef struct BfQueueCreateInfo {
-    BfStructureType sType; /* BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO */
+typedef struct BfCommandQueueCreateInfo {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO */
     const void *pNext;
-    BfQueueType type;
-    BfQueuePriority priority;
-    BfQueueFlags flags;
+    BfCommandListType type;
+    BfCommandQueuePriority priority;
+    BfCommandQueueFlags flags;
     /* 0 or 1: a Vulkan device is one node. */
     uint32_t nodeMask;
-} BfQueueCreateInfo;
+} BfCommandQueueCreateInfo;
 
 /*
  * A queue, on an engine that can do the type's work: a family of its own where the device has
  * queues of one (copy without compute, compute without graphics), else a more general one. There is
  * no limit on their number but memory.
  *
- * BF_QUEUE_PRIORITY_HIGH: Belfry hands its packets over first, and, of the VkQueues that suit the
- * type best, it is placed on the one that the driver prefers most: under the layer with the setting
- * high_priority=on, one of global priority HIGH that Belfry has added, on a family of which the
- * program has asked no queue, if the driver permits it; where the program's own queues on a family
- * have queue priorities below 1.0, one of 1.0 that Belfry has added; else the program's.
- * bfGetQueueDriverPriority tells. A queue doesn't move when its priority changes.
+ * BF_COMMAND_QUEUE_PRIORITY_HIGH: Belfry hands its packets over first, and, of the VkQueues that
+ * suit the type best, it is placed on the one that the driver prefers most: under the layer with
+ * the setting high_priority=on, one of global priority HIGH that Belfry has added, on a family of
+ * which the program has asked no queue, if the driver permits it; where the program's own queues on
+ * a family have queue priorities below 1.0, one of 1.0 that Belfry has added; else the program's.
+ * bfGetCommandQueueDriverPriority tells. A queue doesn't move when its priority changes.
  *
- * BF_QUEUE_PRIORITY_GLOBAL_REALTIME succeeds only where a VkQueue of that global priority exists:
- * under the layer with the setting realtime=on and a driver that permits it, else where
+ * BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME succeeds only where a VkQueue of that global priority
+ * exists: under the layer with the setting realtime=on and a driver that permits it, else where
  * bfAttachDevice was given one. A family's global priority is fixed when the device is created, and
  * it is never silently lowered.
  *
@@ -416,35 +420,38 @@ typedef struct BfQueueCreateInfo {
  * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (BUNDLE, and
  * values outside the enumerations included). Thread-safety: safe.
  */
-BF_API VkResult bfCreateQueue(BfDevice device, const BfQueueCreateInfo *pInfo, BfQueue *pQueue);
+BF_API VkResult bfCreateCommandQueue(BfDevice device, const BfCommandQueueCreateInfo *pInfo,
+                                     BfCommandQueue *pQueue);
 
 /* What was submitted to it goes on and ends; a wait that is never satisfied is dropped with the
  * device. NULL is allowed. Thread-safety: the queue externally synchronised. */
-BF_API void bfDestroyQueue(BfQueue queue);
+BF_API void bfDestroyCommandQueue(BfCommandQueue queue);
 
 /* The info it was created with, with nodeMask 1 and its priority of now (ID3D12CommandQueue's
  * GetDesc). Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
-BF_API VkResult bfGetQueueInfo(BfQueue queue, BfQueueCreateInfo *pInfo);
+BF_API VkResult bfGetCommandQueueInfo(BfCommandQueue queue, BfCommandQueueCreateInfo *pInfo);
 
-/* The priorities that the VkQueue behind it was created with, as far as they are known: its family's
- * global one, and its own of pQueuePriorities. Either pointer may be NULL.
+/* The priorities that the VkQueue behind it was created with, as far as they are known: its
+ * family's global one, and its own of pQueuePriorities. Either pointer may be NULL.
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
-BF_API VkResult bfGetQueueDriverPriority(BfQueue queue, VkQueueGlobalPriorityKHR *pGlobalPriority,
-                                         float *pQueuePriority);
+BF_API VkResult bfGetCommandQueueDriverPriority(BfCommandQueue queue,
+                                                VkQueueGlobalPriorityKHR *pGlobalPriority,
+                                                float *pQueuePriority);
 
 /* The queue family whose command buffers it takes: create command pools for this one. It never
  * changes. UINT32_MAX for a bad handle. Thread-safety: safe. */
-BF_API uint32_t bfGetQueueFamilyIndex(BfQueue queue);
+BF_API uint32_t bfGetCommandQueueFamilyIndex(BfCommandQueue queue);
 
 /*
  * Another priority, from now on and for what is held already (ID3D12CommandQueue1). Between NORMAL
  * and HIGH; GLOBAL_REALTIME is fixed at creation.
  *
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (created without BF_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT),
- * VK_ERROR_NOT_PERMITTED_KHR (to or from GLOBAL_REALTIME), VK_ERROR_VALIDATION_FAILED_EXT.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (created without
+ * BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT), VK_ERROR_NOT_PERMITTED_KHR (to or from
+ * GLOBAL_REALTIME), VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
-BF_API VkResult bfSetQueuePriority(BfQueue queue, BfQueuePriority priority);
+BF_API VkResult bfSetCommandQueuePriority(BfCommandQueue queue, BfCommandQueuePriority priority);
 
 /*
  * Executes primary command buffers of the queue's family, in order (ExecuteCommandLists). Those of
@@ -457,7 +464,7 @@ BF_API VkResult bfSetQueuePriority(BfQueue queue, BfQueuePriority priority);
  * secondary one, where the layer has seen it allocated). A device that is lost only after the
  * queue had to hold the call is told by the next call. Thread-safety: safe.
  */
-BF_API VkResult bfQueueExecute(BfQueue queue, uint32_t count,
+BF_API VkResult bfQueueExecute(BfCommandQueue queue, uint32_t count,
                                const VkCommandBuffer *pCommandBuffers);
 
 /* One slice of a dispatch: what one vkCmdDispatchBase runs. */
@@ -515,7 +522,7 @@ typedef struct BfSlicedDispatchInfo {
  * vkCmdDispatchBase), VK_ERROR_VALIDATION_FAILED_EXT (also for a copy queue). Thread-safety: safe;
  * the command buffers and their pools externally synchronised.
  */
-BF_API VkResult bfQueueDispatchSliced(BfQueue queue, const BfSlicedDispatchInfo *pInfo);
+BF_API VkResult bfQueueDispatchSliced(BfCommandQueue queue, const BfSlicedDispatchInfo *pInfo);
 
 /*
  * Sets the fence to the value once everything before it in the queue is complete. [ME 1, 2] On an
@@ -529,7 +536,7 @@ BF_API VkResult bfQueueDispatchSliced(BfQueue queue, const BfSlicedDispatchInfo 
  * imported fence also a value that is not larger than those it has or will have).
  * Thread-safety: safe.
  */
-BF_API VkResult bfQueueSignal(BfQueue queue, BfFence fence, uint64_t value);
+BF_API VkResult bfQueueSignal(BfCommandQueue queue, BfFence fence, uint64_t value);
 
 /*
  * Everything after it in the queue waits until the fence has reached the value. [ME 1, 2] The call
@@ -540,17 +547,17 @@ BF_API VkResult bfQueueSignal(BfQueue queue, BfFence fence, uint64_t value);
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
-BF_API VkResult bfQueueWait(BfQueue queue, BfFence fence, uint64_t value);
+BF_API VkResult bfQueueWait(BfCommandQueue queue, BfFence fence, uint64_t value);
 
 /* Blocks until everything submitted to the queue so far is complete, waits included.
  * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe. */
-BF_API VkResult bfQueueWaitIdle(BfQueue queue);
+BF_API VkResult bfQueueWaitIdle(BfCommandQueue queue);
 
 /* Ticks per second of the timestamps that command buffers write on this queue.
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (its engine has no timestamps),
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
-BF_API VkResult bfGetQueueTimestampFrequency(BfQueue queue, uint64_t *pFrequency);
+BF_API VkResult bfGetCommandQueueTimestampFrequency(BfCommandQueue queue, uint64_t *pFrequency);
 
 /*
  * The queue's timestamp counter (ticks) and CLOCK_MONOTONIC (nanoseconds), sampled nearly together.
@@ -561,7 +568,8 @@ BF_API VkResult bfGetQueueTimestampFrequency(BfQueue queue, uint64_t *pFrequency
  * enabled), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
-BF_API VkResult bfGetQueueClockCalibration(BfQueue queue, uint64_t *pGpuTicks, uint64_t *pCpuNs);
+BF_API VkResult bfGetCommandQueueClockCalibration(BfCommandQueue queue, uint64_t *pGpuTicks,
+                                                  uint64_t *pCpuNs);
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 
@@ -639,11 +647,11 @@ BF_API void bfDestroyFence(BfFence fence);
  * looks how far the engines are. What the work before the value wrote is complete; to read it on
  * the CPU needs the same barrier to the host as in plain Vulkan. Thread-safety: safe.
  */
-BF_API uint64_t bfGetFenceValue(BfFence fence);
+BF_API uint64_t bfGetFenceCompletedValue(BfFence fence);
 
 /*
- * Sets the value from the CPU, at once: the next bfGetFenceValue reads it, whatever is under way on
- * the GPU. [ME 2] What the CPU wrote before is visible to the work it releases.
+ * Sets the value from the CPU, at once: the next bfGetFenceCompletedValue reads it, whatever is
+ * under way on the GPU. [ME 2] What the CPU wrote before is visible to the work it releases.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT (for an
  * imported fence: a value that is not larger, which its semaphore can't take).
@@ -659,7 +667,7 @@ BF_API VkResult bfSignalFence(BfFence fence, uint64_t value);
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. On a lost device the event
  * is set and VK_SUCCESS returned. Thread-safety: safe.
  */
-BF_API VkResult bfSetEventOnFence(BfFence fence, uint64_t value, BfEvent event);
+BF_API VkResult bfSetEventOnFenceCompletion(BfFence fence, uint64_t value, BfEvent event);
 
 /* D3D12_MULTIPLE_FENCE_WAIT_FLAGS, by the same numbers. */
 typedef enum BfFenceWaitFlagBits {
@@ -676,8 +684,9 @@ typedef VkFlags BfFenceWaitFlags;
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (a count of 0, NULL arrays,
  * unknown flags, fences of different devices). Thread-safety: safe.
  */
-BF_API VkResult bfSetEventOnFences(uint32_t count, const BfFence *pFences, const uint64_t *pValues,
-                                   BfFenceWaitFlags flags, BfEvent event);
+BF_API VkResult bfSetEventOnMultipleFenceCompletion(uint32_t count, const BfFence *pFences,
+                                                    const uint64_t *pValues, BfFenceWaitFlags flags,
+                                                    BfEvent event);
 
 /*
  * Blocks until the same has come to pass (the same two functions of D3D12 with a NULL event).
@@ -704,20 +713,20 @@ BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint6
  * VK_ERROR_VALIDATION_FAILED_EXT also for a semaphore that is none of the device's, or a binary
  * one. Thread-safety: safe.
  */
-BF_API VkResult bfImportFence(BfDevice device, VkSemaphore semaphore, BfFence *pFence);
+BF_API VkResult bfImportFenceFromSemaphore(BfDevice device, VkSemaphore semaphore, BfFence *pFence);
 
 /*
  * From now on the timeline semaphore follows the fence: it is signalled with each value that is
  * larger than all before (a semaphore can't follow a rewind), when the fence takes it. Its counter
  * must be at most the fence's value. The program waits for it, and signals it nowhere. It stays the
  * program's, and is destroyed after the fence. One semaphore per fence; not for imported ones.
- * Layers above Belfry's as for bfImportFence; they don't hear of values that other objects of a
- * shared fence are set to.
+ * Layers above Belfry's as for bfImportFenceFromSemaphore; they don't hear of values that other
+ * objects of a shared fence are set to.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT, those
  * of vkSignalSemaphore. Thread-safety: safe.
  */
-BF_API VkResult bfExportFence(BfFence fence, VkSemaphore semaphore);
+BF_API VkResult bfExportFenceToSemaphore(BfFence fence, VkSemaphore semaphore);
 
 /* ----------------------------------------------------------------------------- Shared fences -- */
 
@@ -813,7 +822,7 @@ BF_API VkResult bfWaitForEvents(uint32_t count, const BfEvent *pEvents, VkBool32
 
 typedef enum BfObjectType {
     BF_OBJECT_TYPE_DEVICE = 1,
-    BF_OBJECT_TYPE_QUEUE = 2,
+    BF_OBJECT_TYPE_COMMAND_QUEUE = 2,
     BF_OBJECT_TYPE_FENCE = 3, /* native ones, too */
     BF_OBJECT_TYPE_EVENT = 4,
     BF_OBJECT_TYPE_FENCE_LOG_READER = 5,
@@ -822,8 +831,8 @@ typedef enum BfObjectType {
 /*
  * A name for an object, as SetName gives one in D3D12 (and vkSetDebugUtilsObjectNameEXT to Vulkan's
  * own objects): from now on traces, summaries, the check 'access' and messages about the object
- * show it. 'object' is the BfDevice, BfQueue, BfFence, BfEvent or BfFenceLogReader. The name is
- * UTF-8, copied, and cut off after 127 bytes; NULL or "" takes the name away. The name ends with
+ * show it. 'object' is the BfDevice, BfCommandQueue, BfFence, BfEvent or BfFenceLogReader. The name
+ * is UTF-8, copied, and cut off after 127 bytes; NULL or "" takes the name away. The name ends with
  * the object.
  *
  * Items of background processing have no handle, as in D3D12 (QueueProcessingWorkCb returns none,
@@ -856,12 +865,12 @@ typedef struct BfResourceUse {
 /*
  * Tells the check 'access' what the queue's next bfQueueExecute uses, where it can't know (shader
  * accesses through descriptors). Without the setting check=access it does nothing. Handles that
- * layers above wrap are asked for as bfImportFence does.
+ * layers above wrap are asked for as bfImportFenceFromSemaphore does.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (under the layer also for a
  * buffer or an image that is none of the device's); nothing is told then. Thread-safety: safe.
  */
-BF_API VkResult bfQueueUses(BfQueue queue, uint32_t count, const BfResourceUse *pUses);
+BF_API VkResult bfQueueUses(BfCommandQueue queue, uint32_t count, const BfResourceUse *pUses);
 
 #ifdef __cplusplus
 }

@@ -14,20 +14,22 @@
  * not native on the same device. What it has besides is its current value in memory, CurrentValue
  * of [NF 3]: written by the GPU where a queue signals it, and by the CPU where the CPU does.
  *
- *  - The word may run ahead of bfGetFenceValue by the moment that it takes to learn that the
+ *  - The word may run ahead of bfGetFenceCompletedValue by the moment that it takes to learn that
+ *  the
  *    submission has ended. Who has read it there may use the data that the value stands for; what
- *    the work used is destroyed by what bfGetFenceValue, a wait or an event says.
+ *    the work used is destroyed by what bfGetFenceCompletedValue, a wait or an event says.
  *  - Whenever no signal of the fence is under way, the two agree. Where the CPU signals, or two
  *    queues without an order between them do, while another signal is on its way, the word may
  *    show either for that long.
  *  - A queue's signal of a native fence costs one submission of a few GPU commands, and so is not
  *    settled in the call, on an idle queue either.
  *
- * A fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT is signalled by the program's own GPU work alone: its
- * command buffers and shaders store values in the word, 64 bits in one piece, as a user-mode driver
- * does. Then they, or whoever knows, compare with the monitored value, and where the new value is
- * greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that are there
- * when it looks (at such a call, and whenever somebody asks or begins to wait), not those between.
+ * A fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT is signalled by the program's own GPU work alone:
+ * its command buffers and shaders store values in the word, 64 bits in one piece, as a user-mode
+ * driver does. Then they, or whoever knows, compare with the monitored value, and where the new
+ * value is greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that
+ * are there when it looks (at such a call, and whenever somebody asks or begins to wait), not those
+ * between.
  */
 #ifndef BELFRY_NATIVE_FENCE_H
 #define BELFRY_NATIVE_FENCE_H
@@ -185,9 +187,9 @@ typedef struct BfFenceNotification {
     const BfFence *pSignaledFences;
     /* Or the queue that was running: those that its log of signals names are looked at; where it
      * has none, or entries were overwritten, all. No log names what the program's own work stores
-     * in the word of a fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT: that is told by the array, or by
-     * naming nothing. */
-    BfQueue queue;
+     * in the word of a fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT: that is told by the array, or
+     * by naming nothing. */
+    BfCommandQueue queue;
     BfFenceNotifyFlags flags;
 } BfFenceNotification;
 
@@ -213,7 +215,7 @@ BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotificatio
  *
  * Errors: those of bfCreateNativeFence. Thread-safety: safe.
  */
-BF_API VkResult bfGetQueueProgressFence(BfQueue queue, BfFence *pFence);
+BF_API VkResult bfGetCommandQueueProgressFence(BfCommandQueue queue, BfFence *pFence);
 
 /* -------------------------------------------------------------------------------------- Logs -- */
 
@@ -224,7 +226,7 @@ typedef struct BfFenceLogReaderCreateInfo {
     const void *pNext;
     /* One of the two. The VkQueue is the program's own, whose timeline semaphores are its
      * fences. */
-    BfQueue queue;
+    BfCommandQueue queue;
     VkQueue vkQueue;
     BfFenceLogType type;
     /* A log of at least so many entries; 0: BF_FENCE_LOG_DEFAULT_ENTRIES. At most 65536. */
@@ -239,8 +241,9 @@ typedef struct BfFenceLogReaderCreateInfo {
  * costs a submission, since its entry is written before the signal applies.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting 'log' is off; the queue was created with
- * BF_QUEUE_SOFTWARE_FENCES_BIT; its engine runs no command buffers), VK_ERROR_OUT_OF_HOST_MEMORY,
- * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT.
+ * BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT; its engine runs no command buffers),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
+ * VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
 BF_API VkResult bfCreateFenceLogReader(BfDevice device, const BfFenceLogReaderCreateInfo *pInfo,

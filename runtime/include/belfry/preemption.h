@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preemption, as WDDM 1.2 and later have it, above a Vulkan driver: what has been given to the driver
- * runs to its end, and what hasn't can be held back. So an engine (a VkQueue) is preempted between
- * submissions, the granularity that WDDM calls DMA buffer boundary.
+ * Preemption, as WDDM 1.2 and later have it, above a Vulkan driver: what has been given to the
+ * driver runs to its end, and what hasn't can be held back. So an engine (a VkQueue) is preempted
+ * between submissions, the granularity that WDDM calls DMA buffer boundary.
  *
- * [PRE] is Microsoft's "GPU preemption" (Windows driver design guide); docs/conformance/preemption.md
- * goes through it sentence by sentence.
+ * [PRE] is Microsoft's "GPU preemption" (Windows driver design guide);
+ * docs/conformance/preemption.md goes through it sentence by sentence.
  */
 #ifndef BELFRY_PREEMPTION_H
 #define BELFRY_PREEMPTION_H
@@ -44,9 +44,9 @@ typedef enum BfSchedulingCapsFlagBits {
 } BfSchedulingCapsFlagBits;
 typedef VkFlags BfSchedulingCapsFlags;
 
-/* D3DKMDT_PREEMPTION_CAPS and DXGK_VIDSCHCAPS: the coarsest granularity of the device's engines that
- * is promised. No Vulkan driver promises a finer one by any extension, though the GPU may well have
- * it, and use it between VkQueues of different global priority. */
+/* D3DKMDT_PREEMPTION_CAPS and DXGK_VIDSCHCAPS: the coarsest granularity of the device's engines
+ * that is promised. No Vulkan driver promises a finer one by any extension, though the GPU may well
+ * have it, and use it between VkQueues of different global priority. */
 typedef struct BfPreemptionCaps {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_PREEMPTION_CAPS */
     void *pNext;
@@ -72,22 +72,22 @@ BF_API VkResult bfGetPreemptionCaps(BfDevice device, BfPreemptionCaps *pCaps);
  * doesn't wait for packets that wait for a fence: these haven't been given to the engine. It may
  * wait for a call of the driver's, as submitting does; it doesn't wait for its completion.
  *
- * *pPreemptionFenceId (may be NULL) is the number of the request on its engine, which the preemption
- * fence has once it is complete.
+ * *pPreemptionFenceId (may be NULL) is the number of the request on its engine, which the
+ * preemption fence has once it is complete.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting preemption=off), VK_ERROR_OUT_OF_HOST_MEMORY,
  * VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
-BF_API VkResult bfRequestPreemption(BfQueue queue, uint64_t *pPreemptionFenceId);
+BF_API VkResult bfRequestPreemption(BfCommandQueue queue, uint64_t *pPreemptionFenceId);
 
 /*
  * The fence that has the number of the last complete request of the queue's engine: queues and the
- * CPU wait for it as for any fence (DXGK_INTERRUPT_DMA_PREEMPTED). It is the engine's, and goes with
- * the device; it is not to be destroyed.
+ * CPU wait for it as for any fence (DXGK_INTERRUPT_DMA_PREEMPTED). It is the engine's, and goes
+ * with the device; it is not to be destroyed.
  *
  * Errors: those of bfRequestPreemption. Thread-safety: safe.
  */
-BF_API VkResult bfGetPreemptionFence(BfQueue queue, BfFence *pFence);
+BF_API VkResult bfGetPreemptionFence(BfCommandQueue queue, BfFence *pFence);
 
 /* What there is to say of an engine's requests: DmaPreempted of
  * DXGKARGCB_NOTIFY_INTERRUPT_DATA, and what they have cost. */
@@ -107,7 +107,7 @@ typedef struct BfPreemptionStatus {
 } BfPreemptionStatus;
 
 /* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; all of it is of one instant. */
-BF_API VkResult bfGetPreemptionStatus(BfQueue queue, BfPreemptionStatus *pStatus);
+BF_API VkResult bfGetPreemptionStatus(BfCommandQueue queue, BfPreemptionStatus *pStatus);
 
 #ifdef __cplusplus
 }

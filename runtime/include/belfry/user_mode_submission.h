@@ -9,11 +9,13 @@
  *
  * How a program uses it:
  *
- *  1. bfCreateQueue with BF_QUEUE_USER_MODE_SUBMISSION_BIT. Such a queue refuses bfQueueExecute,
+ *  1. bfCreateCommandQueue with BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT. Such a queue refuses
+ *  bfQueueExecute,
  *     bfQueueSignal, bfQueueWait and bfQueueWaitIdle.
  *  2. bfCreateRing; bfCreateDoorbell, with their handles; bfConnectDoorbell.
  *  3. bfRegisterCommandBuffer and bfRegisterFence: entries of the ring name both by number.
- *  4. For each entry, in this order [UMS 9]: a progress value N, greater than all before, is chosen;
+ *  4. For each entry, in this order [UMS 9]: a progress value N, greater than all before, is
+ *  chosen;
  *     the entry is filled in; N is stored to the last-queued value; the entry is made visible by a
  *     store (release) to the write pointer; the doorbell is rung: the write pointer is stored
  *     (release) to it. Then the doorbell's status is read:
@@ -24,19 +26,21 @@
  *                               the write pointer, which says how much there is.)
  *       DISCONNECTED_ABORT      never again: destroy the queue, and go on with another one.
  *     bfSubmitToRing does all that.
- *  5. bfGetQueueProgressFence: the fence that has value N once the entry with N, and all before it,
- *     are complete. bfWaitFences, bfSetEventOnFence and other queues wait for it.
+ *  5. bfGetCommandQueueProgressFence: the fence that has value N once the entry with N, and all
+ *  before it,
+ *     are complete. bfWaitFences, bfSetEventOnFenceCompletion and other queues wait for it.
  *
  * One thread at a time writes to a ring. Which order entries have: as command buffers submitted to
  * one VkQueue, they begin in order and may overlap as their own barriers allow; one with
- * BF_RING_ENTRY_BARRIER_BIT begins when all before it are complete, and sees what they wrote. Entries
- * that have gathered go to the driver in one call; the progress value of the last of them that has
- * one is reached when all of them are complete, and the values before it are passed over.
+ * BF_RING_ENTRY_BARRIER_BIT begins when all before it are complete, and sees what they wrote.
+ * Entries that have gathered go to the driver in one call; the progress value of the last of them
+ * that has one is reached when all of them are complete, and the values before it are passed over.
  *
  * The thread that reads rings (one per engine that has some) may see an entry from the store to the
  * write pointer on, rung or not. What an entry says is copied out before it is looked at. An entry
- * that can't be carried out ends its queue, and no other: the status becomes ABORT, bfGetAbortReason
- * says why, what came before it still runs, and the progress fence then gets UINT64_MAX.
+ * that can't be carried out ends its queue, and no other: the status becomes ABORT,
+ * bfGetAbortReason says why, what came before it still runs, and the progress fence then gets
+ * UINT64_MAX.
  */
 #ifndef BELFRY_USER_MODE_SUBMISSION_H
 #define BELFRY_USER_MODE_SUBMISSION_H
@@ -65,7 +69,7 @@ typedef struct BfUserModeSubmissionCaps {
 BF_API VkResult bfGetUserModeSubmissionCaps(BfDevice device, BfUserModeSubmissionCaps *pCaps);
 
 /* DXGK_NODEMETADATA_FLAGS: its bit for nodes whose queues may be created with
- * BF_QUEUE_USER_MODE_SUBMISSION_BIT. */
+ * BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT. */
 typedef enum BfNodeMetadataFlagBits {
     BF_NODE_METADATA_USER_MODE_SUBMISSION_BIT = 1 << 3,
 } BfNodeMetadataFlagBits;
@@ -73,7 +77,8 @@ typedef VkFlags BfNodeMetadataFlags;
 
 /* The flags of the engines that take queues of that type. Errors: VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe. */
-BF_API VkResult bfGetNodeMetadata(BfDevice device, BfQueueType type, BfNodeMetadataFlags *pFlags);
+BF_API VkResult bfGetNodeMetadata(BfDevice device, BfCommandListType type,
+                                  BfNodeMetadataFlags *pFlags);
 
 /* ------------------------------------------------------------------------------------- Rings -- */
 
@@ -143,17 +148,17 @@ typedef enum BfRegisterCommandBufferFlagBits {
 typedef VkFlags BfRegisterCommandBufferFlags;
 
 /*
- * The number by which entries of this queue's ring name the command buffer, as it has been recorded.
- * Under the layer, what does away with that unregisters it: vkBeginCommandBuffer, a reset of it or of
- * its pool, and freeing it; who attaches a device does so himself, before. An entry that names a number
- * without a command buffer ends the queue.
+ * The number by which entries of this queue's ring name the command buffer, as it has been
+ * recorded. Under the layer, what does away with that unregisters it: vkBeginCommandBuffer, a reset
+ * of it or of its pool, and freeing it; who attaches a device does so himself, before. An entry
+ * that names a number without a command buffer ends the queue.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (as bfQueueExecute; the queue
  * isn't for user-mode submission). Thread-safety: safe.
  */
-BF_API VkResult bfRegisterCommandBuffer(BfQueue queue, VkCommandBuffer commandBuffer,
+BF_API VkResult bfRegisterCommandBuffer(BfCommandQueue queue, VkCommandBuffer commandBuffer,
                                         BfRegisterCommandBufferFlags flags, uint32_t *pIndex);
-BF_API VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index);
+BF_API VkResult bfUnregisterCommandBuffer(BfCommandQueue queue, uint32_t index);
 
 /*
  * The same for a fence, which entries wait for or signal. One that is destroyed is unregistered by
@@ -162,8 +167,8 @@ BF_API VkResult bfUnregisterCommandBuffer(BfQueue queue, uint32_t index);
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
-BF_API VkResult bfRegisterFence(BfQueue queue, BfFence fence, uint32_t *pIndex);
-BF_API VkResult bfUnregisterFence(BfQueue queue, uint32_t index);
+BF_API VkResult bfRegisterFence(BfCommandQueue queue, BfFence fence, uint32_t *pIndex);
+BF_API VkResult bfUnregisterFence(BfCommandQueue queue, uint32_t index);
 
 /* --------------------------------------------------------------------------------- Doorbells -- */
 
@@ -178,14 +183,14 @@ typedef enum BfDoorbellStatus {
 /* D3DKMT_CREATE_DOORBELL_FLAGS. */
 typedef enum BfCreateDoorbellFlagBits {
     BF_CREATE_DOORBELL_REQUIRE_SECONDARY_CPU_VA_BIT = 1, /* refused: there is none */
-    /* The queue has a doorbell already, and gets another ring: what was written to the old one comes
-     * first; then that doorbell is ABORT, and is only to be destroyed. */
+    /* The queue has a doorbell already, and gets another ring: what was written to the old one
+     * comes first; then that doorbell is ABORT, and is only to be destroyed. */
     BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT = 2,
 } BfCreateDoorbellFlagBits;
 
 /* D3DKMT_CREATE_DOORBELL. [UMS 3] */
 typedef struct BfCreateDoorbell {
-    BfKmtHandle hHwQueue; /* bfGetQueueKmtHandle */
+    BfKmtHandle hHwQueue; /* bfGetCommandQueueKmtHandle */
     BfKmtHandle hRingBuffer;
     BfKmtHandle hRingBufferControl; /* 0, or that of the same ring */
     uint32_t flags;                 /* BfCreateDoorbellFlagBits */
@@ -226,8 +231,8 @@ typedef struct BfNotifyWorkSubmission {
  *   STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE   VK_ERROR_UNKNOWN: an entry has ended the queue
  */
 
-/* A doorbell that isn't connected yet: its status is RETRY. Returns VK_SUCCESS, or VK_NOT_READY: the
- * queue is suspended, and there is something in the ring that this one would take the place of.
+/* A doorbell that isn't connected yet: its status is RETRY. Returns VK_SUCCESS, or VK_NOT_READY:
+ * the queue is suspended, and there is something in the ring that this one would take the place of.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS (no more mappings),
  * VK_ERROR_DEVICE_LOST, VK_ERROR_UNKNOWN (an entry has ended the queue),
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe; the queue externally synchronised. */
@@ -239,8 +244,8 @@ BF_API VkResult bfCreateDoorbell(BfCreateDoorbell *pInfo);
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
 BF_API VkResult bfConnectDoorbell(const BfConnectDoorbell *pInfo);
 
-/* What has been written to the ring goes on and ends; of a suspended queue, what hasn't been read is
- * dropped, and its progress values aren't reached. The addresses are gone. Errors:
+/* What has been written to the ring goes on and ends; of a suspended queue, what hasn't been read
+ * is dropped, and its progress values aren't reached. The addresses are gone. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: the doorbell externally synchronised. */
 BF_API VkResult bfDestroyDoorbell(const BfDestroyDoorbell *pInfo);
 
@@ -249,7 +254,7 @@ BF_API VkResult bfNotifyWorkSubmission(const BfNotifyWorkSubmission *pInfo);
 
 /* The queue by its handle in WDDM's structs; 0 for a bad one, or one that isn't for user-mode
  * submission. Thread-safety: safe. */
-BF_API BfKmtHandle bfGetQueueKmtHandle(BfQueue queue);
+BF_API BfKmtHandle bfGetCommandQueueKmtHandle(BfCommandQueue queue);
 
 /* Why a queue has been ended. */
 typedef enum BfAbortReason {
@@ -270,15 +275,15 @@ typedef enum BfAbortReason {
 BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, uint64_t *pEntry);
 
 /*
- * Suspends a queue, which is a hardware context of its own, and resumes it. [UMS 5] Meanwhile nothing
- * is read from its ring, which the program may go on filling; its doorbell stays connected, but is
- * the first to be taken where another queue needs one. What has been read goes on. Suspensions are
- * counted.
+ * Suspends a queue, which is a hardware context of its own, and resumes it. [UMS 5] Meanwhile
+ * nothing is read from its ring, which the program may go on filling; its doorbell stays connected,
+ * but is the first to be taken where another queue needs one. What has been read goes on.
+ * Suspensions are counted.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (also: it isn't suspended). Thread-safety: safe.
  */
-BF_API VkResult bfSuspendQueue(BfQueue queue);
-BF_API VkResult bfResumeQueue(BfQueue queue);
+BF_API VkResult bfSuspendCommandQueue(BfCommandQueue queue);
+BF_API VkResult bfResumeCommandQueue(BfCommandQueue queue);
 
 /* ----------------------------------------------------------------------------------- Power -- */
 
@@ -291,16 +296,16 @@ typedef enum BfEngineState {
 
 /*
  * What a GPU tells by DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE of the queue's engine.
- * TRANSITION_TO_F1: the doorbells of all its queues are disconnected (RETRY); connecting one wakes it
- * again, to ACTIVE. HUNG: the device is lost (BF_DEVICE_REMOVED_REASON_HUNG). With the setting
+ * TRANSITION_TO_F1: the doorbells of all its queues are disconnected (RETRY); connecting one wakes
+ * it again, to ACTIVE. HUNG: the device is lost (BF_DEVICE_REMOVED_REASON_HUNG). With the setting
  * 'doorbell_idle' an engine goes to F1 by itself.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
-BF_API VkResult bfSetEngineState(BfQueue queue, BfEngineState state);
+BF_API VkResult bfSetEngineState(BfCommandQueue queue, BfEngineState state);
 
 /* TRANSITION_TO_F1 also of an engine that has gone there. Errors: as above. */
-BF_API VkResult bfGetEngineState(BfQueue queue, BfEngineState *pState);
+BF_API VkResult bfGetEngineState(BfCommandQueue queue, BfEngineState *pState);
 
 /* DEVICE_POWER_STATE. [UMS 7] */
 typedef enum BfDevicePowerState {
@@ -309,11 +314,11 @@ typedef enum BfDevicePowerState {
 } BfDevicePowerState;
 
 /*
- * D3: no ring of the device is read, and all doorbells are disconnected (RETRY). Connecting one wakes
- * the device to D0, as this call does.
+ * D3: no ring of the device is read, and all doorbells are disconnected (RETRY). Connecting one
+ * wakes the device to D0, as this call does.
  *
- * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or on the GPU, and the device stays in
- * D0; its doorbells may have been disconnected. Work of suspended queues doesn't count. Errors:
+ * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or on the GPU, and the device stays
+ * in D0; its doorbells may have been disconnected. Work of suspended queues doesn't count. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfSetDevicePowerState(BfDevice device, BfDevicePowerState state);

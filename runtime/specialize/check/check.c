@@ -52,7 +52,7 @@ enum { COMPUTE, DIRECT, LANES };
 /* A queue and what it takes to use it. */
 struct lane {
     struct bf_engine *engine;
-    BfQueue queue;
+    BfCommandQueue queue;
     VkCommandPool pool;
 };
 
@@ -94,11 +94,11 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
     struct lane *lane = &checker->lanes[index];
     struct bf_device *device = checker->place.device;
     struct bf_gpu *gpu = bf_device_gpu(device);
-    const BfQueueCreateInfo queue = {
-        .sType = BF_STRUCTURE_TYPE_QUEUE_CREATE_INFO,
-        .type = index == DIRECT ? BF_QUEUE_TYPE_DIRECT : BF_QUEUE_TYPE_COMPUTE,
-        .priority = BF_QUEUE_PRIORITY_NORMAL,
-        .flags = BF_QUEUE_SOFTWARE_FENCES_BIT,
+    const BfCommandQueueCreateInfo queue = {
+        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+        .type = index == DIRECT ? BF_COMMAND_LIST_TYPE_DIRECT : BF_COMMAND_LIST_TYPE_COMPUTE,
+        .priority = BF_COMMAND_QUEUE_PRIORITY_NORMAL,
+        .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT,
     };
     VkResult result = VK_SUCCESS;
     if (!lane->engine)
@@ -163,7 +163,7 @@ void bf_checker_destroy(struct bf_checker *checker)
     if (checker->forlorn)
         free_check(checker->forlorn);
     for (uint32_t i = 0; i < LANES; i++) {
-        bfDestroyQueue(checker->lanes[i].queue);
+        bfDestroyCommandQueue(checker->lanes[i].queue);
         if (checker->lanes[i].pool)
             gpu->vk.vkDestroyCommandPool(gpu->handle, checker->lanes[i].pool, NULL);
     }

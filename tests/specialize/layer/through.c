@@ -244,8 +244,8 @@ TEST_WITH(one_frame_and_a_commit_make_a_variant, cache_setup, cache_teardown)
 TEST_WITH(what_command_queues_execute_is_counted, cache_setup, cache_teardown)
 {
     struct program *p = program_open();
-    BfQueue queue = make_queue(&p->f, BF_QUEUE_TYPE_DIRECT);
-    if (bfGetQueueFamilyIndex(queue) != p->family) {
+    BfCommandQueue queue = make_queue(&p->f, BF_COMMAND_LIST_TYPE_DIRECT);
+    if (bfGetCommandQueueFamilyIndex(queue) != p->family) {
         program_close(p);
         skip();
     }
