@@ -2,8 +2,13 @@
 /* What packets of a queue are taken to cost: samples, and what they come to. */
 #include "scheduler/cost.h"
 
-void bf_cost_add(struct bf_cost *cost, uint64_t ns)
+void bf_cost_add(struct bf_cost *cost, uint64_t ns, bool busy)
 {
+    uint64_t mean = cost->mean_ns, most = mean * BF_COST_SPIKE;
+    if (mean == 0 || (ns < mean && cost->count < BF_COST_SAMPLES / 2))
+        cost->mean_ns = ns; /* of few, the least */
+    else if (ns < mean || (busy && cost->count >= BF_COST_SAMPLES / 2))
+        cost->mean_ns = (mean * (BF_COST_SAMPLES - 1) + (ns < most ? ns : most)) / BF_COST_SAMPLES;
     cost->samples[cost->next] = ns;
     cost->next = (cost->next + 1) % BF_COST_SAMPLES;
     if (cost->count < BF_COST_SAMPLES)
@@ -22,7 +27,11 @@ uint64_t bf_cost_estimate(const struct bf_cost *cost)
             second = ns;
         }
     }
-    /* Of few, the second may be one that was seen late; then the queue would seem to have had so much
-     * of the GPU that it would hardly be served, and come by other samples late, too. */
+    /* Of few, the second may be one that was seen late. */
     return cost->count < BF_COST_SAMPLES / 2 ? least : second;
+}
+
+uint64_t bf_cost_mean(const struct bf_cost *cost, uint64_t unknown)
+{
+    return cost->mean_ns ? cost->mean_ns : unknown;
 }

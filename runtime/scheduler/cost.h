@@ -6,17 +6,25 @@
  * them, where nothing but the queue's packets was. Such a time is too long where the VkQueue was
  * idle in between, or was looked at late; it is too short where the completion before was seen
  * late. So of the last BF_COST_SAMPLES the second least counts, and of less than half as many the
- * least. Where GPU timestamps are taken
- * anyway, these aren't asked: they come later than the completions do.
+ * least. That is for bounds. What a queue has had of the GPU in all is told by the mean: of samples
+ * behind which the VkQueue had more to do, so that it wasn't idle, what one is too long by the next
+ * is too short. Where GPU timestamps are taken anyway, these aren't asked: they come later than the
+ * completions do.
  *
  * Thread-safety: the engine's lock is held.
  */
 #ifndef BELFRY_SCHEDULER_COST_H
 #define BELFRY_SCHEDULER_COST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BF_COST_SAMPLES 8
+
+/* In the mean, no sample counts as more than so many times the mean: one that does was most likely a
+ * processor's that had something else to do. A queue that has become dearer is known for it all the
+ * same, after some more packets. */
+#define BF_COST_SPIKE 3
 
 /* It isn't known how long packets take. */
 #define BF_COST_UNKNOWN UINT64_MAX
@@ -24,11 +32,16 @@
 struct bf_cost {
     uint64_t samples[BF_COST_SAMPLES]; /* ns */
     uint32_t count, next;
+    uint64_t mean_ns; /* of late; 0: none yet */
 };
 
-void bf_cost_add(struct bf_cost *cost, uint64_t ns);
+/* 'busy': the VkQueue was, until it was looked at. */
+void bf_cost_add(struct bf_cost *cost, uint64_t ns, bool busy);
 
 /* Of one packet, in ns; or BF_COST_UNKNOWN. */
 uint64_t bf_cost_estimate(const struct bf_cost *cost);
+
+/* Of one packet, in ns; 'unknown' where that isn't known. */
+uint64_t bf_cost_mean(const struct bf_cost *cost, uint64_t unknown);
 
 #endif

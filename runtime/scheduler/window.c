@@ -17,7 +17,7 @@
  * few microseconds go in one driver call, and are joined (C-5). */
 #define RUN_NS UINT64_C(100000)
 
-/* By how much longer than others of its level a queue may be served once it has not been. */
+/* By how much less than others of its level a queue may have been served and still catch up. */
 #define CREDIT_NS BF_WINDOW_NS
 
 uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
@@ -77,6 +77,7 @@ void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue)
         if (entry->queue == queue)
             entry->queue = NULL;
     }
+    queue->served_ns = 0; /* another engine counts otherwise */
     if (window->overdue == queue)
         window->overdue = NULL;
     window_count(engine, atomic_load(&queue->level), false);
@@ -86,6 +87,7 @@ void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t 
 {
     window_count(engine, level, true);
     window_count(engine, atomic_exchange(&queue->level, level), false);
+    queue->served_ns = engine->window.served_ns[level];
     atomic_store(&engine->dirty, 1);
 }
 
@@ -113,8 +115,9 @@ static void window_count_entry(struct bf_window *window, const struct bf_window_
         window->sum_ns += comes ? entry->cost_ns : -entry->cost_ns;
 }
 
-/* 'entries' of the first ones have been seen complete, of one queue, and nothing else since the
- * epoch before them was: learns what they cost. */
+/* 'entries' of the first ones have been seen complete, and nothing else since the epoch before them
+ * was: learns what they cost, where they are of one queue. With nothing behind them, the VkQueue may
+ * have been idle before it was looked at. */
 static void window_learn(struct bf_window *window, uint32_t entries)
 {
     const struct bf_window_entry *first = &window->entries[window->first];
@@ -129,7 +132,8 @@ static void window_learn(struct bf_window *window, uint32_t entries)
         packets += entry->packets;
     }
     if (packets && window->now_ns > begun)
-        bf_cost_add(&first->queue->cost, (window->now_ns - begun) / packets);
+        bf_cost_add(&first->queue->cost, (window->now_ns - begun) / packets,
+                    window->count > entries);
 }
 
 /* Takes what is complete out of the account. */
@@ -175,7 +179,11 @@ void bf_window_accepted(struct bf_engine *engine, struct bf_queue *queue,
     struct bf_window_entry *last =
         &window->entries[(window->first + window->count - 1) % BF_WINDOW_ENTRIES];
     /* Levels between the lowest and the highest are active, too. */
-    window->active_ns[atomic_load(&queue->level)] = window->now_ns;
+    uint8_t level = atomic_load(&queue->level);
+    window->active_ns[level] = window->now_ns;
+    if (window->served_ns[level] < queue->served_ns)
+        window->served_ns[level] = queue->served_ns;
+    queue->served_ns += bf_cost_mean(&queue->cost, RUN_NS);
     /* Joined; or overdue ones have come behind work that doesn't end, and both count as one. */
     if (window->count && (last->epoch == entry.epoch || window->count == BF_WINDOW_ENTRIES)) {
         window_count_entry(window, last, false);
@@ -259,23 +267,38 @@ bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue)
     return true;
 }
 
+/* By how much the queue, which has a packet, has had more of the GPU than its level: what its level
+ * had when it came to have packets, and what it has had since. */
+static int64_t window_lead(const struct bf_window *window, struct bf_queue *queue)
+{
+    uint64_t served_ns = window->served_ns[atomic_load(&queue->level)];
+    uint64_t credit = !queue->contends ? 0 : served_ns < CREDIT_NS ? served_ns : CREDIT_NS;
+    if (queue->served_ns < served_ns - credit)
+        queue->served_ns = served_ns - credit;
+    queue->contends = true;
+    return (int64_t)(queue->served_ns - served_ns);
+}
+
 struct bf_queue *bf_window_next(struct bf_engine *engine)
 {
     struct bf_window *window = &engine->window;
     struct bf_queue *next = NULL;
     uint8_t next_level = BF_LEVEL_NONE;
+    int64_t next_lead = 0;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
-        if (queue->gathered == window->gathers || !bf_queue_has_backlog(queue))
+        if (queue->gathered == window->gathers)
             continue;
+        if (!bf_queue_has_backlog(queue) || atomic_load(&queue->blocked)) {
+            queue->contends = false;
+            continue;
+        }
         uint8_t level = queue_level(queue);
-        /* Who comes, or comes back, has been served as much as the others, but for the credit. */
-        if (queue->served_ns + CREDIT_NS < window->served_ns)
-            queue->served_ns = window->served_ns - CREDIT_NS;
-        if (!next || level > next_level ||
-            (level == next_level && queue->served_ns < next->served_ns)) {
+        int64_t lead = window_lead(window, queue);
+        if (!next || level > next_level || (level == next_level && lead < next_lead)) {
             next = queue;
             next_level = level;
+            next_lead = lead;
         }
     }
     if (next)
@@ -386,12 +409,7 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
         window->batch_packets++;
         window->batch_unknown += packet->cost_ns == BF_COST_UNKNOWN;
         window->batch_sum_ns += packet->cost_ns == BF_COST_UNKNOWN ? 0 : packet->cost_ns;
-        uint64_t cost = packet->cost_ns == BF_COST_UNKNOWN ? RUN_NS : packet->cost_ns;
-        window->run_ns += cost;
-        /* The floor below which nobody's account is: that of who has been served least. */
-        if (window->served_ns < queue->served_ns)
-            window->served_ns = queue->served_ns;
-        queue->served_ns += cost;
+        window->run_ns += packet->cost_ns == BF_COST_UNKNOWN ? RUN_NS : packet->cost_ns;
     }
     return true;
 }

@@ -27,13 +27,15 @@
  *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
  *        wakers. A binary semaphore's payload can't be asked for: there grounded must do.
  *  PW-5  Higher queues aren't held by windows, and are gathered first.
- *  PW-6  Nobody starves. Of lower queues of one level the one that has had the least GPU time is
- *        served first (who comes later is taken to have had as much as the others, but for
- *        BF_WINDOW_NS); and of those that have been held for
- *        BF_WINDOW_OVERDUE_NS, one packet goes in each such time whatever is in flight, of the one
- *        that has been held longest. So of N queues each gets one to the driver within N times
- *        BF_WINDOW_OVERDUE_NS, the time for which the waker and a packet that runs take it on the
- *        CPU aside.
+ *  PW-6  Lower queues of one level that have packets which may go share the GPU's time evenly: the
+ *        one that has had the least of it goes first. A packet counts as its queue's packets have
+ *        taken of late, in the mean: not as the window takes them for (scheduler/cost.h), which is
+ *        less where they vary. Who comes, or comes back, is taken to have had as much as who was
+ *        served last; and who can't be served for a while falls behind by BF_WINDOW_NS at most.
+ *        Nobody starves: of those that have been held for BF_WINDOW_OVERDUE_NS, one packet goes in
+ *        each such time whatever is in flight, of the one that has been held longest. So of N queues
+ *        each gets one to the driver within N times BF_WINDOW_OVERDUE_NS, the time for which the
+ *        waker and a packet that runs take it on the CPU aside.
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
  *        so does what a present, an export, a sparse bind, a wait for idleness of the device, or a
  *        submission that can't be copied depends on. While somebody outside of the device can tell
@@ -97,6 +99,7 @@ struct bf_window {
     _Atomic uint8_t top;
     uint32_t queues[BF_LEVELS];    /* on the engine, by their levels */
     uint64_t active_ns[BF_LEVELS]; /* when packets of the level were handed over last; 0: never */
+    uint64_t served_ns[BF_LEVELS]; /* PW-6: the most that a queue had had when it was served */
 
     struct bf_window_entry entries[BF_WINDOW_ENTRIES]; /* a ring, in the order of epochs */
     uint32_t first, count;
@@ -112,7 +115,6 @@ struct bf_window {
     uint32_t batch_packets, batch_unknown;
     uint64_t batch_sum_ns;
     uint64_t run_ns;          /* of the queue that is looked at */
-    uint64_t served_ns;       /* of the lower queue that was served last, before that */
     struct bf_queue *overdue; /* goes next, whatever is in flight; or NULL */
     uint64_t overdue_ns;      /* when the last one did */
 

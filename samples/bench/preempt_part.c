@@ -370,14 +370,13 @@ void preempt_share(const struct bench_options *options, enum bench_side side,
 static double fair_measure(struct program *p)
 {
     uint64_t before[PREEMPT_LOWS], sum = 0, least, most;
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < p->low_count; ++i)
-        before[i] = p->lows[i].value;
-    /* High is active, else the first flood gets more than its share before the others are there. */
-    if (result >= 0)
-        result = execute(p, &p->high, p->packet, 1);
+    /* High is active, else the first flood is done before the others are there. */
+    VkResult result = execute(p, &p->high, p->packet, 1);
     for (uint32_t i = 0; i < p->low_count && result >= 0; ++i)
         result = flood(p, &p->lows[i], FAIR_FLOOD);
+    /* Who has no packets yet has no turn: service counts from when all have some. */
+    for (uint32_t i = 0; i < p->low_count; ++i)
+        before[i] = completed(p, &p->lows[i]);
     while (result >= 0 && sum < FAIR_FLOOD * p->low_count / 2) {
         uint64_t at = bench_now();
         sum = most = 0;

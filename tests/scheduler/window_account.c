@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What a priority window counts as in flight (scheduler/window.h), alone: the engine's epochs are the
- * test's own, and nothing is ever pumped. */
+/* What a priority window counts as in flight (scheduler/window.h), and whom it serves, alone: the
+ * engine's epochs and the clock are the test's own, and nothing is ever pumped. */
+#include <time.h>
+
 #include "support/test.h"
 
+#include "base/clock.h"
 #include "scheduler/cost.h"
 #include "scheduler/engine.h"
 #include "scheduler/inherit.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/waker.h"
 
-static uint64_t completed_epoch;
+static uint64_t completed_epoch, wanted_epoch, clock_ns;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    *time = bf_timespec(clock_ns);
+    return 0;
+}
 
 VkResult bf_gpu_engine_completed_epoch(struct bf_gpu_engine *engine, uint64_t *epoch)
 {
@@ -32,12 +44,13 @@ bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem
 
 bool bf_waker_ensure(struct bf_engine *engine)
 {
-    return false;
+    return true;
 }
 
 void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *wisher,
                    uint64_t deadline_ns)
 {
+    wanted_epoch = epoch;
 }
 
 uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
@@ -80,5 +93,113 @@ TEST(what_is_complete_is_in_flight_no_more)
         assert_int_equal(window->unknown, 0);
         assert_int_equal(window->sum_ns, 0);
         assert_int_equal(window->count, 0);
+    }
+}
+
+#define QUEUES   16
+#define PACKETS  3200
+#define IN_TURN  1600 /* of these, at the end, all have had packets */
+#define MICRO_NS UINT64_C(1000)
+
+/* A lower queue: how long its packets take, one of two more and the other less by as much; how many
+ * packets have gone when it comes; and what it has had of the GPU. */
+struct customer {
+    uint64_t cost_ns, varies_ns, comes, had_ns, packets;
+    uint8_t level;
+};
+
+/* Serves the queues on an engine with a GPU that runs what it is given, one packet after the other, and
+ * is looked at late, by up to 'late_ns'. Those that aren't of the lowest level have a packet only now
+ * and then. */
+static void serve(struct customer *customers, uint64_t late_ns)
+{
+    static struct bf_scheduler scheduler;
+    static struct bf_engine engine;
+    static struct bf_queue queues[QUEUES];
+    struct bf_packet packets[QUEUES] = {{.kind = BF_PACKET_EXECUTE}};
+    struct bf_queue *listed[QUEUES], *queue;
+    static uint64_t costs_ns[PACKETS + BF_WINDOW_ENTRIES], ends_ns[PACKETS + BF_WINDOW_ENTRIES];
+    static uint32_t whose[PACKETS + BF_WINDOW_ENTRIES];
+    uint64_t given = 0, counted = 0;
+    uint32_t seed = 1;
+    memset(queues, 0, sizeof(queues));
+    engine = (struct bf_engine){.scheduler = &scheduler, .queues = listed, .queue_count = QUEUES};
+    engine.base.epoch = (VkSemaphore)(uintptr_t)1;
+    atomic_store(&engine.window.top, BF_LEVEL_HIGH);
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        listed[i] = &queues[i];
+        packets[i].kind = BF_PACKET_EXECUTE;
+        queues[i].scheduler = &scheduler;
+        queues[i].engine = &engine;
+        queues[i].head = &packets[i];
+        atomic_store(&queues[i].level, customers[i].level);
+        for (uint32_t k = 0; k < BF_COST_SAMPLES; k++)
+            bf_cost_add(&queues[i].cost, customers[i].cost_ns, true);
+    }
+    completed_epoch = 0;
+    clock_ns = UINT64_C(1000000000);
+    while (completed_epoch < PACKETS) {
+        uint64_t before;
+        do {
+            before = given;
+            bf_window_note(&engine, BF_LEVEL_HIGH);
+            bf_window_look(&engine);
+            for (uint32_t i = 0; i < QUEUES; i++)
+                atomic_store(&queues[i].appended,
+                             given >= customers[i].comes &&
+                                 (customers[i].level == BF_LEVEL_LOW || given % QUEUES < 8));
+            while ((queue = bf_window_next(&engine)) != NULL) {
+                const uint32_t i = (uint32_t)(queue - queues);
+                if (!bf_window_admits(&engine, queue, &packets[i]))
+                    continue;
+                uint64_t begins_ns = given > completed_epoch ? ends_ns[given] : clock_ns;
+                packets[i].epoch = ++given;
+                whose[given] = i;
+                costs_ns[given] =
+                    customers[i].cost_ns +
+                    (customers[i].packets++ % 2 ? customers[i].varies_ns : -customers[i].varies_ns);
+                ends_ns[given] = begins_ns + costs_ns[given];
+                bf_window_accepted(&engine, queue, &packets[i]);
+            }
+        } while (given > before);
+        bf_window_arm(&engine);
+        seed = seed * 1664525 + 1013904223;
+        clock_ns = ends_ns[wanted_epoch] + (seed >> 8) * late_ns / (UINT32_MAX >> 8);
+        for (; completed_epoch < given && ends_ns[completed_epoch + 1] <= clock_ns;
+             completed_epoch++) {
+            if (counted++ >= PACKETS - IN_TURN)
+                customers[whose[counted]].had_ns += costs_ns[counted];
+        }
+    }
+}
+
+/* PW-6, in GPU time: what packets cost, and by how much less they are taken for, when queues come, and
+ * what those of a level between theirs and the highest are given, changes nothing. */
+TEST(lower_queues_share_evenly)
+{
+    enum { ALIKE, VARIABLE, UNLIKE, LATE, BELOW, CASES };
+    static const uint64_t late_ns[] = {0, 20 * MICRO_NS};
+    for (int run = 0; run < 2 * CASES; run++) {
+        struct customer customers[QUEUES] = {0};
+        uint64_t least = UINT64_MAX, most = 0, sum = 0, sharers = 0;
+        for (uint64_t i = 0; i < QUEUES; i++) {
+            struct customer *c = &customers[i];
+            const int kind = run / 2;
+            c->cost_ns = (kind == UNLIKE ? 100 + 20 * (i * 7 % QUEUES) : 200) * MICRO_NS;
+            c->varies_ns = kind == VARIABLE && i % 2 ? 60 * MICRO_NS : 0;
+            c->comes = kind == LATE ? i * ((PACKETS - IN_TURN) / (QUEUES - 1)) : 0;
+            c->level = kind == BELOW && i % 4 == 0 ? BF_LEVEL_NORMAL : BF_LEVEL_LOW;
+        }
+        serve(customers, late_ns[run % 2]);
+        for (uint32_t i = 0; i < QUEUES; i++) {
+            const struct customer *c = &customers[i];
+            if (c->level != BF_LEVEL_LOW)
+                continue;
+            least = c->had_ns < least ? c->had_ns : least;
+            most = c->had_ns > most ? c->had_ns : most;
+            sum += c->had_ns;
+            sharers++;
+        }
+        assert_true(most - least <= sum / sharers / 10);
     }
 }
