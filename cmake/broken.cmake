@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copies of the library for tests, each in a folder of its own that looks like <build>/lib: the same
 # objects, save one for each break. Never installed.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # belfry_break(VARIABLE NAME): tests/breaks/NAME.break, applied when it or the source changes. The
 # variable is the copy of the source that has the break; <its folder> is an include path that has it
@@ -12,9 +13,9 @@ function(belfry_break variable name)
   set(folder ${CMAKE_BINARY_DIR}/breaks/${name})
   set(copy ${folder}/${source})
   add_custom_command(OUTPUT ${copy} VERBATIM
-    COMMAND ${CMAKE_COMMAND} -DBREAK=${break} -DROOT=${PROJECT_SOURCE_DIR}/runtime -DTO=${copy}
-      -P ${PROJECT_SOURCE_DIR}/cmake/break.cmake
-    DEPENDS ${break} ${PROJECT_SOURCE_DIR}/runtime/${source} ${PROJECT_SOURCE_DIR}/cmake/break.cmake)
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/breaks apply ${break}
+      ${PROJECT_SOURCE_DIR}/runtime ${copy}
+    DEPENDS ${break} ${PROJECT_SOURCE_DIR}/runtime/${source} ${PROJECT_SOURCE_DIR}/tools/breaks)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${break}) # it names the source
   set(${variable} ${copy} PARENT_SCOPE)
   set(${variable}_source ${source} PARENT_SCOPE)
@@ -72,9 +73,12 @@ belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
 if(NOT BELFRY_SANITIZE)
   file(GLOB breaks CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/breaks
     ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
-  list(FILTER breaks EXCLUDE REGEX "^(account|diagnosis|doorbell|hook|park|top)_")
+  list(FILTER breaks EXCLUDE REGEX "^hook_")
   list(TRANSFORM breaks REPLACE "[.]break$" "")
   foreach(name IN LISTS breaks)
-    belfry_copy(${name} ${name})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break alone REGEX "^test: .* alone$")
+    if(NOT alone)
+      belfry_copy(${name} ${name})
+    endif()
   endforeach()
 endif()

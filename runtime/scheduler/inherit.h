@@ -2,12 +2,12 @@
 /*
  * Priority inheritance: what a higher queue waits for is as urgent as the higher queue.
  *
- *  IN-1  While a queue's first packet waits for a value that a held packet of a lower queue will
+ *  IH-1  While a queue's first packet waits for a value that a held packet of a lower queue will
  *        signal, that packet and those before it in its queue have the first queue's level; and so
  *        has, in turn, what they wait for. No window holds them then (PW-7).
- *  IN-2  It is found on whichever side comes last: when a queue is blocked, for what is held
+ *  IH-2  It is found on whichever side comes last: when a queue is blocked, for what is held
  *        already; when a lower queue's packet is appended, for the queues that are blocked.
- *  IN-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
+ *  IH-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
  *        and so many packets aren't held that might be.
  *
  * Semaphores and fences are compared, not looked into: of what has gone meanwhile an address may be

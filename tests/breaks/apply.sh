@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# apply.sh CMAKE SCRIPT: cmake/break.cmake does what it is told, or says what is wrong: the old text
+# apply.sh SCRIPT: tools/breaks applies what it is told, or says what is wrong: the old text
 # isn't there, is there twice, or the file is missing.
-cmake=$1
-script=$2
+script=$1
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 failed=0
@@ -16,7 +15,7 @@ set_up() {
     printf 'What it is.\n\nfile: base/a.c\n--- old\n%s--- new\n%s--- end\n' "$2" "$3" >"$folder/a.break"
 }
 apply() {
-    "$cmake" -DBREAK="$folder/a.break" -DROOT="$folder/root" -DTO="$folder/out/a.c" -P "$script" \
+    "$script" apply "$folder/a.break" "$folder/root" "$folder/out/a.c" \
         >"$folder/said" 2>&1
 }
 wrong() {
@@ -60,6 +59,22 @@ set_up "$source" '    if (x[0] == "\n;" && y)
 applies 'two lines against none' 'int a[] = {1, 2};
     g(x);
 '
+set_up "$source" '    if (x[0]
+  == "\n;"   &&   y) f(x);
+' '    h(x);
+'
+applies 'other blanks' 'int a[] = {1, 2};
+    h(x);
+    g(x);
+'
+set_up "$source" ' 2
+' '3
+'
+applies 'a part of a line' 'int a[] = {1, 3};
+    if (x[0] == "\n;" && y)
+        f(x);
+    g(x);
+'
 set_up "$source" '    if (x[0] == "\n;")
 ' 'x
 '
@@ -80,12 +95,12 @@ set_up "$source" '    g(x);
 ' 'x
 '
 grep -v '^file' "$folder/a.break" >"$folder/b" && mv "$folder/b" "$folder/a.break"
-refuses 'no file named' 'no line names the file'
+refuses 'no file named' 'one line names the file'
 for line in old new end; do
     set_up "$source" '    g(x);
 ' 'x
 '
     grep -v -e "^--- $line" "$folder/a.break" >"$folder/b" && mv "$folder/b" "$folder/a.break"
-    refuses "no line --- $line" "$line'"
+    refuses "no line --- $line" "'--- $line'"
 done
 exit $failed

@@ -1,31 +1,48 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh [--hangs] TEST ARGUMENTS: the environment gives the test a broken library, build/PRESET/broken/NAME.
-# Succeeds when the test passes with the library as it is, build/PRESET/lib, and with the broken one fails as
-# tests do. A crash is a failure, and so is a run in which nothing was found. With --hangs it is a break that
-# makes the test wait for ever: then the success is that it does so for a second and twice as long
-# as it takes without the break.
+# catch.sh [--hangs | --message TEXT] [--sound PROGRAM] TEST ARGUMENTS: the environment gives
+# the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it.
+# Succeeds when the test passes with the library as it is, build/PRESET/lib (with --sound: when that program does),
+# and with the break fails as tests do, and says TEXT (an extended regular expression). A crash is no failure of that
+# kind, nor is a run in which nothing was found, a skip, or one that takes too long. With --hangs it is a break that
+# makes the test wait for ever: then the success is that it does so for a second and twice as long as it takes without
+# the break.
 hangs=
-if [ "$1" = --hangs ]; then
-    hangs=yes
+message=
+unbroken=
+while :; do
+    case $1 in
+    --hangs) hangs=yes ;;
+    --message) message=$2 && shift ;;
+    --sound) unbroken=$2 && shift ;;
+    *) break ;;
+    esac
     shift
-fi
+done
 out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
 
 sound() {
     printf '%s' "$1" | sed 's,/broken/[^:]*,/lib,g'
 }
+run_unbroken() {
+    if [ -n "$unbroken" ]; then
+        program=$unbroken
+        shift
+        set -- "$program" "$@"
+    fi
+    env ${VK_LAYER_PATH:+"VK_LAYER_PATH=$(sound "$VK_LAYER_PATH")"} \
+        ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$(sound "$LD_LIBRARY_PATH")"} "$@"
+}
 begin=$(date +%s%N)
-if ! env ${VK_LAYER_PATH:+"VK_LAYER_PATH=$(sound "$VK_LAYER_PATH")"} \
-    ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$(sound "$LD_LIBRARY_PATH")"} "$@" >"$out" 2>&1; then
+if ! run_unbroken "$@" >"$out" 2>&1; then
     echo 'catch.sh: the test fails without the break:'
     tail -n 20 "$out"
     exit 1
 fi
+milliseconds=$((1000 + ($(date +%s%N) - begin) / 500000))
 
 if [ -n "$hangs" ]; then
-    milliseconds=$((1000 + ($(date +%s%N) - begin) / 500000))
     # The program may have a handler of its own for other signals.
     timeout -s KILL "$((milliseconds / 1000)).$(printf %03d $((milliseconds % 1000)))" "$@" >"$out" 2>&1
     code=$?
@@ -33,10 +50,10 @@ if [ -n "$hangs" ]; then
 else
     "$@" >"$out" 2>&1
     code=$?
-    if [ $code -ge 1 ] && [ $code -lt 100 ] && grep -m 1 '  FAILED  ' "$out"; then
+    if [ $code -ge 1 ] && [ $code -lt 100 ] && [ $code -ne 77 ] && grep -E -m 1 -e "$message" "$out"; then
         exit 0
     fi
 fi
-echo "catch.sh: not caught (exit code $code):"
+echo "catch.sh: not caught (exit code $code), or not by '$message':"
 tail -n 20 "$out"
 exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh LETTERS BELFRY-MODEL OPTIONS...: succeeds when the model, linked with a broken scheduler,
-# finds a violation of one of the guarantees that LETTERS (a regular expression) names. A crash, a
+# catch.sh MESSAGE BELFRY-MODEL OPTIONS...: succeeds when the model, linked with a broken scheduler,
+# finds a violation of one of the guarantees that MESSAGE (a regular expression) names. A crash, a
 # failed set-up, or a run in which nothing was found are failures.
 expected=$1
 shift
@@ -10,7 +10,7 @@ out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
 "$@" >"$out" 2>&1
 code=$?
-if [ $code -eq 1 ] && grep -E "^belfry-model: VIOLATION: ($expected)" "$out"; then
+if [ $code -eq 1 ] && grep -E "^belfry-model: $expected" "$out"; then
     grep '^belfry-model: program' "$out"
     grep '^belfry-model: run it alone' "$out" && exit 0
 fi

@@ -54,27 +54,6 @@ function(fixture_native_test name)
   endforeach()
 endfunction()
 
-# belfry_catch(FAULT PROGRAM PATTERN [ARGS --hangs] [ENV ...] [LAYER]): the break of that name is caught by
-# those tests of belfry-FOLDER-PROGRAM, which links the broken library, and with LAYER runs under its layer.
-function(belfry_catch fault program pattern)
-  if(BELFRY_SANITIZE) # there are no broken libraries there
-    return()
-  endif()
-  cmake_parse_arguments(C "LAYER" "" "ARGS;ENV" ${ARGN})
-  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  set(suite fence)
-  if(C_LAYER)
-    set(suite layer)
-    list(APPEND C_ENV VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine
-      "VK_LAYER_PATH=${CMAKE_BINARY_DIR}/broken/${fault}:/usr/share/vulkan/explicit_layer.d")
-  endif()
-  belfry_add_test(${folder}_catches_${fault} SUITE ${suite} DRIVER icd
-    ENV LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/broken/${fault} ${C_ENV}
-    COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
-    ARGS ${C_ARGS} $<TARGET_FILE:belfry-${folder}-${program}> ${pattern}
-    NEEDS belfry_broken_${fault} belfry-${folder}-${program})
-endfunction()
-
 # fixture_validated_test(NAME...): with Khronos' validation and synchronisation validation next to the
 # driver: what Belfry makes of it all is valid. (That layer isn't built for sanitizers.)
 function(fixture_validated_test)

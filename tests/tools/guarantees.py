@@ -26,7 +26,7 @@ numbers = set()
 with open(os.path.join(root, "docs/guarantees.md")) as document:
     for number, line in enumerate(document, 1):
         cells = line.split("|")
-        if len(cells) != 6 or cells[1].strip() in ("number", "---"):
+        if len(cells) != 7 or cells[1].strip() in ("number", "---"):
             continue
         rows += 1
         if cells[1] in numbers:

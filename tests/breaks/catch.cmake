@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# The tests FOLDER_catches_NAME: what tests/breaks/NAME.break says that must fail (docs/testing.md, 'Breaks').
+
+# The lines of one kind, each the words behind the preset, for this build's preset, and their messages.
+# belfry_facts(NAME KIND): 'facts' is a list of numbers; fact_N are the words, fact_N_message is the message.
+function(belfry_facts name kind)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break lines REGEX "^(test|random|model|message): ")
+  list(REVERSE lines)
+  set(message)
+  set(facts)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z]+): (.*)$" line "${line}")
+    set(text "${CMAKE_MATCH_2}")
+    if(CMAKE_MATCH_1 STREQUAL "message")
+      set(message "${text}")
+      continue()
+    endif()
+    if(CMAKE_MATCH_1 STREQUAL "${kind}")
+      separate_arguments(words UNIX_COMMAND "${text}")
+      list(POP_FRONT words preset)
+      # docs/guarantees.md names the tests as a debug build has them: those of 'release' are there, too.
+      if(NOT preset STREQUAL "debug" OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+        list(LENGTH facts number)
+        list(APPEND facts ${number})
+        set(fact_${number} "${words}" PARENT_SCOPE)
+        set(fact_${number}_message "${message}" PARENT_SCOPE)
+      endif()
+    endif()
+    set(message)
+  endforeach()
+  set(facts "${facts}" PARENT_SCOPE)
+endfunction()
+
+# belfry_catch(NAME FOLDER PROGRAM PATTERN [layer] [hangs] [through=FILE] [NAME=VALUE...]), as in the break:
+# those tests of belfry-FOLDER-PROGRAM, which links the broken library, and with 'layer' runs under its layer.
+function(belfry_catch break message folder program pattern)
+  set(options)
+  if(message)
+    set(options --message ${message})
+  endif()
+  set(suite fence)
+  set(environment LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/broken/${break})
+  set(through)
+  foreach(word IN LISTS ARGN)
+    if(word STREQUAL "layer")
+      set(suite layer)
+      list(APPEND environment VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine
+        "VK_LAYER_PATH=${CMAKE_BINARY_DIR}/broken/${break}:/usr/share/vulkan/explicit_layer.d")
+    elseif(word STREQUAL "hangs")
+      list(PREPEND options --hangs)
+    elseif(word MATCHES "^through=(.*)$")
+      find_program(SHELL_PROGRAM sh REQUIRED)
+      set(through ${SHELL_PROGRAM} ${PROJECT_SOURCE_DIR}/tests/${CMAKE_MATCH_1} $<TARGET_FILE:belfry_cli>)
+    else()
+      list(APPEND environment ${word})
+    endif()
+  endforeach()
+  if(pattern STREQUAL "-")
+    set(pattern)
+  endif()
+  string(REGEX REPLACE "^${folder}_" "" short ${break})
+  belfry_add_test(${folder}_catches_${short} SUITE ${suite} DRIVER icd ENV ${environment}
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
+    ARGS ${options} ${through} $<TARGET_FILE:belfry-${folder}-${program}> ${pattern}
+    NEEDS belfry_broken_${break} belfry-${folder}-${program})
+endfunction()
+
+# belfry_catch_alone(TEST NAME SOUND BROKEN), of 'FOLDER PROGRAM ARGUMENTS... alone': the executable BROKEN has the
+# source with the break in it, and SOUND the source as it is.
+function(belfry_catch_alone test break sound broken)
+  belfry_facts(${break} test)
+  foreach(fact IN LISTS facts)
+    list(SUBLIST fact_${fact} 2 -1 arguments)
+    list(POP_BACK arguments) # 'alone'
+    belfry_add_test(${test} SUITE unit DRIVER none ONE_THREAD COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
+      ARGS --message ${fact_${fact}_message} --sound $<TARGET_FILE:${sound}> $<TARGET_FILE:${broken}> ${arguments})
+  endforeach()
+endfunction()
+
+# Of all breaks, once there are the programs; those that a folder sees to by itself are 'alone', 'random' and 'model'.
+function(belfry_catch_all)
+  file(GLOB breaks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
+  foreach(path IN LISTS breaks)
+    get_filename_component(name ${path} NAME_WLE)
+    belfry_facts(${name} test)
+    foreach(fact IN LISTS facts)
+      if(NOT "alone" IN_LIST fact_${fact})
+        belfry_catch(${name} "${fact_${fact}_message}" ${fact_${fact}})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
