@@ -416,7 +416,8 @@ FIXTURE_TEST(a_lost_device_aborts_every_doorbell)
         BfRingEntry entry = user_mode_entry(&u[i]);
         entry.waitFence = register_fence(&u[i], gate);
         entry.waitValue = 1;
-        user_mode_submit(&u[i], entry);
+        if (i > 0) /* a ring in which nothing is has nobody who finds out by reading it */
+            user_mode_submit(&u[i], entry);
     }
     assert_success(bfRemoveDevice(f->bf));
     f->lost = f->layered; /* the driver isn't told */
