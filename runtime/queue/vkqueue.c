@@ -436,6 +436,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         packet_trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
+        atomic_store(&packet->level, BF_LEVEL_PASSES); /* which what it waits for inherits (IH-1) */
         chain_add(&chain, packet);
     }
     bf_engines_pump(scheduler, bf_windows_flush_queue(queue));
@@ -501,7 +502,8 @@ static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
         if (result != VK_SUCCESS)
             return result;
     }
-    bf_engines_pump(scheduler, bf_engine_bit(queue->engine) | bf_windows_flush_queue(queue));
+    bf_windows_flush(scheduler); /* the unknown struct's own waits may be for any of it */
+    bf_engines_pump(scheduler, bf_engine_bit(queue->engine));
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
@@ -662,6 +664,7 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     struct bf_scheduler *scheduler = queue->scheduler;
     bf_trace_flush(scheduler->gpu.trace);
     bf_deferral_hand_over(scheduler);
+    bf_engines_pump(scheduler, bf_windows_flush_queue(queue));
     VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;

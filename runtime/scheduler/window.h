@@ -37,8 +37,10 @@
  *        each gets one to the driver within N times BF_WINDOW_OVERDUE_NS, the time for which the
  *        waker and a packet that runs take it on the CPU aside.
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
- *        so does what a present, an export, a sparse bind, a wait for idleness of the device, or a
- *        submission that can't be copied depends on. While somebody outside of the device can tell
+ *        so does what a present, an export, a sparse bind, or a wait for idleness of a VkQueue or the
+ *        device depends on; and, since that isn't known, all that is held before a submission that
+ *        can't be copied. (bfQueueWaitIdle is a wait for a
+ *        fence, as in D3D12.) While somebody outside of the device can tell
  *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
  *        to VkQueues, since the program's own calls of the driver can tell.
  *

@@ -138,6 +138,63 @@ DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
     bfDestroyCommandQueue(queue);
 }
 
+static void *queue_wait_idle(void *queue)
+{
+    assert_success(vkQueueWaitIdle(queue));
+    return NULL;
+}
+
+/* PW-7: what another VkQueue's window holds goes once such a call on this one rests on it. */
+TEST(test_calls_that_rest_on_what_windows_hold)
+{
+    enum { BIND, UNKNOWN, QUEUE_IDLE, EXPORT, CALLS, HELD = 20 };
+    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    for (int call = 0; call < CALLS; call++) {
+        struct device w;
+        BfDevice device;
+        BfCommandQueue high;
+        pthread_t thread;
+        VkSemaphore exported = VK_NULL_HANDLE;
+        const BfCommandQueueCreateInfo info = {BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                               .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH};
+        world_open(&w, "SHAPE=q1", two);
+        VkSemaphore t = vulkan_timeline(w.device, 0);
+        const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t,
+                                            .value = 1};
+        const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+                                       .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &wait};
+        assert_success(bfGetDevice(w.device, &device));
+        assert_success(bfCreateCommandQueue(device, &info, &high));
+        w.icd.pause();
+        for (uint32_t i = 0; i <= HELD; i++)
+            assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 1),
+                             .signal = i == HELD ? t : VK_NULL_HANDLE, .signal_value = 1);
+        assert_int_equal(w.icd.queue_depth(0, 0), 1);
+        if (call == BIND)
+            bind_nothing(w.queues[0][1], t, 1);
+        else if (call == UNKNOWN)
+            assert_success(vkQueueSubmit2(w.queues[0][1], 1, &unknown, VK_NULL_HANDLE));
+        else if (call == EXPORT)
+            exported = world_exportable(&w);
+        else
+            assert_submitted(w.queues[0][1], .commands = device_store(&w, 0, 1, 1), .wait = t,
+                             .wait_value = 1);
+        if (call == QUEUE_IDLE)
+            assert_int_equal(pthread_create(&thread, NULL, queue_wait_idle, w.queues[0][1]), 0);
+        while (call == QUEUE_IDLE && w.icd.queue_depth(0, 0) < HELD + 2)
+            sched_yield();
+        assert_true(w.icd.queue_depth(0, 0) >= HELD + 1);
+        w.icd.resume();
+        if (call == QUEUE_IDLE)
+            assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_success(vkDeviceWaitIdle(w.device));
+        vkDestroySemaphore(w.device, exported, NULL);
+        vkDestroySemaphore(w.device, t, NULL);
+        bfDestroyCommandQueue(high);
+        world_close(&w);
+    }
+}
+
 static void *signal_one(void *argument)
 {
     struct presenter *p = argument;
