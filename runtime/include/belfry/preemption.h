@@ -98,7 +98,7 @@ typedef struct BfPreemptionStatus {
     uint64_t lastCompletedFenceId; /* submissions that the engine had completed then: its epoch */
     uint32_t nodeOrdinal;          /* the queue family below */
     uint32_t engineOrdinal;        /* the index of the VkQueue in it, below */
-    uint64_t requestCount;         /* so far, complete or not */
+    uint64_t requestCount;         /* so far, complete or not; of programs, not the watchdog's */
     uint64_t heldPacketCount;      /* packets that requests have held back */
     /* From the call to the completion: of the last complete request, the longest, and the sum. */
     uint64_t latencyNs;
