@@ -56,11 +56,19 @@ static void queue_prepare(struct bf_queue *queue, struct bf_packet *first)
     }
 }
 
-/* Hands over what may go, and waits as a call that submits has to. */
-static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held)
+/* May somebody wait for one of the packets? They aren't on the queue's list yet. */
+static bool packets_signal(const struct bf_packet *packet)
+{
+    while (packet && !packet->signal_count && !packet->update)
+        packet = packet->next;
+    return packet != NULL;
+}
+
+/* Hands over what may go, and waits as a call that submits has to. 'signals': of what it submits. */
+static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held, bool signals)
 {
     uint64_t engines = bf_engine_bit(queue->engine);
-    if (atomic_load(&queue->scheduler->windows))
+    if (signals && atomic_load(&queue->scheduler->windows))
         engines |= bf_inherit_appended(queue);
     bf_engines_pump(queue->scheduler, engines);
     if (!held)
@@ -78,7 +86,8 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
     bool held = !bf_queue_has_backlog(queue) &&
                 (first->kind == BF_PACKET_WAIT ||
                  bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
-    queue_hand_over(queue, queue_add(queue, first, last, count), held);
+    bool signals = packets_signal(first);
+    queue_hand_over(queue, queue_add(queue, first, last, count), held, signals);
 }
 
 void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
@@ -87,12 +96,13 @@ void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
     struct bf_scheduler *scheduler = queue->scheduler;
     bf_deferral_begin(scheduler);
     queue_prepare(queue, first);
+    bool signals = packets_signal(first);
     uint64_t target = queue_add(queue, first, last, count);
-    if (atomic_load(&scheduler->windows)) /* of its own engine the thread takes care */
+    if (signals && atomic_load(&scheduler->windows)) /* of its own engine the thread takes care */
         bf_engines_pump(scheduler, bf_inherit_appended(queue) & ~bf_engine_bit(queue->engine));
     bool may = bf_deferral_may(scheduler); /* DF-2 */
     if (!may || !scheduler->doorbell_extension->ring(queue->engine))
-        queue_hand_over(queue, target, false);
+        queue_hand_over(queue, target, false, signals);
 }
 
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)
