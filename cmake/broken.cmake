@@ -65,7 +65,7 @@ function(belfry_copy name)
 endfunction()
 
 # Nothing is broken: tests may step in where races are decided.
-belfry_copy(hooks hook_monitored hook_woken WITH support/hook.c)
+belfry_copy(hooks hook_monitored WITH support/hook.c)
 
 # Deliberately broken ones, for the tests that must catch them: one for each file of tests/breaks, but
 # for those whose first word says that a test compiles the one source itself, or that nothing is

@@ -17,8 +17,8 @@
 /* Entries of a log that are read at a time. */
 #define AT_ONCE 32
 
-/* Examines all native fences, and with 'legacy' the others too. */
-static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool legacy,
+/* Examines what others than Belfry's queues may have signalled: all native fences, or all others. */
+static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool native,
                                   struct bf_effects *effects)
 {
     struct bf_pending *pending = &scheduler->pending;
@@ -26,9 +26,9 @@ static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool legacy,
     bf_lock_acquire(&pending->lock);
     for (struct bf_fence *fence = pending->fences; fence; fence = next) {
         bf_fence_reference(fence);
-        if (fence->native)
+        if (native && fence->native)
             bf_native_sample(fence, effects);
-        else if (legacy)
+        else if (!native && !fence->native)
             bf_fence_look_again(fence, effects);
         next = fence->next;
         bf_fence_release(fence);
@@ -49,26 +49,30 @@ static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t co
     bf_lock_release(&scheduler->pending.lock);
 }
 
-/* The fence with that log handle; the pending lock is held. NULL: it has been destroyed. */
-static struct bf_fence *fence_find_by_log_handle(struct bf_pending *pending, uint32_t handle)
+/* Marks the queue's pending signals that the entries name. An entry whose signal has been applied
+ * may mark a later one of the same value, which is then looked at in vain. */
+static void queue_name_updates(struct bf_command_queue *queue, const struct bf_log_item *items,
+                               uint32_t count)
 {
-    struct bf_fence *fence = pending->fences;
-    while (fence && fence->log_handle != handle)
-        fence = fence->next;
-    return fence;
+    struct bf_pending *pending = &queue->base.scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    for (struct bf_update *u = queue->first_update; u; u = u->next) {
+        for (uint32_t i = 0; i < count && !u->named; i++)
+            u->named = items[i].fence == u->fence->log_handle && items[i].value == u->value;
+    }
+    bf_lock_release(&pending->lock);
 }
 
-/* Examines the fences of the signals in the queue's log since the previous interrupt. False:
- * entries were lost, or there is no log, so everything has to be examined. */
-static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *effects)
+/* Reads the queue's log of signals since the last interrupt, and marks what it names. False: it
+ * doesn't tell (IN-4). */
+static bool interrupt_read_log(struct bf_command_queue *queue)
 {
-    struct bf_engine *engine = queue->engine;
-    struct bf_pending *pending = &queue->scheduler->pending;
-    struct bf_log *log = queue->log;
+    struct bf_engine *engine = queue->base.engine;
+    struct bf_log *log = queue->base.log;
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
-    if (!bf_log_is_enabled(log) || queue->scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
+    if (!bf_log_is_enabled(log) || queue->base.scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
         return false;
     bf_engine_enter(engine);
     /* It has just been switched off; or the host writes it, perhaps after the GPU has signalled
@@ -95,31 +99,55 @@ static bool interrupt_look_at_log(struct bf_queue *queue, struct bf_effects *eff
         known =
             bf_log_cursor_read(log->interrupts, items, AT_ONCE, &count, &lost) == BF_LOG_READ_OK &&
             lost == 0;
-        bf_lock_acquire(&pending->lock);
-        for (uint32_t i = 0; i < count; i++) {
-            struct bf_fence *fence = fence_find_by_log_handle(pending, items[i].fence);
-            if (fence && fence->native)
-                bf_native_sample(fence, effects);
-        }
-        bf_lock_release(&pending->lock);
+        queue_name_updates(queue, items, count);
     }
     bf_engine_leave(engine, 0);
     return known;
 }
 
+static bool choose_all(const struct bf_update *update, const void *context)
+{
+    (void)update, (void)context;
+    return true;
+}
+
+static bool choose_named(const struct bf_update *update, const void *context)
+{
+    (void)context;
+    return update->named;
+}
+
+/* Those of the array; without one all native ones; with 'legacy' those that aren't. */
+static bool choose_reported(const struct bf_update *update, const void *context)
+{
+    const struct bf_interrupt *interrupt = context;
+    bool native = update->fence->native != NULL;
+    bool reported = native && !interrupt->queue && !interrupt->count;
+    for (uint32_t i = 0; i < interrupt->count && !reported; i++)
+        reported = interrupt->fences[i] == update->fence;
+    return reported || (interrupt->legacy && !native);
+}
+
 VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_interrupt *interrupt,
                              struct bf_effects *effects)
 {
+    struct bf_pending *pending = &scheduler->pending;
+    VkResult result = VK_SUCCESS;
     /* Signals of Belfry's queues apply first, in their order (IN-3). */
-    VkResult result = bf_pending_retire(&scheduler->pending, effects);
+    if (interrupt->queue)
+        result = bf_pending_retire_chosen(
+            pending, interrupt->queue,
+            interrupt_read_log(interrupt->queue) ? choose_named : choose_all, NULL, effects);
+    if (result == VK_SUCCESS && (!interrupt->queue || interrupt->legacy))
+        result = bf_pending_retire_chosen(pending, NULL, choose_reported, interrupt, effects);
     if (result != VK_SUCCESS)
         return result;
-    bool found =
-        interrupt->count || (interrupt->queue && interrupt_look_at_log(interrupt->queue, effects));
     if (interrupt->count)
         interrupt_look_at_fences(scheduler, interrupt->count, interrupt->fences, effects);
-    if (!found || interrupt->legacy)
-        interrupt_look_at_all(scheduler, interrupt->legacy, effects);
+    else if (!interrupt->queue)
+        interrupt_look_at_all(scheduler, true, effects);
+    if (interrupt->legacy)
+        interrupt_look_at_all(scheduler, false, effects);
     return VK_SUCCESS;
 }
 
@@ -163,7 +191,7 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     const struct bf_interrupt interrupt = {
         .count = count,
         .fences = (struct bf_fence *const *)notification->pSignaledFences,
-        .queue = queue ? &queue->base : NULL,
+        .queue = queue,
         .legacy = notification->flags & BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT,
     };
     struct bf_effects effects = {0};

@@ -172,6 +172,80 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
     return VK_SUCCESS;
 }
 
+/* Which updates are chosen, and what is found out of them. */
+struct choice {
+    bf_update_choice choose;
+    const void *context;
+    const uint64_t *seen; /* how far the engines are; NULL: not read yet */
+    uint64_t engines;     /* whose counters tell more, as a mask */
+    bool complete;        /* one of them is */
+};
+
+/* Notes that those of the queue which are complete are so, and nothing behind them. The lock is
+ * held. */
+static void queue_choose(struct bf_pending *pending, const struct bf_command_queue *queue,
+                         struct choice *choice)
+{
+    for (const struct bf_update *u = queue->first_update; u; u = u->next) {
+        uint64_t missing = 0;
+        if (!choice->choose(u, choice->context))
+            continue;
+        for (uint32_t i = 0; i < pending->engine_count; i++) {
+            if (u->frontier[i] > pending->engines[i].completed &&
+                !(choice->seen && u->frontier[i] <= choice->seen[i]))
+                missing |= UINT64_C(1) << i;
+        }
+        choice->engines |= missing;
+        if (missing)
+            continue;
+        choice->complete = true;
+        for (uint32_t i = 0; i < pending->engine_count; i++)
+            pending_note_reached(pending, i, u->frontier[i]);
+    }
+}
+
+static void pending_choose(struct bf_pending *pending, struct bf_command_queue *queue,
+                           struct choice *choice)
+{
+    choice->engines = 0;
+    choice->complete = false;
+    if (queue)
+        queue_choose(pending, queue, choice);
+    for (struct bf_command_queue *q = pending->active; q && !queue; q = q->next_active)
+        queue_choose(pending, q, choice);
+}
+
+VkResult bf_pending_retire_chosen(struct bf_pending *pending, struct bf_command_queue *queue,
+                                  bf_update_choice choose, const void *context,
+                                  struct bf_effects *effects)
+{
+    struct choice choice = {.choose = choose, .context = context};
+    uint64_t seen[BF_MAX_ENGINES] = {0};
+    bf_lock_acquire(&pending->lock);
+    pending_choose(pending, queue, &choice);
+    bf_lock_release(&pending->lock);
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        VkResult result = VK_SUCCESS;
+        if (choice.engines & UINT64_C(1) << i)
+            result = bf_gpu_engine_completed_epoch(&pending->scheduler->engines[i].base, &seen[i]);
+        if (result != VK_SUCCESS)
+            return result;
+    }
+    choice.seen = seen;
+    bf_lock_acquire(&pending->lock);
+    if (pending->engine_count > 1 && atomic_load(&pending->observes_unseen_causes)) {
+        bf_lock_release(&pending->lock);
+        return bf_pending_retire(pending, effects);
+    }
+    do {
+        pending_choose(pending, queue, &choice);
+        if (choice.complete)
+            bf_pending_retire_known(pending, effects);
+    } while (choice.complete && bf_peer_waits_remove_over(pending));
+    bf_lock_release(&pending->lock);
+    return VK_SUCCESS;
+}
+
 VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue *queue, bool *idle)
 {
     struct bf_scheduler *scheduler = pending->scheduler;
@@ -210,6 +284,7 @@ struct bf_update *bf_pending_take_update(struct bf_pending *pending, struct bf_f
     update->fence = fence;
     update->value = value;
     update->need.inserted = false;
+    update->named = false;
     update->peer_timeline = 0;
     bf_fence_reference(fence);
     return update;

@@ -58,6 +58,7 @@ struct bf_update {
     struct bf_update *next; /* of its queue; or the next spare */
     struct bf_update *next_of_fence, *previous_of_fence;
     bool descends; /* its value is below its predecessor's on the fence */
+    bool named;    /* by an entry that an interrupt has read in its queue's log */
     struct bf_command_queue *queue;
     struct bf_fence *fence; /* referenced */
     uint64_t value;
@@ -128,6 +129,19 @@ void bf_effects_run_but_pump(struct bf_scheduler *scheduler, struct bf_effects *
  * Errors: VK_ERROR_DEVICE_LOST (the caller declares the device lost), and those of
  * vkGetSemaphoreCounterValue. */
 VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effects);
+
+/* Is the update one that the caller asks about? */
+typedef bool (*bf_update_choice)(const struct bf_update *update, const void *context);
+
+/*
+ * The same for the chosen updates of the queue, or of all (NULL), and what they come after (E-3):
+ * the counters of other engines aren't read, and nothing else is retired but what is known to be
+ * complete with these. Under E-4 everything is read, as by bf_pending_retire. 'choose' is called
+ * with the lock held.
+ */
+VkResult bf_pending_retire_chosen(struct bf_pending *pending, struct bf_command_queue *queue,
+                                  bf_update_choice choose, const void *context,
+                                  struct bf_effects *effects);
 
 /* Retires what is already known to be complete; the lock is held. */
 void bf_pending_retire_known(struct bf_pending *pending, struct bf_effects *effects);

@@ -234,40 +234,85 @@ FIXTURE_TEST(four_signals_and_one_interrupt)
     bfDestroyFenceLogReader(reader);
 }
 
-/* A queue's interrupt is about what its log says, and about all there is where the log can't tell:
- * there is none, nobody has read it yet, entries have been overwritten. */
-TEST(a_log_that_was_overrun_makes_an_interrupt_look_at_all)
+/* Queues of three types, each with a VkQueue of its own, have signalled: 'a' and 'b' a native fence
+ * each, 'c' one that isn't. All of it is over, and nobody has looked. */
+static const struct interrupt_row {
+    enum { ARRAY_OF_A, NOTHING, QUEUE_A, QUEUE_B } names;
+    BfFenceNotifyFlags flags;
+    uint32_t entries; /* of the log of a's signals; 0: there is none */
+    uint32_t before;  /* signals of a's before, behind an interrupt that names it */
+    bool let_go[3];   /* the waiter for a's, b's and c's fence */
+} interrupt_rows[] = {
+    {ARRAY_OF_A, 0, 0, 0, {true}},
+    {NOTHING, 0, 0, 0, {true, true}},
+    {NOTHING, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT, 0, 0, {true, true, true}},
+    {ARRAY_OF_A, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT, 0, 0, {true, false, true}},
+    {QUEUE_A, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT, 0, 0, {true, false, true}},
+    {QUEUE_A, 0, 0, 0, {true}},  /* without a log, all that is the queue's */
+    {QUEUE_A, 0, 16, 0, {true}}, /* the log is read for the first time */
+    {QUEUE_A, 0, 16, 3, {true}}, /* the log names it */
+    {QUEUE_A, 0, 4, 30, {true}}, /* entries were lost */
+    {QUEUE_B, 0, 16, 3, {false, true}},
+};
+
+/* The driver keeps the sleepers. */
+static void interrupt_before_the_sleeper(const struct interrupt_row *row)
 {
-    if (!fixture_is_icd())
-        return;
     struct fixture f;
-    fixture_open(&f, &writable);
-    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
-    BfFence logged = make_flagged(&f, 0, 0);
-    BfFence written = make_flagged(&f, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT, 0);
-    _Atomic uint64_t *value = (_Atomic uint64_t *)(uintptr_t)mapping_of(written).pCurrentValue;
+    fixture_open(&f, NULL);
+    BfCommandQueue queues[3], named = NULL;
+    BfFence fences[3], old = make_flagged(&f, 0, 0);
+    BfEvent events[3];
     BfFenceLogReader reader = NULL;
-    /* Without a log; its first time; entries that were seen; too many of them; seen again. */
-    static const struct {
-        uint32_t signals;
-        bool all;
-    } steps[] = {{1, true}, {1, true}, {2, false}, {30, true}, {2, false}};
-    for (uint64_t i = 0; i < 5; i++) {
-        BfEvent event = make_event(&f);
-        if (i == 1)
-            reader = make_reader(&f, queue, 4);
-        for (uint32_t k = 0; k < steps[i].signals; k++)
-            queue_signal(queue, logged, 100 * i + k);
-        await_idle(queue);
-        set_event_on(written, i + 1, event);
-        *value = i + 1;
-        assert_success(notify(&f, 0, NULL, queue, 0));
-        assert_int_equal(take_event(event), steps[i].all);
-        assert_success(notify(&f, 1, &written, NULL, 0));
-        assert_int_equal(take_event(event), !steps[i].all);
+    for (int i = 0; i < 3; i++) {
+        queues[i] = make_queue(&f, queue_types[i]);
+        fences[i] = i < 2 ? make_flagged(&f, 0, 0) : make_fence(&f, 0);
+        events[i] = make_event(&f);
     }
+    VkCommandBuffer work = write_word(&f, queues[2], 0, 1);
+    if (row->entries)
+        reader = make_reader(&f, queues[0], row->entries);
+    if (row->before)
+        assert_success(notify(&f, 0, NULL, queues[0], 0));
+    for (uint32_t i = 1; i <= row->before; i++)
+        queue_signal(queues[0], old, i);
+    await_idle(queues[0]);
+    f.icd.set_block(
+        &(struct belfry_icd_block){.command = "vkWaitSemaphores", .first = 1, .every = 1});
+    f.icd.pause();
+    execute(queues[2], work);
+    for (int i = 0; i < 3; i++) {
+        set_event_on(fences[i], 1, events[i]);
+        queue_signal(queues[i], fences[i], 1);
+    }
+    f.icd.await_blocked(3); /* a sleeper for each */
+    f.icd.resume();
+    f.icd.quiesce();
+    for (int i = 0; i < 3; i++)
+        assert_false(take_event(events[i]));
+    if (row->names == QUEUE_A || row->names == QUEUE_B)
+        named = queues[row->names == QUEUE_B];
+    const BfFence *array = row->names == ARRAY_OF_A ? fences : NULL;
+    assert_success(notify(&f, array != NULL, array, named, row->flags));
+    for (int i = 0; i < 3; i++) {
+        bool let_go = take_event(events[i]);
+        if (let_go != row->let_go[i])
+            fail_msg("row %d: waiter %d was%s let go", (int)(row - interrupt_rows), i,
+                     let_go ? "" : "n't");
+    }
+    f.icd.set_block(NULL);
+    f.icd.release(UINT64_MAX);
     bfDestroyFenceLogReader(reader);
     fixture_close(&f);
+}
+
+TEST(an_interrupt_applies_what_it_stands_for_and_no_more)
+{
+    const char *shape = getenv("BELFRY_ICD_SHAPE");
+    if (!fixture_is_icd() || !shape || strcmp(shape, "nvidia") != 0)
+        return;
+    for (size_t i = 0; i < sizeof(interrupt_rows) / sizeof(interrupt_rows[0]); i++)
+        interrupt_before_the_sleeper(&interrupt_rows[i]);
 }
 
 TEST(a_notification_alone_makes_waiters_look_again)

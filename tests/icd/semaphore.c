@@ -283,6 +283,7 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
     uint64_t deadline = icd_deadline(timeout);
     bool outside = false;
     VkResult result;
+    icd_block(__func__, false);
     icd_lock();
     icd_world.watchers++;
     for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)

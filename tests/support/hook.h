@@ -12,7 +12,6 @@
 
 enum test_hook_point {
     TEST_HOOK_MONITORED, /* a monitored value has been written, the current one not yet looked at */
-    TEST_HOOK_WOKEN,     /* a sleeper's wait for the GPU is over, and it has not looked yet */
     TEST_HOOK_MAP_PROBE, /* a map's reader has seen a slot that isn't its key's, and not the next */
 };
 

@@ -173,7 +173,7 @@ BF_API VkResult bfUpdateFenceValues(uint32_t count, const BfFence *pFences, cons
                                     BfFenceUpdateFlags flags);
 
 typedef enum BfFenceNotifyFlagBits {
-    /* Fences that aren't native are looked at too. */
+    /* All fences that aren't native are looked at too. */
     BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT = 4,
 } BfFenceNotifyFlagBits;
 typedef VkFlags BfFenceNotifyFlags;
@@ -182,13 +182,14 @@ typedef VkFlags BfFenceNotifyFlags;
 typedef struct BfFenceNotification {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_NOTIFICATION */
     const void *pNext;
-    /* Those that were signalled; NULL: all that are waited for are looked at. */
+    /* Those that were signalled; NULL: all native ones are looked at. */
     uint32_t signaledFenceCount;
     const BfFence *pSignaledFences;
-    /* Or the queue that was running: those that its log of signals names are looked at; where it
-     * has none, or entries were overwritten, all. No log names what the program's own work stores
-     * in the word of a fence with BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT: that is told by the array, or
-     * by naming nothing. */
+    /* Or the queue that was running: the signals that its log names are looked at; where that can't
+     * tell (there is no log, it has no times, it is read for the first time, entries were
+     * overwritten), all that the queue has signalled. Other queues' signals aren't looked at. No
+     * log names what the program's own work stores in the word of a fence with
+     * BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT: that is told by the array, or by naming nothing. */
     BfCommandQueue queue;
     BfFenceNotifyFlags flags;
 } BfFenceNotification;
