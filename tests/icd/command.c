@@ -129,6 +129,7 @@ static void recording_visit(struct icd_recording *recording, int packets,
         case ICD_OP_HOST_BARRIER:
         case ICD_OP_DISPATCH:
         case ICD_OP_DRAIN:
+        case ICD_OP_BARRIER:
             break;
         }
     }
@@ -204,55 +205,66 @@ static void event_wait(struct icd_event *event, struct icd_queue *queue)
     icd_unlock();
 }
 
+struct icd_recording *icd_executed_recording(struct icd_command *command)
+{
+    return ((struct execute_command *)command)->recording;
+}
+
+void icd_command_execute(struct icd_command *command, struct icd_queue *queue)
+{
+    switch ((enum icd_op_code)command->code) {
+    case ICD_OP_FILL: {
+        struct fill_command *c = (void *)command;
+        icd_buffer_fill(c->buffer, c->offset, c->size, c->word);
+        break;
+    }
+    case ICD_OP_UPDATE: {
+        struct update_command *c = (void *)command;
+        icd_buffer_write(c->buffer, c->offset, c->data, c->size);
+        break;
+    }
+    case ICD_OP_COPY: {
+        struct copy_command *c = (void *)command;
+        icd_buffer_copy(c->from, c->from_offset, c->to, c->to_offset, c->size);
+        break;
+    }
+    case ICD_OP_SET_EVENT:
+        event_set(((struct event_command *)command)->event, true, queue);
+        break;
+    case ICD_OP_RESET_EVENT:
+        event_set(((struct event_command *)command)->event, false, queue);
+        break;
+    case ICD_OP_WAIT_EVENT:
+        event_wait(((struct event_command *)command)->event, queue);
+        break;
+    case ICD_OP_EXECUTE:
+        icd_recording_execute(((struct execute_command *)command)->recording, queue);
+        break;
+    case ICD_OP_TIMESTAMP:
+    case ICD_OP_QUERY_DONE:
+    case ICD_OP_RESET_QUERIES:
+    case ICD_OP_COPY_QUERIES:
+        icd_query_execute((struct icd_query_command *)command, queue);
+        break;
+    case ICD_OP_HOST_BARRIER:
+        icd_late_writes_send();
+        break;
+    case ICD_OP_DISPATCH:
+        icd_queue_work(queue);
+        break;
+    case ICD_OP_DRAIN:
+    case ICD_OP_BARRIER:
+        icd_queue_drain(queue);
+        break;
+    }
+}
+
 void icd_recording_execute(struct icd_recording *recording, struct icd_queue *queue)
 {
     for (size_t at = 0; at < recording->size;) {
         struct icd_command *command = (struct icd_command *)(recording->bytes + at);
         at += command->size;
-        switch ((enum icd_op_code)command->code) {
-        case ICD_OP_FILL: {
-            struct fill_command *c = (void *)command;
-            icd_buffer_fill(c->buffer, c->offset, c->size, c->word);
-            break;
-        }
-        case ICD_OP_UPDATE: {
-            struct update_command *c = (void *)command;
-            icd_buffer_write(c->buffer, c->offset, c->data, c->size);
-            break;
-        }
-        case ICD_OP_COPY: {
-            struct copy_command *c = (void *)command;
-            icd_buffer_copy(c->from, c->from_offset, c->to, c->to_offset, c->size);
-            break;
-        }
-        case ICD_OP_SET_EVENT:
-            event_set(((struct event_command *)command)->event, true, queue);
-            break;
-        case ICD_OP_RESET_EVENT:
-            event_set(((struct event_command *)command)->event, false, queue);
-            break;
-        case ICD_OP_WAIT_EVENT:
-            event_wait(((struct event_command *)command)->event, queue);
-            break;
-        case ICD_OP_EXECUTE:
-            icd_recording_execute(((struct execute_command *)command)->recording, queue);
-            break;
-        case ICD_OP_TIMESTAMP:
-        case ICD_OP_QUERY_DONE:
-        case ICD_OP_RESET_QUERIES:
-        case ICD_OP_COPY_QUERIES:
-            icd_query_execute((struct icd_query_command *)command, queue);
-            break;
-        case ICD_OP_HOST_BARRIER:
-            icd_late_writes_send();
-            break;
-        case ICD_OP_DISPATCH:
-            icd_queue_work(queue);
-            break;
-        case ICD_OP_DRAIN:
-            icd_queue_drain(queue);
-            break;
-        }
+        icd_command_execute(command, queue);
     }
 }
 
@@ -507,14 +519,17 @@ static void icd_CmdCopyBuffer2(VkCommandBuffer commandBuffer, const VkCopyBuffer
                     pInfo->pRegions[i].dstOffset, pInfo->pRegions[i].size, "vkCmdCopyBuffer2");
 }
 
-/* A queue's packets run one after the other and each memory access is done when its command is: a
- * barrier has nothing left to do but to be looked at, to let late writes reach the host, and to
- * wait for dispatches, whatever its stages are. */
-static void host_barrier_append(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 stages,
-                                VkAccessFlags2 access)
+/* A queue's packets run one after the other and each memory access is done when its command is:
+ * but with BELFRY_ICD_ORDER, a barrier has nothing left to do but to be looked at, to let late
+ * writes reach the host, and to wait for dispatches, whatever its stages are. */
+static void barrier_append(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 first,
+                           VkPipelineStageFlags2 second, VkAccessFlags2 access)
 {
-    if ((stages & VK_PIPELINE_STAGE_2_HOST_BIT) &&
-        (access & (VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_MEMORY_READ_BIT)))
+    bool host = (second & VK_PIPELINE_STAGE_2_HOST_BIT) &&
+                (access & (VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_MEMORY_READ_BIT));
+    if (COMMANDS(commandBuffer)->object.device->config->worst_order)
+        icd_order_barrier(commandBuffer, first, second, host);
+    else if (host)
         icd_command_append(commandBuffer, ICD_OP_HOST_BARRIER, sizeof(struct icd_command));
 }
 
@@ -540,13 +555,16 @@ static void dependency_see(VkCommandBuffer commandBuffer, const char *call,
     for (uint32_t i = 0; i < info->memoryBarrierCount; i++) {
         const VkMemoryBarrier2 *memory = &info->pMemoryBarriers[i];
         icd_stages_seen(commandBuffer, memory->srcStageMask | memory->dstStageMask, call);
-        host_barrier_append(commandBuffer, memory->dstStageMask, memory->dstAccessMask);
+        barrier_append(commandBuffer, memory->srcStageMask, memory->dstStageMask,
+                       memory->dstAccessMask);
     }
     for (uint32_t i = 0; i < info->bufferMemoryBarrierCount; i++) {
         icd_stages_seen(commandBuffer,
                         info->pBufferMemoryBarriers[i].srcStageMask |
                             info->pBufferMemoryBarriers[i].dstStageMask,
                         call);
+        barrier_append(commandBuffer, info->pBufferMemoryBarriers[i].srcStageMask,
+                       info->pBufferMemoryBarriers[i].dstStageMask, 0);
         icd_family_seen(device, info->pBufferMemoryBarriers[i].srcQueueFamilyIndex, call);
         icd_family_seen(device, info->pBufferMemoryBarriers[i].dstQueueFamilyIndex, call);
     }
@@ -555,6 +573,8 @@ static void dependency_see(VkCommandBuffer commandBuffer, const char *call,
                         info->pImageMemoryBarriers[i].srcStageMask |
                             info->pImageMemoryBarriers[i].dstStageMask,
                         call);
+        barrier_append(commandBuffer, info->pImageMemoryBarriers[i].srcStageMask,
+                       info->pImageMemoryBarriers[i].dstStageMask, 0);
         icd_family_seen(device, info->pImageMemoryBarriers[i].srcQueueFamilyIndex, call);
         icd_family_seen(device, info->pImageMemoryBarriers[i].dstQueueFamilyIndex, call);
     }
@@ -659,7 +679,9 @@ static void icd_CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStag
     barriers_see(commandBuffer, "vkCmdPipelineBarrier", bufferMemoryBarrierCount,
                  pBufferMemoryBarriers, imageMemoryBarrierCount, pImageMemoryBarriers);
     for (uint32_t i = 0; i < memoryBarrierCount; i++)
-        host_barrier_append(commandBuffer, dstStageMask, pMemoryBarriers[i].dstAccessMask);
+        barrier_append(commandBuffer, srcStageMask, dstStageMask, pMemoryBarriers[i].dstAccessMask);
+    if (!memoryBarrierCount)
+        barrier_append(commandBuffer, srcStageMask, dstStageMask, 0);
 }
 
 static void icd_CmdPipelineBarrier2(VkCommandBuffer commandBuffer,

@@ -280,6 +280,11 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->dispatch_us =
         config->free_submit ? 0 : device_number("BELFRY_ICD_DISPATCH_US", ordinal, 60000000, 0);
+    struct variable order = variable_read("BELFRY_ICD_ORDER", ordinal);
+    config->worst_order = order.text && !strcmp(order.text, "worst") && !config->free_submit;
+    if (order.text && strcmp(order.text, "worst"))
+        fprintf(stderr, "belfry test driver: %s=%s is not worst; ignored\n", order.name,
+                order.text);
     config->submit_us = device_number("BELFRY_ICD_SUBMIT_US", ordinal, 1000000, 0);
     config->buffer_us = device_number("BELFRY_ICD_BUFFER_US", ordinal, 1000000, 0);
     config->processes = number_read("BELFRY_ICD_PROCESSES", 1, 0) && !config->free_submit;

@@ -210,6 +210,7 @@ struct icd_config {
     bool protected_memory; /* the feature, families and a memory type for it */
     bool late_wait_points; /* BELFRY_ICD_BUG */
     bool processes;        /* timeline semaphores can be exported to others */
+    bool worst_order;      /* BELFRY_ICD_ORDER */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -372,9 +373,11 @@ struct icd_world {
     struct icd_queue *parked_any; /* queues that wait for an event or a query */
     _Atomic int64_t clock_jump;   /* the GPU's clock is ahead by so many nanoseconds */
     uint32_t instances;
-    uint32_t sleepers;         /* threads inside icd_host_sleep */
-    uint32_t busy;             /* queues that run or have been told to */
-    _Atomic bool paused;       /* written locked */
+    uint32_t sleepers;           /* threads inside icd_host_sleep */
+    uint32_t busy;               /* queues that run or have been told to */
+    _Atomic bool paused;         /* written locked */
+    belfry_icd_command_fn *look; /* belfry_icd_watch_commands */
+    void *look_data;
     bool holding;              /* packets stop between their command buffers and their signals */
     _Atomic uint32_t watchers; /* free mode: host waits and chained queues there are to serve */
     _Atomic bool abort_on_violation;
@@ -712,6 +715,7 @@ enum icd_op_code {
     ICD_OP_HOST_BARRIER,
     ICD_OP_DISPATCH,
     ICD_OP_DRAIN,
+    ICD_OP_BARRIER, /* order.c */
     ICD_OP_EXECUTE,
 };
 void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, size_t size);
@@ -722,6 +726,18 @@ struct icd_command {
     uint32_t code;
     uint32_t size; /* bytes, the header included, a multiple of 8 */
 };
+
+/* Runs a command that isn't a barrier of order.c's. */
+void icd_command_execute(struct icd_command *command, struct icd_queue *queue);
+/* That vkCmdExecuteCommands has taken. */
+struct icd_recording *icd_executed_recording(struct icd_command *command);
+
+/* BELFRY_ICD_ORDER: order.c. A barrier with these stages in its scopes; 'host' if it makes writes
+ * visible to the host's reads. */
+void icd_order_barrier(VkCommandBuffer commandBuffer, VkPipelineStageFlags2 first,
+                       VkPipelineStageFlags2 second, bool host);
+/* Runs a packet's commands; false, having run none, when out of memory. */
+bool icd_order_execute(struct icd_packet *packet, struct icd_queue *queue);
 
 struct icd_query_command {
     struct icd_command command;

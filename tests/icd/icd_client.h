@@ -24,6 +24,7 @@ struct belfry_icd_control {
     belfry_icd_resume_fn *resume;
     belfry_icd_hold_before_signals_fn *hold_before_signals;
     belfry_icd_late_writes_fn *late_writes;
+    belfry_icd_watch_commands_fn *watch_commands;
     belfry_icd_held_fn *held;
     belfry_icd_step_fn *step;
     belfry_icd_quiesce_fn *quiesce;
@@ -72,6 +73,7 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->resume, "belfry_icd_resume"},
         {(void **)&control->hold_before_signals, "belfry_icd_hold_before_signals"},
         {(void **)&control->late_writes, "belfry_icd_late_writes"},
+        {(void **)&control->watch_commands, "belfry_icd_watch_commands"},
         {(void **)&control->held, "belfry_icd_held"},
         {(void **)&control->step, "belfry_icd_step"},
         {(void **)&control->quiesce, "belfry_icd_quiesce"},

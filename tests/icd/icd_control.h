@@ -190,6 +190,10 @@ typedef void belfry_icd_hold_before_signals_fn(bool hold);
  * the packet's signals (or when the GPU itself reads it, or late is false again). It is all that
  * Vulkan promises to who polls memory. */
 typedef void belfry_icd_late_writes_fn(bool late);
+/* belfry_icd_watch_commands: with BELFRY_ICD_ORDER, look is called behind each command that a queue
+ * runs, on the queue's thread; NULL: no more. To be set while the queues are idle. */
+typedef void belfry_icd_command_fn(void *data);
+typedef void belfry_icd_watch_commands_fn(belfry_icd_command_fn *look, void *data);
 /* belfry_icd_held: queues that hold such a packet at this moment, of all devices. */
 typedef uint32_t belfry_icd_held_fn(void);
 /* belfry_icd_step: lets a queue do one thing: release the packet that it holds before its signals;
@@ -266,6 +270,7 @@ BELFRY_ICD_EXPORT belfry_icd_pause_fn belfry_icd_pause;
 BELFRY_ICD_EXPORT belfry_icd_resume_fn belfry_icd_resume;
 BELFRY_ICD_EXPORT belfry_icd_hold_before_signals_fn belfry_icd_hold_before_signals;
 BELFRY_ICD_EXPORT belfry_icd_late_writes_fn belfry_icd_late_writes;
+BELFRY_ICD_EXPORT belfry_icd_watch_commands_fn belfry_icd_watch_commands;
 BELFRY_ICD_EXPORT belfry_icd_held_fn belfry_icd_held;
 BELFRY_ICD_EXPORT belfry_icd_step_fn belfry_icd_step;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;

@@ -121,6 +121,10 @@ void icd_packet_accept(struct icd_packet *packet, struct icd_queue *queue, const
 
 void icd_packet_execute(struct icd_packet *packet, struct icd_queue *queue)
 {
+    if (queue->object.device->config->worst_order && icd_order_execute(packet, queue)) {
+        icd_bump(&queue->counts.command_buffers, packet->n_recordings);
+        return;
+    }
     for (uint32_t i = 0; i < packet->n_recordings; i++) {
         icd_recording_execute(packet->recordings[i], queue);
         icd_bump(&queue->counts.command_buffers, 1);

@@ -102,6 +102,73 @@ TEST(an_entry_is_there_before_its_signal_applies)
     }
 }
 
+struct order_watch {
+    struct fixture *f;
+    BfFenceLogReader reader;
+    const volatile uint64_t *value;
+    uint64_t was;
+    uint32_t seen[3]; /* commands behind which there was nothing, the value, the entry, too */
+    bool early;
+};
+
+/* Behind each command: who sees the value finds the data, and who sees an entry counted
+ * finds it whole, and the value. */
+static void order_look(void *data)
+{
+    struct order_watch *w = data;
+    uint64_t bytes[64];
+    size_t size = sizeof(bytes);
+    bfDumpFenceLog(w->reader, &size, bytes);
+    bool entry = (uint32_t)bytes[0] == w->was + 1;
+    bool payload = bytes[5 + 6 * w->was] == w->was + 1;
+    bool value = __atomic_load_n(w->value, __ATOMIC_ACQUIRE) == w->was + 1;
+    bool work = __atomic_load_n(&w->f->words[3], __ATOMIC_ACQUIRE) == w->was + 1;
+    w->early |= (entry && !(value && payload)) || (value && !work);
+    w->seen[entry ? 2 : value]++;
+}
+
+/* Work, the value, the entry, in this order, on a driver that keeps none that isn't asked for. */
+TEST(commands_are_ordered_by_barriers_alone)
+{
+    if (!fixture_is_icd() || is_untimed())
+        return;
+    setenv("BELFRY_ICD_ORDER", "worst", 1);
+    for (int t = 0; t < 6; t++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        BfCommandQueue queue = make_queue(&f, queue_types[t % 3]);
+        BfFence fence, gate = make_fence(&f, 0);
+        bool progress = t >= 3; /* stored in the batch of the work itself */
+        if (progress)
+            assert_success(bfGetCommandQueueProgressFence(queue, &fence));
+        else
+            fence = make_native_fence(&f, 0);
+        BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
+        assert_success(bfGetNativeFenceMapping(fence, &mapping));
+        struct order_watch w = {.f = &f,
+                                .value = mapping.pCurrentValue,
+                                .reader = make_reader(&f, queue, BF_FENCE_LOG_TYPE_SIGNALS, 0)};
+        for (; w.was < 3 && !w.early; w.was++) {
+            f.icd.watch_commands(order_look, &w);
+            queue_wait(queue, gate, w.was + 1);
+            execute(queue, write_word(&f, queue, 3, (uint32_t)w.was + 1));
+            if (!progress)
+                queue_signal(queue, fence, w.was + 1);
+            cpu_signal(gate, w.was + 1);
+            await_fence(fence, w.was + 1);
+            await_idle(queue);
+            f.icd.quiesce();
+            f.icd.watch_commands(NULL, NULL);
+        }
+        if (w.early)
+            fail_msg("case %d: early at signal %llu", t, (unsigned long long)w.was);
+        assert_true(w.seen[0] && w.seen[1] && w.seen[2]);
+        bfDestroyFenceLogReader(w.reader);
+        fixture_close(&f);
+    }
+    unsetenv("BELFRY_ICD_ORDER");
+}
+
 FIXTURE_TEST(dumps_are_what_belfry_log_reads)
 {
     const char *build = getenv("BELFRY_TEST_BUILD");
