@@ -245,14 +245,15 @@ static VkResult check_mode(const struct bf_background *b, BfBackgroundProcessing
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-/* BG-9: some thread waits for the event, so the commits that set it are boosted. */
+/* BG-9: some thread waits for the event, so the commits that set it are boosted: those of devices
+ * in developer mode, since others may ask for no boost. */
 static void hasten_event(struct bf_event *event)
 {
     bool any = false;
     bf_lock_acquire(&bf_background_process.lock);
     for (struct bf_background *b = bf_background_process.devices; b; b = b->next) {
         for (struct bf_commit *commit = b->commits; commit; commit = commit->next) {
-            if (commit->event != event || commit->upto <= b->hastened)
+            if (commit->event != event || commit->upto <= b->hastened || !b->info.developer_mode)
                 continue;
             b->hastened = commit->upto;
             any = true;

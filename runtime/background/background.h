@@ -31,8 +31,10 @@
  * BG-8  Destroying a device first closes its inbox for good, then cancels, on the calling thread,
  *       the items that have not begun, and waits for those that have. When it returns, the events
  *       of all commits are set, and no function of a driver is running.
- * BG-9  While a thread is blocked in bfWaitForEvents for a commit's event, the rest of that
- *       commit's set is boosted, whether the commit or the wait came first (fence/event.h).
+ * BG-9  In developer mode: while a thread is blocked in bfWaitForEvents for a commit's event, the
+ *       rest of that commit's set is boosted, whether the commit or the wait came first
+ *       (fence/event.h). Elsewhere a wait changes nothing: a boost needs developer mode, and a
+ *       program may not have one by waiting for what it committed without.
  *
  * Proven by tests/background.
  */

@@ -80,12 +80,13 @@ struct boost {
 };
 
 /* Two items run, idle, and eight are queued behind them. */
-static void boost_open(struct boost *t)
+static void boost_open_with(struct boost *t, bool developer_mode)
 {
     t->s = (struct story)STORY;
     t->gate = (struct gate)CLOSED;
     t->boosted = (struct gate)CLOSED;
-    t->b = make();
+    t->b = make_with(&(struct bf_background_info){
+        .tasks = 2, .developer_mode = developer_mode, .proc = "/nonexistent"});
     t->event = make_event();
     for (int i = 0; i < 2; i++) {
         t->stuck[i] = (struct item){.story = &t->s, .number = 100 + i, .gate = &t->gate};
@@ -96,6 +97,11 @@ static void boost_open(struct boost *t)
         t->items[i] = (struct item){.story = &t->s, .number = i, .gate = &t->boosted};
         queue(t->b, &t->items[i]);
     }
+}
+
+static void boost_open(struct boost *t)
+{
+    boost_open_with(t, true);
 }
 
 /* No thread has been both. */
@@ -184,11 +190,21 @@ static void *wait_for_event(void *argument)
     return (void *)(uintptr_t)bfWaitForEvents(1, &t->event, VK_TRUE, UINT64_MAX, NULL);
 }
 
-TEST(whoever_waits_for_a_commit_has_it_boosted)
+static void assert_not_boosted(struct boost *t)
+{
+    gate_open(&t->boosted);
+    gate_open(&t->gate);
+    for (int i = 0; i < 8; i++)
+        story_await(&t->s, i, ENDED);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(story_entry(&t->s, i, BEGAN).policy, SCHED_IDLE);
+}
+
+static void wait_for_a_commit(bool developer_mode, void (*check)(struct boost *t))
 {
     for (int first = 0; first < 2; first++) {
         struct boost t;
-        boost_open(&t);
+        boost_open_with(&t, developer_mode);
         pthread_t waiter;
         void *result = NULL;
         if (first) { /* who blocks before the commit is made counts as well */
@@ -199,11 +215,23 @@ TEST(whoever_waits_for_a_commit_has_it_boosted)
         assert_success(bf_background_set_mode(t.b, ALLOWED, COMMIT, t.event, NULL));
         if (!first)
             assert_int_equal(pthread_create(&waiter, NULL, wait_for_event, &t), 0);
-        assert_boosted(&t);
+        while (!bf_event_is_awaited((struct bf_event *)t.event))
+            sched_yield();
+        check(&t);
         pthread_join(waiter, &result);
         assert_success((uintptr_t)result);
         boost_close(&t);
     }
+}
+
+TEST(whoever_waits_for_a_commit_in_developer_mode_has_it_boosted)
+{
+    wait_for_a_commit(true, assert_boosted);
+}
+
+TEST(a_retail_programs_wait_for_a_commit_boosts_nothing)
+{
+    wait_for_a_commit(false, assert_not_boosted);
 }
 
 /* ---------------------------------------------------------------------------------- Preparation */

@@ -17,7 +17,7 @@
  *    idle I/O class. Threads that an item creates, or that a library or a driver creates in it,
  *    inherit both for good: an unprivileged process can't raise them again.
  *  - Such a thread is never promoted. The boost
- *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, or a wait for a commit, see
+ *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, or in developer mode a wait for a commit, see
  *    bfSetBackgroundProcessingMode) runs items that have not begun yet on other threads, of normal
  *    priority; an item that has begun ends on its own thread. The pool's threads are created by the
  *    thread that queues the process' first item: if that thread is itself SCHED_IDLE, or has a
@@ -92,9 +92,10 @@ BF_API VkResult bfQueueProcessingWork(BfDevice device, PFN_bfProcessingWork pfnC
  *    commit's set. 'event' (may be NULL) is set when they have ended: at once if there are none,
  *    and also if the device is destroyed before.
  *  - COMMIT_RESULTS_HIGH_PRIORITY: the same, and the items of the set that have not begun run on
- *    several threads of normal priority, until all of them have ended. A bfWaitForEvents that
- *    blocks on the event of a commit has the same effect for that commit, so that no thread of
- *    normal priority waits for idle threads to begin. (Polling the event's descriptor has none.)
+ *    several threads of normal priority, until all of them have ended. In developer mode a
+ *    bfWaitForEvents that blocks on the event of a commit has the same effect for that commit, so
+ *    that no thread of normal priority waits for idle threads to begin. (Polling the event's
+ *    descriptor has none, nor has any wait elsewhere.)
  *  - DISCARD_PREVIOUS: earlier measurements don't count any more. Queued items stay queued.
  *
  * *pFurtherMeasurementsDesired (may be NULL): VK_TRUE while items or verdicts of drivers are
