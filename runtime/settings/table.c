@@ -234,6 +234,13 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
     if (!value_check(entry, input->text, input->origin, load->quiet, &value)) {
         return VK_SUCCESS;
     }
+    if (row == BF_KEY_DEVELOPER_MODE && input->source == BF_SETTING_API) {
+        /* Otherwise a program could ship with what only developers may have. */
+        bf_settings_message(load->quiet,
+                            "%s: '%s' is ignored: it is for the user to set, not for the program",
+                            input->origin, entry->key);
+        return VK_SUCCESS;
+    }
 
     char *origin = text_copy(input->origin);
     if (!origin) {

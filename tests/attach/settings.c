@@ -7,7 +7,8 @@
 
 #include "support/lines.h"
 
-#define TASKS "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS"
+#define TASKS          "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS"
+#define DEVELOPER_MODE "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE"
 
 static void open_without_attaching(struct fixture *f)
 {
@@ -36,9 +37,13 @@ TEST(they_reach_the_device_and_no_other)
     static const BfSetting own[] = {{"background_tasks", "7"}, {"developer_mode", "on"}};
     struct fixture f;
     open_without_attaching(&f);
+    lines_begin();
     assert_success(attach_with(&f, 2, own));
+    char line[512];
+    assert_int_equal(lines_end(line, sizeof(line)), 1);
+    assert_non_null(strstr(line, "'developer_mode' is ignored"));
     assert_int_equal(properties_of(f.bf).backgroundTasks, 7);
-    assert_true(properties_of(f.bf).developerMode);
+    assert_false(properties_of(f.bf).developerMode); /* it isn't the program's to set */
     bfDetachDevice(f.bf);
     assert_success(attach_with(&f, 0, NULL));
     assert_int_equal(properties_of(f.bf).backgroundTasks, 2);
@@ -48,11 +53,13 @@ TEST(they_reach_the_device_and_no_other)
 
 TEST(the_environment_overrides_them)
 {
-    static const BfSetting own[] = {{"background_tasks", "7"}, {"developer_mode", "on"}};
+    static const BfSetting own[] = {{"background_tasks", "7"}};
     struct fixture f;
     open_without_attaching(&f);
     setenv(TASKS, "5", 1);
-    VkResult result = attach_with(&f, 2, own);
+    setenv(DEVELOPER_MODE, "on", 1);
+    VkResult result = attach_with(&f, 1, own);
+    unsetenv(DEVELOPER_MODE);
     unsetenv(TASKS);
     assert_success(result);
     assert_int_equal(properties_of(f.bf).backgroundTasks, 5);

@@ -142,6 +142,7 @@ TEST(mistakes)
         {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &lots}, "(0 to 64)"},
         {{BF_LAYER_NAME, "queues_per_family", UINT64, 1, &more}, "(0 to 64)"},
         {{BF_LAYER_NAME, "queues_per_family", INT64, 1, &negative}, "(0 to 64)"},
+        {{BF_LAYER_NAME, "developer_mode", BOOL32, 1, yes}, "for the user to set"},
         {{BF_LAYER_NAME, "messages", BOOL32, 2, yes}, "2"},
     };
     for (size_t i = 0; i + 1 < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -152,6 +153,7 @@ TEST(mistakes)
         assert_one_line(&l, "VkLayerSettingsCreateInfoEXT", cases[i].says, NULL);
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
         assert_int_equal(l.settings.queues_per_family, 0);
+        assert_false(l.settings.developer_mode);
         loaded_finish(&l);
     }
 

@@ -40,6 +40,7 @@ TEST(mistakes_cost_one_line_each)
         {{"QUEUES", "native"}, "'queues'"},
         {{"queues", "nativ"}, "'native'"},
         {{"queues_per_family", "99"}, "(0 to 64)"},
+        {{"developer_mode", "on"}, "for the user to set"},
         {{"belfry_multi_engine.queues", "native"}, "there is no setting"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -47,6 +48,7 @@ TEST(mistakes_cost_one_line_each)
         assert_one_line(&l, "BfAttachInfo::pSettings", cases[i].says, NULL);
         assert_int_equal(l.settings.queues, BF_QUEUES_APPEND);
         assert_int_equal(l.settings.queues_per_family, 0);
+        assert_false(l.settings.developer_mode);
         loaded_finish(&l);
     }
 }

@@ -230,8 +230,8 @@ typedef struct BfAttachInfo {
  *
  * Settings come from the same places as the layer's, and in the same order: the environment counts
  * most, then the settings file, then pSettings (in the place of VK_EXT_layer_settings; of a key
- * that comes twice the first), then the default. An unknown key and a value that can't be used cost
- * one line each, and nothing else. A trace is written (the setting 'trace') as far as what it shows
+ * that comes twice the first), then the default. An unknown key, a value that can't be used, and
+ * 'developer_mode' in pSettings, which is for the user alone to set, cost one line each, and nothing else. A trace is written (the setting 'trace') as far as what it shows
  * is known without a layer: docs/trace-format.md.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
