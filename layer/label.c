@@ -19,6 +19,20 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
     return next(buffer, info);
 }
 
+void layer_rendering_begins(struct layer_device *d, const VkRenderingInfo *info)
+{
+    if (d->scheduler && info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT))
+        bf_preempt_keep_whole(d->scheduler);
+}
+
+VKAPI_ATTR void VKAPI_CALL layer_vkCmdBeginRendering(VkCommandBuffer buffer,
+                                                     const VkRenderingInfo *info)
+{
+    struct layer_device *d = layer_device_of(buffer);
+    layer_rendering_begins(d, info);
+    d->vk.vkCmdBeginRendering(buffer, info);
+}
+
 VKAPI_ATTR void VKAPI_CALL layer_vkCmdBeginDebugUtilsLabelEXT(VkCommandBuffer buffer,
                                                               const VkDebugUtilsLabelEXT *label)
 {

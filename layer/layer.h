@@ -138,6 +138,9 @@ static inline uint64_t layer_key(const void *dispatchable)
 /* interface.c. NULL: unknown, which no valid handle is. Lock-free. */
 struct layer_instance *layer_instance_of(const void *dispatchable);
 struct layer_device *layer_device_of(const void *dispatchable);
+
+/* PE-6 (scheduler/preempt.h): a rendering is recorded; does it span command buffers? */
+void layer_rendering_begins(struct layer_device *d, const VkRenderingInfo *info);
 bool layer_instance_add(struct layer_instance *instance);
 void layer_instance_remove(struct layer_instance *instance);
 bool layer_device_add(struct layer_device *device);

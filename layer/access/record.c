@@ -419,5 +419,6 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRendering(VkCommandBuffer buff
         begin_attachment(d, buffer, info->pDepthAttachment, &info->renderArea);
         begin_attachment(d, buffer, info->pStencilAttachment, &info->renderArea);
     }
+    layer_rendering_begins(d, info);
     d->vk.vkCmdBeginRendering(buffer, info);
 }

@@ -10,6 +10,7 @@
     X(vkAllocateMemory) \
     X(vkBeginCommandBuffer) \
     X(vkCmdBeginDebugUtilsLabelEXT) \
+    X(vkCmdBeginRendering) \
     X(vkCmdInsertDebugUtilsLabelEXT) \
     X(vkCmdPipelineBarrier) \
     X(vkCmdPipelineBarrier2) \

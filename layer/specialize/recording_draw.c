@@ -208,6 +208,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer 
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording && !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT)))
         bf_recording_pass_begins(recording);
+    layer_rendering_begins(layer_device_of(buffer), info);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     vk->vkCmdBeginRendering(buffer, info);
 }

@@ -28,6 +28,7 @@
     F(void, bf_last_submission_drop_semaphore,                                                     \
       (struct bf_scheduler * scheduler, VkSemaphore semaphore), (scheduler, semaphore))            \
     F(void, bf_deferral_end, (struct bf_scheduler * scheduler), (scheduler))                       \
+    F(void, bf_preempt_keep_whole, (struct bf_scheduler * scheduler), (scheduler))                 \
     F(bool, bf_packet_can_copy_bind, (const VkBindSparseInfo *info), (info))                       \
     F(bool, bf_packet_can_copy_submit, (const VkSubmitInfo2 *info), (info))                        \
     F(struct bf_queue *, bf_scheduler_find_queue,                                                  \

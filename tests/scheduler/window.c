@@ -279,6 +279,57 @@ FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
     drain(f, FLOOD);
 }
 
+/* PE-6: a VkQueue's batch is split where the layer sees the recording, and nothing spans it. */
+FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
+{
+    enum { SPLIT, MASKED, SUSPENDED };
+    VkSemaphore done = vulkan_timeline(f->device, 0);
+    BfCommandQueue high = high_of(f);
+    VkQueue queue = f->queues[0][0];
+    VkCommandBufferSubmitInfo buffers[FLOOD];
+    for (uint64_t why = SPLIT; why <= SUSPENDED; why++) {
+        bool split = f->layered && why == SPLIT;
+        const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = done,
+                                            .value = why,
+                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        VkSemaphoreSubmitInfo signal = wait;
+        signal.value++;
+        const VkSubmitInfo2 info = {
+            VK_TYPE(SUBMIT_INFO_2),          .waitSemaphoreInfoCount = 1,
+            .pWaitSemaphoreInfos = &wait,    .commandBufferInfoCount = FLOOD,
+            .pCommandBufferInfos = buffers,  .signalSemaphoreInfoCount = 1,
+            .pSignalSemaphoreInfos = &signal};
+        for (uint32_t i = 0; i < FLOOD; i++)
+            buffers[i] =
+                (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                            .commandBuffer = write_word_in(f, 0, 0, i + 1)};
+        buffers[1].deviceMask = why == MASKED;
+        if (why == SUSPENDED) {
+            const VkRenderingInfo rendering = {
+                VK_TYPE(RENDERING_INFO), .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
+            VkCommandBuffer spans = commands_begin_in(f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+            vkCmdBeginRendering(spans, &rendering);
+            vkCmdEndRendering(spans);
+            commands_end(spans);
+        }
+        f->icd.pause();
+        assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
+                                  : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
+        execute(high, copy_word(f, high, 0, 1));
+        assert_int_equal(depth(f), 2); /* high comes after the first command buffer, or after all */
+        step(f);
+        uint64_t value;
+        assert_success(vkGetSemaphoreCounterValue(f->device, done, &value));
+        assert_int_equal(value, split ? why : why + 1);
+        f->icd.resume();
+        vulkan_wait(f->device, done, why + 1);
+        await_idle(high);
+        assert_int_equal(read_word(f, 0), FLOOD);
+        assert_int_equal(read_word(f, 1), split ? 1 : FLOOD);
+    }
+    vkDestroySemaphore(f->device, done, NULL);
+}
+
 /* Without the promise that nobody outside can tell. (The layer sees for itself.) */
 TEST(where_others_could_tell_nothing_is_held)
 {
