@@ -65,12 +65,30 @@ static struct bf_map_table *map_table_grow(struct bf_map *map, struct bf_map_tab
     return t;
 }
 
+/* The slot of the key, or NULL; the lock is held. */
+static struct bf_map_slot *map_table_slot(struct bf_map_table *t, uint64_t key)
+{
+    for (uint64_t i = bf_map_hash(key); t; i++) {
+        struct bf_map_slot *slot = &t->slots[i & t->mask];
+        uint64_t found = slot_key(slot);
+        if (found == key || found == EMPTY)
+            return found == key ? slot : NULL;
+    }
+    return NULL;
+}
+
 bool bf_map_insert(struct bf_map *map, uint64_t key, void *value)
 {
     if (key == EMPTY || key == REMOVED)
         return false;
     bf_lock_acquire(&map->lock);
     struct bf_map_table *t = atomic_load_explicit(&map->table, memory_order_relaxed);
+    struct bf_map_slot *there = map_table_slot(t, key);
+    if (there) {
+        atomic_store_explicit(&there->value, value, memory_order_release);
+        bf_lock_release(&map->lock);
+        return true;
+    }
     if (!t || 2 * (map->used + 1) > t->mask) {
         t = map_table_grow(map, t);
         if (!t) {
@@ -82,11 +100,6 @@ bool bf_map_insert(struct bf_map *map, uint64_t key, void *value)
     for (uint64_t i = bf_map_hash(key);; i++) {
         struct bf_map_slot *slot = &t->slots[i & t->mask];
         uint64_t found = slot_key(slot);
-        if (found == key) {
-            atomic_store_explicit(&slot->value, value, memory_order_release);
-            bf_lock_release(&map->lock);
-            return true;
-        }
         if (found == REMOVED && !target)
             target = slot;
         if (found == EMPTY) {

@@ -310,6 +310,7 @@ static void hw_queue_free(struct bf_hw_queue *hw)
             bf_fence_release(hw->fences[i]);
     }
     bf_lock_release(&pending->lock);
+    bf_map_finish(&hw->buffer_numbers, NULL, NULL);
     free(hw->buffers);
     free(hw->fences);
     free(hw);
@@ -421,6 +422,23 @@ static bool index_is_wanted(const uint32_t *index, const char *call)
     return index != NULL;
 }
 
+/* The first of the command buffer's numbers, plus 1; 0: it has none. Takes no lock. */
+static uint32_t hw_queue_first_number(struct bf_hw_queue *hw, VkCommandBuffer buffer)
+{
+    return (uint32_t)(uintptr_t)bf_map_find(&hw->buffer_numbers, (uint64_t)(uintptr_t)buffer);
+}
+
+/* False: out of memory, which a command buffer that has one already doesn't need. */
+static bool hw_queue_set_first_number(struct bf_hw_queue *hw, VkCommandBuffer buffer,
+                                      uint32_t number)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)buffer;
+    if (number)
+        return bf_map_insert(&hw->buffer_numbers, key, (void *)(uintptr_t)number);
+    bf_map_remove(&hw->buffer_numbers, key);
+    return true;
+}
+
 VkResult bfRegisterCommandBuffer(BfCommandQueue queue, VkCommandBuffer buffer,
                                  BfRegisterCommandBufferFlags flags, uint32_t *out)
 {
@@ -433,23 +451,44 @@ VkResult bfRegisterCommandBuffer(BfCommandQueue queue, VkCommandBuffer buffer,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_lock_acquire(&hw->names_lock);
-    uint32_t i = 0;
-    while (i < hw->buffer_count && hw->buffers[i].handle)
-        i++;
+    const uint32_t i = hw->free_buffers ? hw->free_buffers - 1 : hw->buffer_count;
+    const uint32_t next = hw_queue_first_number(hw, buffer);
     struct bf_ring_buffer *buffers =
         i < hw->buffer_count ? hw->buffers
                              : array_grown(hw->buffers, hw->buffer_count, sizeof(*buffers));
-    if (buffers) {
+    if (buffers)
         hw->buffers = buffers;
-        hw->buffers[i] = (struct bf_ring_buffer){
+    const bool done = buffers && hw_queue_set_first_number(hw, buffer, i + 1);
+    if (done) {
+        if (i < hw->buffer_count)
+            hw->free_buffers = buffers[i].next;
+        buffers[i] = (struct bf_ring_buffer){
             .handle = buffer,
+            .next = next,
             .simultaneous = flags & BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
         };
         hw->buffer_count += i == hw->buffer_count;
         *out = i;
     }
     bf_lock_release(&hw->names_lock);
-    return buffers ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return done ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* The number is free again; names_lock is held. */
+static void hw_queue_free_number(struct bf_hw_queue *hw, uint32_t index)
+{
+    struct bf_ring_buffer *buffer = &hw->buffers[index];
+    uint32_t before = hw_queue_first_number(hw, buffer->handle);
+    if (before == index + 1) {
+        hw_queue_set_first_number(hw, buffer->handle, buffer->next);
+    } else {
+        while (hw->buffers[before - 1].next != index + 1)
+            before = hw->buffers[before - 1].next;
+        hw->buffers[before - 1].next = buffer->next;
+    }
+    buffer->handle = VK_NULL_HANDLE;
+    buffer->next = hw->free_buffers;
+    hw->free_buffers = index + 1;
 }
 
 /* HQ-4: who is reading the ring may still have found it. False: HQ-5. */
@@ -469,7 +508,7 @@ VkResult bfUnregisterCommandBuffer(BfCommandQueue queue, uint32_t index)
     bf_lock_acquire(&hw->names_lock);
     bool known = index < hw->buffer_count && hw->buffers[index].handle;
     if (known)
-        hw->buffers[index].handle = VK_NULL_HANDLE;
+        hw_queue_free_number(hw, index);
     bf_lock_release(&hw->names_lock);
     queue_await_reader(hw);
     if (!known)
@@ -481,12 +520,16 @@ VkResult bfUnregisterCommandBuffer(BfCommandQueue queue, uint32_t index)
 void bf_hw_queue_forget_buffers(struct bf_hw_queue *hw, VkCommandBuffer buffer, struct bf_map *pool)
 {
     bool known = false;
+    /* Nearly always: what is begun or reset has no number here. */
+    if (!pool && !hw_queue_first_number(hw, buffer))
+        return;
     bf_lock_acquire(&hw->names_lock);
-    for (uint32_t i = 0; i < hw->buffer_count; i++) {
+    for (uint32_t n; !pool && (n = hw_queue_first_number(hw, buffer)) != 0; known = true)
+        hw_queue_free_number(hw, n - 1);
+    for (uint32_t i = 0; pool && i < hw->buffer_count; i++) {
         const VkCommandBuffer handle = hw->buffers[i].handle;
-        if (handle &&
-            (pool ? bf_map_find(pool, (uint64_t)(uintptr_t)handle) != NULL : handle == buffer)) {
-            hw->buffers[i].handle = VK_NULL_HANDLE;
+        if (handle && bf_map_find(pool, (uint64_t)(uintptr_t)handle)) {
+            hw_queue_free_number(hw, i);
             known = true;
         }
     }

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 
 #include "base/lock.h"
+#include "base/map.h"
 #include "belfry/user_mode_submission.h"
 #include "doorbell/page.h"
 
@@ -41,6 +42,8 @@ struct bf_map;
 
 struct bf_ring_buffer {
     VkCommandBuffer handle; /* NULL: no such number */
+    /* The next number of the same command buffer, or the next free one, plus 1; 0: there is none. */
+    uint32_t next;
     bool simultaneous;
     uint64_t batch; /* the last that it went with; 0: none */
 };
@@ -70,12 +73,14 @@ struct bf_hw_queue {
     struct bf_lock names_lock;            /* leaf lock: what entries may name */
     uint32_t buffer_count, fence_count;
     struct bf_ring_buffer *buffers;
-    struct bf_fence **fences;    /* referenced; NULL: no such number */
-    struct bf_fence *progress;   /* the program's to wait for */
-    struct bf_fence *done;       /* Belfry's own: the number of the last batch that is complete */
-    uint64_t batches;            /* executions so far */
-    _Atomic uint64_t progressed; /* the greatest progress value of an entry so far */
-    bool ended;                  /* an entry has ended it (HQ-3) */
+    uint32_t free_buffers;        /* the first free number, plus 1 */
+    struct bf_map buffer_numbers; /* command buffer → the first of its numbers, plus 1 */
+    struct bf_fence **fences;     /* referenced; NULL: no such number */
+    struct bf_fence *progress;    /* the program's to wait for */
+    struct bf_fence *done;        /* Belfry's own: the number of the last batch that is complete */
+    uint64_t batches;             /* executions so far */
+    _Atomic uint64_t progressed;  /* the greatest progress value of an entry so far */
+    bool ended;                   /* an entry has ended it (HQ-3) */
     struct bf_hw_queue_watched watched;
 };
 

@@ -349,6 +349,51 @@ FIXTURE_TEST(what_has_been_destroyed_or_unregistered_is_no_longer_named)
     }
 }
 
+/* They come and go on their own, with whatever else is registered, and end together. */
+FIXTURE_TEST(a_command_buffer_may_have_several_numbers)
+{
+    enum { NUMBERS = 5 };
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    const uint32_t family = bfGetCommandQueueFamilyIndex(u.queue);
+    uint32_t numbers[NUMBERS], other = register_write(f, &u, 1, 7, 0), again, spare;
+    VkCommandBuffer commands =
+        device_begin(&f->base, family, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    put_word(f, commands, 0, 3);
+    commands_end(commands);
+    const BfRegisterCommandBufferFlags flags = BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        assert_success(bfRegisterCommandBuffer(u.queue, commands, flags, &numbers[i]));
+    static const uint32_t gone[] = {2, 0, 4}; /* neither end of the list, and both */
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_success(bfUnregisterCommandBuffer(u.queue, numbers[gone[i]]));
+        assert_bad_input(bfUnregisterCommandBuffer(u.queue, numbers[gone[i]]));
+    }
+    assert_success(bfRegisterCommandBuffer(u.queue, commands, flags, &again));
+    spare = register_write(f, &u, 2, 9, 0);
+    const uint32_t live[] = {numbers[1], numbers[3], again, spare, other};
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t k = 0; k < i; k++)
+            assert_int_not_equal(live[i], live[k]);
+        user_mode_execute(&u, live[i]);
+    }
+    user_mode_await(&u);
+    assert_int_equal(read_word(f, 0), 3);
+    assert_int_equal(read_word(f, 1), 7);
+    assert_int_equal(read_word(f, 2), 9);
+    if (fixture_is_layered()) {
+        vkFreeCommandBuffers(f->device, f->base.pools[family], 1, &commands);
+    } else {
+        for (uint32_t i = 0; i < 3; i++)
+            assert_success(bfUnregisterCommandBuffer(u.queue, live[i]));
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        assert_bad_input(bfUnregisterCommandBuffer(u.queue, live[i]));
+    assert_success(bfUnregisterCommandBuffer(u.queue, spare));
+    assert_success(bfUnregisterCommandBuffer(u.queue, other));
+    user_mode_close(&u);
+}
+
 int main(int argc, char **argv)
 {
     return fixture_main(argc, argv);
