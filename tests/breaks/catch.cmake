@@ -80,6 +80,37 @@ function(belfry_catch_alone test break sound broken)
   endforeach()
 endfunction()
 
+# belfry_catch_unit(NAME MESSAGE FOLDER PROGRAM ARGUMENTS...), of 'FOLDER PROGRAM ARGUMENTS... unit': a program into
+# which the source is built, once more with the break in it.
+function(belfry_catch_unit break message folder program)
+  foreach(target test_${program} test_${folder}_${program} belfry-${folder}-${program})
+    if(TARGET ${target})
+      set(sound ${target})
+    endif()
+  endforeach()
+  belfry_break(broken ${break})
+  set(name ${sound}-${break})
+  get_target_property(top ${sound} SOURCE_DIR)
+  get_target_property(sources ${sound} SOURCES)
+  string(REGEX REPLACE "(^|;)([A-Za-z_.][A-Za-z0-9_./]*[.]c)" "\\1${top}/\\2" sources "${sources}")
+  string(REPLACE "." "[.]" without "/${broken_source}.o$|/runtime/${broken_source}$")
+  # Of an archive no member is taken whose names are there already.
+  add_executable(${name} ${broken} "$<FILTER:${sources},EXCLUDE,${without}>")
+  foreach(property LINK_LIBRARIES LINK_OPTIONS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
+    get_target_property(value ${sound} ${property})
+    if(value)
+      set_property(TARGET ${name} PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
+    ${PROJECT_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
+  list(POP_BACK ARGN) # 'unit'
+  string(REGEX REPLACE "^${folder}_" "" short ${break})
+  belfry_add_test(${folder}_catches_${short} SUITE unit DRIVER none
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
+    ARGS --message ${message} --sound $<TARGET_FILE:${sound}> $<TARGET_FILE:${name}> ${ARGN})
+endfunction()
+
 # Of all breaks, once there are the programs; those that a folder sees to by itself are 'alone', 'random' and 'model'.
 function(belfry_catch_all)
   file(GLOB breaks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
@@ -87,7 +118,9 @@ function(belfry_catch_all)
     get_filename_component(name ${path} NAME_WLE)
     belfry_facts(${name} test)
     foreach(fact IN LISTS facts)
-      if(NOT "alone" IN_LIST fact_${fact})
+      if("unit" IN_LIST fact_${fact})
+        belfry_catch_unit(${name} "${fact_${fact}_message}" ${fact_${fact}})
+      elseif(NOT "alone" IN_LIST fact_${fact})
         belfry_catch(${name} "${fact_${fact}_message}" ${fact_${fact}})
       endif()
     endforeach()
