@@ -164,6 +164,7 @@ TEST(whatever_lies_there_harms_nobody)
     uint64_t random = 1, value;
     uint32_t timeline = 0;
     open_all(o, 2);
+    assert_true(bf_peer_memory_claim(&o[0].shared, BF_PEER_MEMORY_TIMELINES - 1));
     for (int round = 0; round < 2000; round++) {
         for (size_t i = 0; i < sizeof(struct bf_peer_memory) / 8; i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
