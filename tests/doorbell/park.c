@@ -42,9 +42,11 @@ struct engine {
     pthread_t thread;
     _Atomic int id;
     uint64_t rounds, spin_ns;
+    _Atomic uint64_t told; /* that nothing comes */
 };
 
 static uint64_t count = 20000;
+static uint64_t idle_ns;
 
 static bool has_work(void *owner, bool thoroughly)
 {
@@ -70,7 +72,14 @@ static void set_notify(void *owner, bool notify)
     bf_lock_release(&e->lock);
 }
 
-static const struct bf_park_owner functions = {.has_work = has_work, .set_notify = set_notify};
+static bool idle(void *owner)
+{
+    struct engine *e = owner;
+    atomic_fetch_add(&e->told, 1);
+    return true;
+}
+
+static const struct bf_park_owner functions = {has_work, set_notify, idle};
 
 static void *engine_run(void *argument)
 {
@@ -91,6 +100,7 @@ static void engine_begin(struct engine *e, int rings, uint64_t spin_ns)
 {
     memset(e, 0, sizeof(*e));
     bf_park_init(&e->park, &functions, e, spin_ns);
+    e->park.idle_ns = idle_ns;
     e->spin_ns = spin_ns;
     e->ring_count = rings;
     for (int i = 0; i < e->ring_count; i++)
@@ -241,24 +251,49 @@ TEST(no_wake_up_is_lost)
     }
 }
 
-/* DP-3; and the wait has no timeout. */
+/* And the wait has no timeout. */
+static void engine_sleeps_for_good(struct engine *e)
+{
+    char path[64], line[256] = "";
+    unsigned long timeout = 0;
+    engine_sleeps(e);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", atomic_load(&e->id));
+    FILE *file = fopen(path, "r");
+    if (file) {
+        bool read = fgets(line, sizeof(line), file) != NULL;
+        fclose(file);
+        assert_true(!read || sscanf(line, "%*s %*s %*s %*s %lx", &timeout) != 1 || timeout == 0);
+    }
+}
+
+/* DP-3 */
 TEST_ON_ENGINE(at_rest_it_sleeps)
 {
     for (uint64_t i = 1; i <= 3; i++) {
         ring_once(e, &e->rings[0], i);
         ring_is_seen(&e->rings[0], i);
-        engine_sleeps(e);
-        char path[64], line[256] = "";
-        snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", atomic_load(&e->id));
-        FILE *file = fopen(path, "r");
-        unsigned long timeout = 0;
-        if (file) {
-            bool read = fgets(line, sizeof(line), file) != NULL;
-            fclose(file);
-            assert_true(!read || sscanf(line, "%*s %*s %*s %*s %lx", &timeout) != 1 ||
-                        timeout == 0);
-        }
+        engine_sleeps_for_good(e);
     }
+}
+
+/* DP-7 */
+TEST(that_nothing_comes_is_told_once)
+{
+    struct engine e;
+    idle_ns = 1000;
+    engine_begin(&e, 1, 0);
+    idle_ns = 0;
+    for (uint64_t i = 1; i <= 3; i++) {
+        ring_once(&e, &e.rings[0], i);
+        ring_is_seen(&e.rings[0], i);
+        bf_park_worked(&e.park);
+        bf_park_notify(&e.park);
+        while (atomic_load(&e.told) < i)
+            sched_yield();
+        engine_sleeps_for_good(&e);
+        assert_int_equal(atomic_load(&e.told), i);
+    }
+    engine_end(&e);
 }
 
 /* DP-2: for nothing, and what comes next is seen. */

@@ -246,6 +246,29 @@ TEST(a_signal_and_a_wait_at_one_time_do_not_miss_each_other)
     fixture_close(&f);
 }
 
+/* SH-11: the second value comes as soon as the first has been taken in. */
+TEST(a_value_that_follows_at_once_is_not_missed)
+{
+    struct fixture f, g;
+    fixture_open(&f, NULL);
+    fixture_open(&g, NULL);
+    BfFence here = make_shared(&f, 0, 0);
+    int fd = export_fence(here);
+    BfFence there = open_fence(&g, fd);
+    BfEvent first = make_event(&g), second = make_event(&g);
+    close(fd);
+    for (uint64_t i = 1; i <= TIMES(1000); i += 2) {
+        set_event_on(there, i, first);
+        set_event_on(there, i + 1, second);
+        cpu_signal(here, i);
+        await_event(first);
+        cpu_signal(here, i + 1);
+        await_event(second);
+    }
+    fixture_close(&g);
+    fixture_close(&f);
+}
+
 /* -------------------------------------------------------------------------------------- Ends -- */
 
 FIXTURE_TEST(by_default_waiters_end_with_their_own_object)

@@ -157,6 +157,26 @@ TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
     }
 }
 
+/* SH-21: the peer's GPU is through, its CPU is late: until that has noticed, nobody here spins. */
+TRUSTING_TEST(nobody_spins_until_a_late_peer_has_noticed)
+{
+    struct peer peer;
+    setenv("BELFRY_ICD_BLOCK", "vkWaitSemaphores:1:1:20000:late", 1);
+    peer_start(&peer);
+    unsetenv("BELFRY_ICD_BLOCK");
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
+    peer_give(&peer, fence);
+    promise(&peer, 0, 5);
+    queue_wait(queue, fence, 5);
+    queue_signal(queue, after, 1);
+    await_native_waits(f, 1);
+    peer_do(&peer, PEER_GO, 0, 0);
+    await_fence(after, 1);
+    assert_in_range(counters_of(f).sleeperWakeups, 0, 10);
+    peer_stop(&peer);
+}
+
 /* The chain goes to the peer and back, and nothing of it has begun. */
 TRUSTING_TEST(a_chain_through_both_processes_is_handed_over_whole)
 {

@@ -30,7 +30,7 @@ static void poll_value(void *argument)
     struct waiter *w = argument;
     while ((w->seen = bfGetFenceCompletedValue(w->fence)) < w->value)
         sched_yield();
-    w->result = VK_SUCCESS;
+    w->result = bfWaitForEvents(1, &w->event, VK_FALSE, 0, NULL); /* set with the value (F-4) */
 }
 
 /* One thread waits in that way, another (this one) lets the fence reach the value: 'type' is the
@@ -50,6 +50,8 @@ static void release(void (*wait)(void *argument), int type, bool stalled)
             stall = stall_begin(&f, queue);
             queue_signal(queue, fence, v);
         }
+        if (wait == poll_value)
+            set_event_on(fence, v, w.event);
         thread_start(&thread, wait, &w);
         if (wait != poll_value && v % 4) /* most likely blocked otherwise, too */
             thread_await_sleep(&thread);

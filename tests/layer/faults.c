@@ -3,6 +3,8 @@
  * hangs, nothing leaks, and no error is one that Vulkan doesn't allow there. */
 #include "support/world.h"
 
+#include "scheduler/queue.h"
+
 /* A little program on three queues, with a second thread, that keeps going whatever fails. */
 struct program {
     struct device w;
@@ -233,6 +235,22 @@ TEST(test_out_of_memory_at_submit)
     run_out_at_every_call("q2", "OOM_AT_SUBMIT");
 }
 
+/* L-1: who is told of a loss finds nothing held any more. */
+DEVICE_TEST(test_nothing_is_held_once_a_loss_is_told, "SHAPE=q1 QUIET=1", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    for (uint32_t q = 0; q < 3; q++)
+        assert_submitted(w->queues[0][q], .wait = t, .wait_value = 1,
+                         .commands = device_store(w, 0, q, q));
+    w->icd.lose();
+    assert_int_equal(vkQueueWaitIdle(w->queues[0][0]), VK_ERROR_DEVICE_LOST);
+    for (uint32_t q = 0; q < 3; q++) {
+        const struct bf_queue *queue = (struct bf_queue *)w->queues[0][q];
+        assert_int_equal(atomic_load(&queue->finished), atomic_load(&queue->appended));
+    }
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
 /* Lost from outside, while threads sleep in every kind of wait. */
 struct sleeper {
     struct device *w;
@@ -297,9 +315,9 @@ TEST(test_lost_under_sleepers)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", "none",
            1); /* it says each time that the device is lost */
-    return test_run(NULL);
+    return test_run(argc > 1 ? argv[1] : NULL);
 }

@@ -171,6 +171,7 @@ DEVICE_TEST(test_fence_reuse, "SHAPE=q1", two)
             }
         } else {
             assert_success(vkResetFences(w->device, 1, &fence));
+            assert_success(vkQueueWaitIdle(w->queues[0][i % 2])); /* known by that fence (I-2) */
         }
         assert_int_equal(vkGetFenceStatus(w->device, fence), VK_NOT_READY);
     }

@@ -103,6 +103,42 @@ DEVICE_TEST(test_external_and_stuck, "SHAPE=q1 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DE
     w->icd.release(UINT64_MAX);
 }
 
+/* W-1: nor does the semaphore go while a watcher is still in a call with it. */
+struct destroyer {
+    struct device *w;
+    VkSemaphore semaphore;
+    _Atomic int tid;
+    _Atomic bool done;
+};
+
+static void *destroy(void *argument)
+{
+    struct destroyer *d = argument;
+    d->tid = gettid();
+    vkDestroySemaphore(d->w->device, d->semaphore, NULL);
+    d->done = true;
+    return NULL;
+}
+
+DEVICE_TEST(test_external_and_late, "SHAPE=q1", two)
+{
+    struct destroyer d = {.w = w, .semaphore = world_exportable(w)};
+    pthread_t thread;
+    w->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkWaitSemaphores", .first = 1, .late = true});
+    assert_submitted(w->queues[0][0], .wait = d.semaphore, .wait_value = 1);
+    w->icd.await_blocked(1);
+    w->icd.set_block(NULL);
+    vulkan_signal(w->device, d.semaphore, 1);
+    assert_success(vkDeviceWaitIdle(w->device));
+    assert_int_equal(pthread_create(&thread, NULL, destroy, &d), 0);
+    while (!d.done && (!d.tid || thread_state(d.tid) != 'S'))
+        sched_yield();
+    assert_false(d.done);
+    w->icd.release(UINT64_MAX);
+    pthread_join(thread, NULL);
+}
+
 /* A program with queues beside each other, some alone on their VkQueue, and a semaphore that
  * somebody outside signals by another handle. */
 struct outside {

@@ -63,3 +63,30 @@ TEST(vk_queues_wait_on_when_the_fence_is_gone)
         fixture_close(&f);
     }
 }
+
+static void open_gate(void *fence)
+{
+    cpu_signal(fence, 1);
+}
+
+/* E-5: work is seen complete while the driver's call that it went with goes on. */
+FIXTURE_TEST(a_signal_is_seen_with_the_work_of_its_driver_call)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence gate = make_fence(f, 0), fence = make_fence(f, 0);
+    struct thread thread;
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(f, queue, 0, 7));
+    queue_signal(queue, fence, 1);
+    f->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1, .late = true});
+    thread_start(&thread, open_gate, gate);
+    f->icd.await_blocked(1);
+    f->icd.set_block(NULL);
+    f->icd.quiesce();
+    uint64_t seen = bfGetFenceCompletedValue(fence);
+    f->icd.release(UINT64_MAX);
+    thread_join(&thread);
+    assert_int_equal(read_word(f, 0), 7);
+    assert_int_equal(seen, 1);
+}

@@ -263,6 +263,7 @@ TEST(test_references)
     bf_semaphore_reference(sem);
     bf_semaphore_reference(NULL);
     finish(&w);
+    assert_ptr_equal(sem->handle, HANDLE); /* what is freed begins otherwise */
     assert_int_equal(bf_semaphore_reach(sem, 3), 0);
     bf_semaphore_release(sem); /* the address sanitizer sees to it that this is the last */
     bf_semaphore_release(NULL);

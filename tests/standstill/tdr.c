@@ -230,6 +230,17 @@ TEST_AROUND(work_that_never_ends_loses_the_device_and_frees_who_waits, struct fi
     vkDestroyFence(f->device, vkfence, NULL);
 }
 
+/* Where nothing is held, it is the driver that waits for idleness. */
+TEST_AROUND(work_that_never_ends_frees_who_waits_for_idleness, struct fixture, f, open_gpu,
+            close_gpu, DELAY "100 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
+{
+    stall_begin(f, make_queue_with(f, 0));
+    if (f->layered)
+        assert_int_equal(vkDeviceWaitIdle(f->device), VK_ERROR_DEVICE_LOST);
+    reset(f);
+    f->icd.quiesce();
+}
+
 /* Whatever the GPU still does of it, and the driver knows of no loss: nobody is told twice, no
  * value comes back, and what was dropped isn't handed over. */
 TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, open_gpu, close_gpu,
