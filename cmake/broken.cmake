@@ -5,17 +5,21 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # belfry_break(VARIABLE NAME): tests/breaks/NAME.break, applied when it or the source changes. The
 # variable is the copy of the source that has the break; <its folder> is an include path that has it
-# by the name the source has in runtime/.
+# by the name the source has in runtime/, or layer/NAME.
 function(belfry_break variable name)
   set(break ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break)
   file(STRINGS ${break} source REGEX "^file: ")
   string(REPLACE "file: " "" source "${source}")
   set(folder ${CMAKE_BINARY_DIR}/breaks/${name})
+  set(sources ${PROJECT_SOURCE_DIR}/runtime)
+  if(source MATCHES "^layer/")
+    set(sources ${PROJECT_SOURCE_DIR})
+  endif()
   set(copy ${folder}/${source})
   add_custom_command(OUTPUT ${copy} VERBATIM
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/breaks apply ${break}
       ${PROJECT_SOURCE_DIR}/runtime ${copy}
-    DEPENDS ${break} ${PROJECT_SOURCE_DIR}/runtime/${source} ${PROJECT_SOURCE_DIR}/tools/breaks)
+    DEPENDS ${break} ${sources}/${source} ${PROJECT_SOURCE_DIR}/tools/breaks)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${break}) # it names the source
   set(${variable} ${copy} PARENT_SCOPE)
   set(${variable}_source ${source} PARENT_SCOPE)
@@ -30,8 +34,14 @@ function(belfry_copy name)
   set(copy belfry_broken_${name})
   set(objects ${BELFRY_OBJECTS})
   set(sources)
+  set(of_layer)
   foreach(break ${C_UNPARSED_ARGUMENTS})
     belfry_break(broken ${break})
+    if(broken_source MATCHES "^layer/(.*)$")
+      set(of_layer ${broken})
+      string(REPLACE "." "[.]" layer_object "/VkLayer_belfry.dir/./${CMAKE_MATCH_1}.o$")
+      continue()
+    endif()
     list(APPEND sources ${broken})
     string(REPLACE "." "[.]" object "/${broken_source}.o$")
     set(objects $<FILTER:${objects},EXCLUDE,${object}>)
@@ -57,9 +67,21 @@ function(belfry_copy name)
   set_target_properties(${copy} PROPERTIES SOVERSION ${soversion} OUTPUT_NAME belfry
     LIBRARY_OUTPUT_DIRECTORY ${folder})
   # The layer holds no policy: the same one, which finds the library beside itself.
-  add_custom_target(${copy}_layer ALL
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:VkLayer_belfry> ${folder}
-    DEPENDS VkLayer_belfry VERBATIM)
+  if(NOT of_layer)
+    add_custom_target(${copy}_layer ALL
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:VkLayer_belfry> ${folder}
+      DEPENDS VkLayer_belfry VERBATIM)
+  else()
+    add_library(${copy}_layer MODULE ${of_layer}
+      "$<FILTER:$<TARGET_OBJECTS:VkLayer_belfry>,EXCLUDE,${layer_object}>")
+    foreach(property LINK_LIBRARIES LINK_OPTIONS INCLUDE_DIRECTORIES)
+      get_target_property(value VkLayer_belfry ${property})
+      set_property(TARGET ${copy}_layer PROPERTY ${property} "${value}")
+    endforeach()
+    target_compile_options(${copy}_layer PRIVATE -w)
+    set_target_properties(${copy}_layer PROPERTIES OUTPUT_NAME VkLayer_belfry
+      LIBRARY_OUTPUT_DIRECTORY ${folder})
+  endif()
   add_dependencies(${copy} ${copy}_layer)
   configure_file(${CMAKE_BINARY_DIR}/lib/VkLayer_belfry_multi_engine.json
     ${folder}/VkLayer_belfry_multi_engine.json COPYONLY)

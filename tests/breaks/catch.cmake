@@ -83,7 +83,7 @@ endfunction()
 # belfry_catch_unit(NAME MESSAGE FOLDER PROGRAM ARGUMENTS...), of 'FOLDER PROGRAM ARGUMENTS... unit': a program into
 # which the source is built, once more with the break in it.
 function(belfry_catch_unit break message folder program)
-  foreach(target test_${program} test_${folder}_${program} belfry-${folder}-${program})
+  foreach(target belfry_${program} test_${program} test_${folder}_${program} belfry-${folder}-${program})
     if(TARGET ${target})
       set(sound ${target})
     endif()
@@ -108,10 +108,13 @@ function(belfry_catch_unit break message folder program)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
     ${PROJECT_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
   list(POP_BACK ARGN) # 'unit'
+  list(TRANSFORM ARGN REPLACE "^through=" "--through;${PROJECT_SOURCE_DIR}/tests/" OUTPUT_VARIABLE through)
+  list(FILTER through INCLUDE REGEX "^(--through|/)")
+  list(FILTER ARGN EXCLUDE REGEX "^through=")
   string(REGEX REPLACE "^${folder}_" "" short ${break})
   belfry_add_test(${folder}_catches_${short} SUITE unit DRIVER none
     COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
-    ARGS --message ${message} --sound $<TARGET_FILE:${sound}> $<TARGET_FILE:${name}> ${ARGN})
+    ARGS --message ${message} --sound $<TARGET_FILE:${sound}> ${through} $<TARGET_FILE:${name}> ${ARGN})
 endfunction()
 
 # Of all breaks, once there are the programs; those that a folder sees to by itself are 'alone', 'random' and 'model'.

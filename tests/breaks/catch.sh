@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh [--hangs | --message TEXT] [--sound PROGRAM] TEST ARGUMENTS: the environment gives
+# catch.sh [--hangs | --message TEXT] [--sound PROGRAM] [--through SCRIPT] TEST ARGUMENTS: the environment gives
 # the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it.
 # Succeeds when the test passes with the library as it is, build/PRESET/lib (with --sound: when that program does),
 # and with the break fails as tests do, and says TEXT (an extended regular expression). A crash is no failure of that
@@ -10,11 +10,13 @@
 hangs=
 message=
 unbroken=
+through=
 while :; do
     case $1 in
     --hangs) hangs=yes ;;
     --message) message=$2 && shift ;;
     --sound) unbroken=$2 && shift ;;
+    --through) through=$2 && shift ;;
     *) break ;;
     esac
     shift
@@ -32,7 +34,7 @@ run_unbroken() {
         set -- "$program" "$@"
     fi
     env ${VK_LAYER_PATH:+"VK_LAYER_PATH=$(sound "$VK_LAYER_PATH")"} \
-        ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$(sound "$LD_LIBRARY_PATH")"} "$@"
+        ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$(sound "$LD_LIBRARY_PATH")"} ${through:+sh "$through"} "$@"
 }
 begin=$(date +%s%N)
 if ! run_unbroken "$@" >"$out" 2>&1; then
@@ -48,7 +50,7 @@ if [ -n "$hangs" ]; then
     code=$?
     [ $code -ne 137 ] || grep -q '  FAILED  ' "$out" || exit 0
 else
-    "$@" >"$out" 2>&1
+    ${through:+sh "$through"} "$@" >"$out" 2>&1
     code=$?
     if [ $code -ge 1 ] && [ $code -lt 100 ] && [ $code -ne 77 ] && grep -E -m 1 -e "$message" "$out"; then
         exit 0

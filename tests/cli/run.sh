@@ -121,27 +121,6 @@ sys.exit(subprocess.call(sys.argv[1:]))' "$belfry" run --trace kept -- echo ran 
     silent out; says err 'is writing it'; lines err 1
 fi
 
-# On a terminal somebody says for a program without Vulkan that there is no trace; it ends then, since else the
-# terminal would have no end. Nobody says it of a program that isn't there, that has left a trace, or to a script.
-on_terminal() {
-    timeout 60 python3 -c 'import os, pty, subprocess, sys
-master, slave = pty.openpty()
-program = subprocess.Popen(sys.argv[1:], stdin=slave, stdout=slave, stderr=slave)
-os.close(slave)
-try:
-    while True:
-        sys.stdout.buffer.write(os.read(master, 4096))
-except OSError:
-    sys.exit(program.wait() & 255)' "$belfry" "$@" >out 2>err
-    echo $? >>out
-}
-if command -v python3 >/dev/null; then
-    on_terminal run --trace none -- sh -c 'ls /proc/$$/fd | wc -l; kill -9 $$'
-    says out "there is no trace in $(pwd)/none: sh is over"; says out 247
-    on_terminal run --trace none -- sh -c 'wait; : >none; exit 5'; lines out 1; says out 5; rm none
-    on_terminal run --trace none -- no-such-program; lines out 2; says out 127
-    on_terminal run -- echo ran; lines out 2
-fi
 VK_BELFRY_MULTI_ENGINE_TRACE=kept run 0 run -- echo ran; [ -s kept ] || fail 'nobody asked for that'
 
 # What the user had there stays.

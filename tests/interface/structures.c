@@ -249,6 +249,14 @@ TEST(every_type_is_tried)
     }
 }
 
+/* LI-1 */
+TEST(a_layer_of_another_build_gets_nothing)
+{
+    extern const void *bf_layer_interface(uint32_t version);
+    assert_null(bf_layer_interface(0));
+    assert_null(bf_layer_interface(1));
+}
+
 static void note_mode(void *context, const BfBackgroundModeInfo *info)
 {
     *(BfBackgroundModeInfo *)context = *info;

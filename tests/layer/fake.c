@@ -447,9 +447,12 @@ void fake_load(const struct fake_driver *driver)
     instance_object.key = physical_object.key = &instance_key;
     device_object.key = &fake_key;
     char path[4096];
-    const char *build = getenv("BELFRY_TEST_BUILD");
-    snprintf(path, sizeof(path), "%s/lib/%s", build ? build : ".",
-             fake.driver.layer ? fake.driver.layer : "libVkLayer_belfry.so");
+    const char *build = getenv("BELFRY_TEST_BUILD"), *libraries = getenv("LD_LIBRARY_PATH");
+    if (build && libraries && strncmp(libraries, build, strlen(build)) == 0) /* a broken copy's */
+        snprintf(path, sizeof(path), "%s/libVkLayer_belfry.so", libraries);
+    else
+        snprintf(path, sizeof(path), "%s/lib/%s", build ? build : ".",
+                 fake.driver.layer ? fake.driver.layer : "libVkLayer_belfry.so");
     fake.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library)
         fail_msg("%s", dlerror());
