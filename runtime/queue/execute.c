@@ -177,6 +177,8 @@ VkResult bf_command_queue_execute(struct bf_command_queue *queue, const struct b
     if (what->signals_peers ||
         command_queue_execute_directly(queue, what, &result) == BF_OUTCOME_BY_PACKET)
         return bf_command_queue_submit_packet(queue, what, call);
+    if (result == VK_SUCCESS && what->update)
+        return bf_command_queue_retire_if_crowded(queue->base.scheduler, call);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(queue->base.scheduler, call) : result;
 }
 

@@ -3,6 +3,8 @@
  * values of fences follow them all the same. And semaphores that others than the fence wait for. */
 #include "support/fixture.h"
 
+#include "scheduler/scheduler.h"
+
 static BfFence import(struct fixture *f, VkSemaphore semaphore)
 {
     BfFence fence = NULL;
@@ -89,4 +91,23 @@ FIXTURE_TEST(a_signal_is_seen_with_the_work_of_its_driver_call)
     thread_join(&thread);
     assert_int_equal(read_word(f, 0), 7);
     assert_int_equal(seen, 1);
+}
+
+/* E-7: nobody asks for them, and each one's work is over before the next is called. */
+FIXTURE_TEST(signals_on_their_way_are_bounded)
+{
+    const struct bf_scheduler *scheduler = (struct bf_scheduler *)f->bf;
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    uint32_t most = 0;
+    for (uint64_t i = 1; i <= 200; i++) {
+        f->icd.pause();
+        execute(queue, write_word(f, queue, 0, 1));
+        queue_signal(queue, fence, i);
+        uint32_t pending = atomic_load(&scheduler->pending.count);
+        most = pending > most ? pending : most;
+        f->icd.resume();
+        f->icd.quiesce();
+    }
+    assert_in_range(most, 2, 64);
 }
