@@ -111,10 +111,15 @@ function(belfry_catch_unit break message folder program)
   list(TRANSFORM ARGN REPLACE "^through=" "--through;${PROJECT_SOURCE_DIR}/tests/" OUTPUT_VARIABLE through)
   list(FILTER through INCLUDE REGEX "^(--through|/)")
   list(FILTER ARGN EXCLUDE REGEX "^through=")
+  set(how --message ${message})
+  if("hangs" IN_LIST ARGN)
+    set(how --hangs)
+    list(REMOVE_ITEM ARGN hangs)
+  endif()
   string(REGEX REPLACE "^${folder}_" "" short ${break})
   belfry_add_test(${folder}_catches_${short} SUITE unit DRIVER none
     COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
-    ARGS --message ${message} --sound $<TARGET_FILE:${sound}> ${through} $<TARGET_FILE:${name}> ${ARGN})
+    ARGS ${how} --sound $<TARGET_FILE:${sound}> ${through} $<TARGET_FILE:${name}> ${ARGN})
 endfunction()
 
 # Of all breaks, once there are the programs; those that a folder sees to by itself are 'alone', 'random' and 'model'.

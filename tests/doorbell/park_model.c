@@ -760,6 +760,7 @@ static bool all_scenes;
 TEST(the_protocol)
 {
     static const struct scene scenes[] = {
+        {"stopped", .rings = 1, .entries = {1}, .other = run_stopper},
         {"one ring", .rings = 1, .entries = {3}},
         {"one ring, from parked", .rings = 1, .entries = {3}, .parked = true},
         {"one ring, weak", .rings = 1, .entries = {3}, .weak = true},
@@ -774,7 +775,6 @@ TEST(the_protocol)
         {"disconnected when idle", .rings = 1, .entries = {1}, .idle = true},
         {"disconnected when idle, from parked", .rings = 1, .entries = {2}, .idle = true,
          .parked = true},
-        {"stopped", .rings = 1, .entries = {1}, .other = run_stopper},
         {"two rings", .rings = 2, .entries = {1, 1}},
         {"two rings, weak", .rings = 2, .entries = {1, 1}, .weak = true},
         {"two rings, from parked", .rings = 2, .entries = {1, 1}, .parked = true},

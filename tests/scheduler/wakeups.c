@@ -129,6 +129,29 @@ FIXTURE_TEST(one_waiter_sleeps_on_while_signals_land_one_by_one)
     assert_in_range(counters_of(f).sleeperWakeups, 0, 1); /* 0: this thread was quicker */
 }
 
+/* Z-1: the sleeper waits for the later one already. */
+FIXTURE_TEST(an_earlier_signal_is_waited_for_beside_a_later_one)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfEvent events[2] = {make_event(f), make_event(f)};
+    VkEvent stalls[2];
+    for (uint64_t i = 0; i < 2; i++) {
+        stalls[i] = stall_begin(f, queue);
+        queue_signal(queue, fence, i + 1);
+    }
+    for (uint64_t i = 2; i-- > 0;) {
+        set_event_on(fence, i + 1, events[i]);
+        while (i && f->icd.library && !f->icd.sleepers())
+            sched_yield();
+    }
+    for (uint64_t i = 0; i < 2; i++) {
+        stall_end(f, stalls[i]);
+        await_event(events[i]);
+        assert_value(fence, i + 1);
+    }
+}
+
 /* A thousand registrations on as many values, all of which come behind one piece of work. */
 FIXTURE_TEST(many_waiters_behind_one_work_wake_once)
 {
