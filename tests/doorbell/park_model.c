@@ -438,7 +438,7 @@ static void run_stopper(int thread)
 /* A thread alone, by a clock: work comes at a time, and each look takes some. */
 static struct {
     uint64_t now, due, asleep;
-    uint32_t state, sleeps, barriers, changes;
+    uint32_t state, sleeps, barriers, changes, wakes;
 } alone;
 
 static uint32_t step_alone(enum step_kind kind, uint32_t value)
@@ -447,6 +447,7 @@ static uint32_t step_alone(enum step_kind kind, uint32_t value)
     if (kind == EXCHANGE)
         alone.state = value;
     alone.barriers += kind == MEMBARRIER;
+    alone.wakes += kind == WAKE;
     if (kind == SLEEP) {
         alone.sleeps++;
         alone.asleep = alone.now;
@@ -826,6 +827,18 @@ TEST(mistakes_are_found)
         print_message("%s: %s\n", cases[i].scene.name, found ? found : "nothing found");
         assert_non_null(found);
         assert_string_equal(found, cases[i].found);
+    }
+}
+
+/* DP-2: each second one finds the thread awake. */
+TEST(who_notifies_calls_the_system_for_a_sleeper_alone)
+{
+    memset(&alone, 0, sizeof(alone));
+    for (uint32_t i = 0; i < 4; i++) {
+        alone.state = i % 2 ? PARKED : AWAKE;
+        bf_park_notify(&engine.park);
+        assert_int_equal(alone.wakes, (i + 1) / 2);
+        assert_int_equal(alone.state, AWAKE);
     }
 }
 
