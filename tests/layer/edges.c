@@ -80,14 +80,18 @@ DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
     bfDestroyCommandQueue(queue);
 }
 
-static void bind_nothing(VkQueue queue, VkSemaphore wait, uint64_t value)
+static void bind_nothing(VkQueue queue, VkSemaphore wait, VkSemaphore signal, uint64_t value)
 {
-    const VkTimelineSemaphoreSubmitInfo values = {VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO),
-                                                  .waitSemaphoreValueCount = 1,
-                                                  .pWaitSemaphoreValues = &value};
-    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO), .pNext = &values,
+    const VkTimelineSemaphoreSubmitInfo values = {
+        VK_TYPE(TIMELINE_SEMAPHORE_SUBMIT_INFO), .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &value, .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value};
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO),
+                                   .pNext = &values,
                                    .waitSemaphoreCount = wait != VK_NULL_HANDLE,
-                                   .pWaitSemaphores = &wait};
+                                   .pWaitSemaphores = &wait,
+                                   .signalSemaphoreCount = signal != VK_NULL_HANDLE,
+                                   .pSignalSemaphores = &signal};
     assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
 }
 
@@ -103,7 +107,7 @@ DEVICE_TEST(test_sparse_binds_go_first, "SHAPE=q1", three_of_one)
                 assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, i), .wait = t,
                                  .wait_value = round + 1);
             if (i == round % 3)
-                bind_nothing(w->queues[0][i], t, round + 1);
+                bind_nothing(w->queues[0][i], t, VK_NULL_HANDLE, round + 1);
         }
         w->icd.record_start(records, 4);
         vulkan_signal(w->device, t, round + 1);
@@ -123,6 +127,7 @@ DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
     assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateCommandQueue(device, &info, &queue));
     VkCommandBuffer mine = device_store(w, 0, 2, 2);
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     w->icd.pause();
     assert_success(bfQueueExecute(queue, 1, &mine));
     assert_success(bfRequestPreemption(queue, NULL));
@@ -130,11 +135,14 @@ DEVICE_TEST(test_sparse_binds_pass_requests, "SHAPE=q1", two)
     for (uint32_t i = 0; i < 2; i++)
         assert_submitted(w->queues[0][i], .commands = device_store(w, 0, i, i));
     assert_int_equal(world_accepted(w), before);
-    bind_nothing(w->queues[0][1], VK_NULL_HANDLE, 0);
+    bind_nothing(w->queues[0][1], VK_NULL_HANDLE, t, 5);
     assert_int_equal(world_accepted(w), before + 2);
     w->icd.resume();
     assert_success(vkDeviceWaitIdle(w->device));
     assert_int_equal(world_accepted(w), before + 3);
+    assert_success(vkGetSemaphoreCounterValue(w->device, t, &before));
+    assert_int_equal(before, 5);
+    vkDestroySemaphore(w->device, t, NULL);
     bfDestroyCommandQueue(queue);
 }
 
@@ -171,7 +179,7 @@ TEST(test_calls_that_rest_on_what_windows_hold)
                              .signal = i == HELD ? t : VK_NULL_HANDLE, .signal_value = 1);
         assert_int_equal(w.icd.queue_depth(0, 0), 1);
         if (call == BIND)
-            bind_nothing(w.queues[0][1], t, 1);
+            bind_nothing(w.queues[0][1], t, VK_NULL_HANDLE, 1);
         else if (call == UNKNOWN)
             assert_success(vkQueueSubmit2(w.queues[0][1], 1, &unknown, VK_NULL_HANDLE));
         else if (call == EXPORT)

@@ -167,12 +167,21 @@ FIXTURE_TEST(who_asks_may_wait_for_what_is_held)
     assert_int_equal(read_word(f, 1), 1);
 }
 
-/* What was held goes in one call, which fails: each goes again, with an epoch of its own. */
+/* The engine's epoch at rest: how many submissions it has completed. */
+static uint64_t epoch_of(BfCommandQueue queue)
+{
+    await_fence(preemption_fence(queue), preempt(queue));
+    return status_of(queue).lastCompletedFenceId;
+}
+
+/* What was held goes in one call, which fails: each goes again, with an epoch of its own, and those
+ * of the call that failed were given back. */
 FIXTURE_TEST(a_batch_that_fails_goes_again)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
                    other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(f, 0);
+    uint64_t before = epoch_of(queue);
     VkEvent stall = stall_begin(f, queue);
     preempt(queue);
     f->icd.set_fault("vkQueueSubmit2", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
@@ -184,16 +193,25 @@ FIXTURE_TEST(a_batch_that_fails_goes_again)
     await_fence(fence, 3);
     assert_int_equal(read_word(f, 0), 3);
     f->icd.set_fault(NULL, 0, VK_SUCCESS);
+    assert_int_equal(epoch_of(queue), before + 1 + 3);
+}
+
+static void submit_all(struct fixture *f, uint32_t count, const VkCommandBuffer *commands,
+                       VkFence fence)
+{
+    VkCommandBufferSubmitInfo buffers[2];
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = count,
+                                .pCommandBufferInfos = buffers};
+    for (uint32_t i = 0; i < count; i++)
+        buffers[i] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                 .commandBuffer = commands[i]};
+    assert_success(f->layered ? vkQueueSubmit2(f->queues[0][0], 1, &info, fence)
+                              : bfVkQueueSubmit(f->bf, f->queues[0][0], 1, &info, fence));
 }
 
 static void submit(struct fixture *f, VkCommandBuffer commands, VkFence fence)
 {
-    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                              .commandBuffer = commands};
-    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
-                                .pCommandBufferInfos = &buffer};
-    assert_success(f->layered ? vkQueueSubmit2(f->queues[0][0], 1, &info, fence)
-                              : bfVkQueueSubmit(f->bf, f->queues[0][0], 1, &info, fence));
+    submit_all(f, 1, &commands, fence);
 }
 
 /* The program's own VkQueue is held as others are, under the layer. */
@@ -211,6 +229,23 @@ FIXTURE_TEST(the_programs_vkqueues_are_held_too)
     await_idle(queue);
     assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_int_equal(read_word(f, 0), f->layered ? 1 : 2);
+    vkDestroyFence(f->device, fence, NULL);
+}
+
+/* PE-6: what comes while a request is under way is split, so that the next one goes between. */
+FIXTURE_TEST(a_batch_under_a_request_is_split)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    const VkCommandBuffer two[] = {write_word_in(f, 0, 0, 1), write_word_in(f, 0, 1, 2)};
+    VkFence fence = vulkan_fence(f->device, false);
+    VkEvent stall = stall_begin(f, queue);
+    preempt(queue);
+    uint64_t before = vulkan_counters(&f->icd).submit_infos;
+    submit_all(f, 2, two, fence);
+    stall_end(f, stall);
+    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_int_equal(vulkan_counters(&f->icd).submit_infos - before, f->layered ? 2 : 1);
+    assert_int_equal(read_word(f, 1), 2);
     vkDestroyFence(f->device, fence, NULL);
 }
 

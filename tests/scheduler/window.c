@@ -279,6 +279,28 @@ FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
     drain(f, FLOOD);
 }
 
+/* As in Windows 7: in the order of submission, and batches as they come. */
+TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open_with,
+            fixture_close, "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false")
+{
+    BfCommandQueue low = low_of(f);
+    const VkCommandBufferSubmitInfo buffers[] = {
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = write_word_in(f, 0, FLOOD, 21)},
+        {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = write_word_in(f, 0, FLOOD + 1, 22)}};
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 2,
+                                .pCommandBufferInfos = buffers};
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    assert_int_equal(depth(f), FLOOD);
+    assert_success(f->layered ? vkQueueSubmit2(f->queues[0][0], 1, &info, VK_NULL_HANDLE)
+                              : bfVkQueueSubmit(f->bf, f->queues[0][0], 1, &info, VK_NULL_HANDLE));
+    assert_int_equal(depth(f), FLOOD + 1);
+    f->icd.resume();
+    f->icd.quiesce();
+    drain(f, FLOOD + 2);
+}
+
 /* PE-6: a VkQueue's batch is split where the layer sees the recording, and nothing spans it. */
 FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
 {
