@@ -116,6 +116,9 @@ static inline uint32_t bf_operands(const struct bf_instruction *in)
     return 1 + (in->type != 0) + (in->result != 0);
 }
 
+/* The index of the first instruction behind all annotations and what comes before them. */
+uint32_t bf_annotations_end(const struct bf_module *m);
+
 /* OpDecorate of a member: the words behind the decoration, NULL: it hasn't got it. */
 const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
                                      SpvDecoration decoration);

@@ -457,6 +457,40 @@ void bf_module_finish(struct bf_module *m)
     free(m->functions);
 }
 
+uint32_t bf_annotations_end(const struct bf_module *m)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++) {
+        switch (m->instructions[i].opcode) {
+        case SpvOpCapability:
+        case SpvOpExtension:
+        case SpvOpExtInstImport:
+        case SpvOpMemoryModel:
+        case SpvOpEntryPoint:
+        case SpvOpExecutionMode:
+        case SpvOpExecutionModeId:
+        case SpvOpString:
+        case SpvOpSourceExtension:
+        case SpvOpSource:
+        case SpvOpSourceContinued:
+        case SpvOpName:
+        case SpvOpMemberName:
+        case SpvOpModuleProcessed:
+        case SpvOpDecorate:
+        case SpvOpMemberDecorate:
+        case SpvOpDecorateId:
+        case SpvOpDecorateString:
+        case SpvOpMemberDecorateString:
+            end = i + 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return end;
+}
+
 const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
                                      SpvDecoration decoration)
 {

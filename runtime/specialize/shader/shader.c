@@ -175,7 +175,10 @@ static bool rewriter_prepare(struct bf_shader *shader, const struct bf_module *m
             shader->spec_ids[shader->spec_id_count++] = m->ids[id].spec_id;
     qsort(shader->spec_ids, shader->spec_id_count, sizeof(*shader->spec_ids), number_compare);
     bool functions = false;
-    shader->annotation_end = 5;
+    uint32_t annotations_end = bf_annotations_end(m);
+    shader->annotation_end = annotations_end < m->instruction_count
+                                 ? m->instructions[annotations_end].at
+                                 : (uint32_t)m->word_count;
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode == SpvOpFunction && !functions) {
@@ -185,32 +188,6 @@ static bool rewriter_prepare(struct bf_shader *shader, const struct bf_module *m
         if (in->opcode <= UINT8_MAX && is_arithmetic[in->opcode] &&
             !m->ids[in->result].no_contraction)
             shader->arithmetic[shader->arithmetic_count++] = in->result;
-        switch (in->opcode) {
-        case SpvOpCapability:
-        case SpvOpExtension:
-        case SpvOpExtInstImport:
-        case SpvOpMemoryModel:
-        case SpvOpEntryPoint:
-        case SpvOpExecutionMode:
-        case SpvOpExecutionModeId:
-        case SpvOpString:
-        case SpvOpSourceExtension:
-        case SpvOpSource:
-        case SpvOpSourceContinued:
-        case SpvOpName:
-        case SpvOpMemberName:
-        case SpvOpModuleProcessed:
-        case SpvOpDecorate:
-        case SpvOpMemberDecorate:
-        case SpvOpDecorateId:
-        case SpvOpDecorateString:
-        case SpvOpMemberDecorateString:
-            if (!functions)
-                shader->annotation_end = in->at + in->count;
-            break;
-        default:
-            break;
-        }
     }
     return true;
 }
