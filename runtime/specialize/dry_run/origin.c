@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* Where values come from: a search forwards over values, variables, calls and branches. */
+#include "specialize/dry_run/origin.h"
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+#define FROM_ELSEWHERE (BF_ORIGIN_SHARED | BF_ORIGIN_VARYING)
+
+uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *type = id ? bf_value_type(m, id) : NULL;
+    return type && type->opcode == SpvOpTypePointer ? bf_word(m, type, 2) : SpvStorageClassMax;
+}
+
+uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uint32_t n)
+{
+    for (uint32_t i = m->functions[function].first + 1; i < m->functions[function].end; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpLabel)
+            break;
+        if (in->opcode == SpvOpFunctionParameter && !n--)
+            return in->result;
+    }
+    return 0;
+}
+
+uint32_t bf_origin_memory(const struct bf_origins *o, uint32_t id)
+{
+    id = o->base[id];
+    while (o->same[id] != id)
+        id = o->same[id];
+    return id;
+}
+
+/* ------------------------------------------------------------------------------------- Memory -- */
+
+static bool is_opaque(const struct bf_module *m, uint32_t type)
+{
+    const struct bf_instruction *in = bf_definition(m, type);
+    return in &&
+           (in->opcode == SpvOpTypeImage || in->opcode == SpvOpTypeSampler ||
+            in->opcode == SpvOpTypeSampledImage || in->opcode == SpvOpTypeAccelerationStructureKHR);
+}
+
+static void bases_find(struct bf_origins *o)
+{
+    const struct bf_module *m = o->flow->m;
+    for (uint32_t id = 0; id < m->bound; id++)
+        o->same[id] = id;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        bool pointer = bf_pointer_storage(m, in->result) != SpvStorageClassMax;
+        switch (in->opcode) {
+        case SpvOpVariable:
+            o->base[in->result] = in->result;
+            break;
+        case SpvOpFunctionParameter:
+            if (pointer || is_opaque(m, in->type))
+                o->base[in->result] = in->result;
+            break;
+        case SpvOpAccessChain:
+        case SpvOpInBoundsAccessChain:
+        case SpvOpImageTexelPointer:
+        case SpvOpSampledImage:
+        case SpvOpImage:
+            o->base[in->result] = o->base[bf_word(m, in, 3)];
+            break;
+        case SpvOpCopyObject:
+        case SpvOpLoad:
+            if (pointer || is_opaque(m, in->type))
+                o->base[in->result] = o->base[bf_word(m, in, 3)];
+            break;
+        default:
+            break;
+        }
+    }
+    /* A parameter may be whatever is passed for it. */
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        uint32_t f =
+            in->opcode == SpvOpFunctionCall ? bf_function_find(m, bf_word(m, in, 3)) : UINT32_MAX;
+        for (uint32_t w = 4; f != UINT32_MAX && w < in->count; w++) {
+            uint32_t a = bf_origin_memory(o, bf_word(m, in, w));
+            uint32_t b = bf_origin_memory(o, bf_function_parameter(m, f, w - 4));
+            if (a && b && a != b)
+                o->same[a] = b;
+        }
+    }
+}
+
+static void writes_find(struct bf_origins *o)
+{
+    const struct bf_module *m = o->flow->m;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (!o->flow->of_instruction[i])
+            continue;
+        switch (in->opcode) {
+        case SpvOpStore:
+        case SpvOpCopyMemory:
+        case SpvOpImageWrite:
+        case SpvOpAtomicStore:
+            o->written[bf_origin_memory(o, bf_word(m, in, 1))] = true;
+            break;
+        case SpvOpExtInst:
+            for (uint32_t w = 5; w < in->count; w++)
+                if (bf_word_is_id(m, in, w))
+                    o->written[bf_origin_memory(o, bf_word(m, in, w))] |=
+                        bf_pointer_storage(m, bf_word(m, in, w)) != SpvStorageClassMax;
+            break;
+        default:
+            if (in->opcode > SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor)
+                o->written[bf_origin_memory(o, bf_word(m, in, 3))] = true;
+            break;
+        }
+    }
+}
+
+static uint8_t builtin_origin(uint32_t builtin)
+{
+    switch (builtin) {
+    case SpvBuiltInNumWorkgroups:
+    case SpvBuiltInWorkgroupSize:
+    case SpvBuiltInWorkgroupId:
+    case SpvBuiltInDeviceIndex:
+    case SpvBuiltInViewIndex:
+    case SpvBuiltInDrawIndex:
+    case SpvBuiltInBaseVertex:
+    case SpvBuiltInBaseInstance:
+        return 0;
+    case SpvBuiltInSubgroupSize:
+    case SpvBuiltInNumSubgroups:
+    case SpvBuiltInSubgroupId:
+    case SpvBuiltInSubgroupLocalInvocationId:
+    case SpvBuiltInSubgroupEqMask:
+    case SpvBuiltInSubgroupGeMask:
+    case SpvBuiltInSubgroupGtMask:
+    case SpvBuiltInSubgroupLeMask:
+    case SpvBuiltInSubgroupLtMask:
+    case SpvBuiltInHelperInvocation:
+        return BF_ORIGIN_SUBGROUP | BF_ORIGIN_VARYING;
+    default:
+        return BF_ORIGIN_VARYING;
+    }
+}
+
+static uint8_t variable_origin(const struct bf_origins *o, const struct bf_instruction *variable,
+                               VkShaderStageFlagBits stage)
+{
+    const struct bf_module *m = o->flow->m;
+    const struct bf_id *id = &m->ids[variable->result];
+    bool written = o->written[bf_origin_memory(o, variable->result)];
+    switch (bf_word(m, variable, 3)) {
+    case SpvStorageClassInput:
+        return id->has_builtin ? builtin_origin(id->builtin) : BF_ORIGIN_VARYING;
+    case SpvStorageClassOutput:
+        return stage == VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT ? FROM_ELSEWHERE : 0;
+    case SpvStorageClassFunction:
+    case SpvStorageClassPrivate:
+    case SpvStorageClassPushConstant:
+        return 0;
+    case SpvStorageClassUniform:
+    case SpvStorageClassUniformConstant:
+    case SpvStorageClassStorageBuffer:
+        return written ? FROM_ELSEWHERE : 0;
+    default:
+        return FROM_ELSEWHERE;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- Values -- */
+
+static void origin_add(struct bf_origins *o, uint8_t *to, uint8_t bits)
+{
+    if (bits & ~*to) {
+        *to |= bits;
+        o->changed = true;
+    }
+}
+
+static bool is_float(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix))
+        type = bf_definition(m, bf_word(m, type, 2));
+    return type && type->opcode == SpvOpTypeFloat;
+}
+
+/* Operations that leave values as they are. */
+static bool moves(uint16_t opcode)
+{
+    return (opcode >= SpvOpVectorExtractDynamic && opcode <= SpvOpTranspose) ||
+           opcode == SpvOpSelect || opcode == SpvOpBitcast || opcode == SpvOpCopyLogical;
+}
+
+static bool computes(uint16_t opcode)
+{
+    return (opcode >= SpvOpConvertFToU && opcode <= SpvOpQuantizeToF16) ||
+           (opcode >= SpvOpSNegate && opcode <= SpvOpSMulExtended) ||
+           (opcode >= SpvOpAny && opcode <= SpvOpFUnordGreaterThanEqual) ||
+           (opcode >= SpvOpShiftRightLogical && opcode <= SpvOpBitCount) ||
+           (opcode >= SpvOpSDotKHR && opcode <= SpvOpSUDotAccSatKHR);
+}
+
+static bool is_subgroup(uint16_t opcode)
+{
+    return (opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap) ||
+           (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR);
+}
+
+/* What the instruction adds to what its operands bring. */
+static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruction *in)
+{
+    switch (in->opcode) {
+    case SpvOpImageFetch:
+    case SpvOpImageRead:
+    case SpvOpImageSparseFetch:
+    case SpvOpImageSparseRead:
+        return o->written[bf_origin_memory(o, bf_word(o->flow->m, in, 3))] ? FROM_ELSEWHERE : 0;
+    case SpvOpImageQuerySizeLod:
+    case SpvOpImageQuerySize:
+    case SpvOpImageQueryLevels:
+    case SpvOpImageQuerySamples:
+    case SpvOpImageQueryFormat:
+    case SpvOpImageQueryOrder:
+    case SpvOpImageSparseTexelsResident:
+        return 0;
+    case SpvOpImageSampleImplicitLod:
+    case SpvOpImageSampleDrefImplicitLod:
+    case SpvOpImageSampleProjImplicitLod:
+    case SpvOpImageSampleProjDrefImplicitLod:
+    case SpvOpImageSparseSampleImplicitLod:
+    case SpvOpImageSparseSampleDrefImplicitLod:
+    case SpvOpImageQueryLod:
+        return BF_ORIGIN_FLOAT | BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING;
+    default:
+        return BF_ORIGIN_FLOAT;
+    }
+}
+
+static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction *in, uint8_t bits)
+{
+    const struct bf_module *m = o->flow->m;
+    if (m->ids[bf_word(m, in, 3)].non_semantic)
+        return 0;
+    bool floats = is_float(m, in->result);
+    for (uint32_t w = 5; w < in->count; w++)
+        floats |= is_float(m, bf_word(m, in, w));
+    if (bf_word(m, in, 3) != m->glsl)
+        bits = BF_ORIGIN_ANY;
+    bits |= floats ? BF_ORIGIN_FLOAT : 0;
+    for (uint32_t w = 5; w < in->count; w++) {
+        uint32_t id = bf_word(m, in, w), memory = bf_origin_memory(o, id);
+        if (bf_pointer_storage(m, id) == SpvStorageClassMax)
+            continue;
+        /* Either interpolates an input, or has a second result there. */
+        bits |= o->memory[memory];
+        origin_add(o, &o->memory[memory], bits);
+    }
+    return bits;
+}
+
+static void call_step(struct bf_origins *o, const struct bf_instruction *in, uint32_t b)
+{
+    const struct bf_module *m = o->flow->m;
+    uint32_t f = bf_function_find(m, bf_word(m, in, 3));
+    if (f == UINT32_MAX)
+        return;
+    for (uint32_t w = 4; w < in->count; w++)
+        origin_add(o, &o->value[bf_function_parameter(m, f, w - 4)], o->value[bf_word(m, in, w)]);
+    origin_add(o, &o->function[f], o->block[b]);
+    origin_add(o, &o->value[in->result], o->returned[f]);
+    /* Who comes back from it hasn't been ended in it. */
+    origin_add(o, &o->after[b], o->ending[f]);
+}
+
+static void step(struct bf_origins *o, uint32_t i, uint32_t b)
+{
+    const struct bf_module *m = o->flow->m;
+    const struct bf_instruction *in = &m->instructions[i];
+    uint32_t f = o->flow->blocks[b].function, memory;
+    uint8_t bits = 0;
+    for (uint32_t w = bf_operands(in); w < in->count; w++)
+        if (bf_word_is_id(m, in, w))
+            bits |= o->value[bf_word(m, in, w)];
+    switch (in->opcode) {
+    case SpvOpLabel:
+    case SpvOpVariable:
+        return;
+    case SpvOpLoad:
+        if (is_opaque(m, in->type))
+            break; /* what is in an image is another question */
+        bits |= o->memory[bf_origin_memory(o, bf_word(m, in, 3))];
+        bits |= o->unassigned[i] ? BF_ORIGIN_UNASSIGNED : 0;
+        break;
+    case SpvOpStore:
+        origin_add(o, &o->memory[bf_origin_memory(o, bf_word(m, in, 1))], bits | o->block[b]);
+        return;
+    case SpvOpCopyMemory:
+        memory = bf_origin_memory(o, bf_word(m, in, 2));
+        bits |= o->memory[memory] | o->block[b] | (o->unassigned[i] ? BF_ORIGIN_UNASSIGNED : 0);
+        origin_add(o, &o->memory[bf_origin_memory(o, bf_word(m, in, 1))], bits);
+        return;
+    case SpvOpPhi:
+        for (uint32_t w = 4; w < in->count; w += 2) {
+            uint32_t from = o->flow->of_label[bf_word(m, in, w)];
+            bits |= from ? o->block[from - 1] : 0;
+        }
+        break;
+    case SpvOpFunctionCall:
+        call_step(o, in, b);
+        return;
+    case SpvOpReturnValue:
+        origin_add(o, &o->returned[f], bits | o->block[b]);
+        return;
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+    case SpvOpDemoteToHelperInvocation:
+        origin_add(o, &o->ending[f], o->block[b]);
+        return;
+    case SpvOpUndef:
+        bits = BF_ORIGIN_UNASSIGNED;
+        break;
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpArrayLength:
+    case SpvOpImageTexelPointer:
+    case SpvOpSampledImage:
+    case SpvOpImage:
+        break;
+    case SpvOpExtInst:
+        bits = library_origin(o, in, bits);
+        break;
+    case SpvOpImageWrite:
+        return;
+    default:
+        if (moves(in->opcode))
+            break;
+        if (computes(in->opcode)) {
+            bool floats = is_float(m, in->result);
+            for (uint32_t w = bf_operands(in); w < in->count && !floats; w++)
+                floats = bf_word_is_id(m, in, w) && is_float(m, bf_word(m, in, w));
+            bits |= floats ? BF_ORIGIN_FLOAT : 0;
+        } else if (in->opcode >= SpvOpDPdx && in->opcode <= SpvOpFwidthCoarse) {
+            bits |= BF_ORIGIN_FLOAT | BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING;
+        } else if ((in->opcode >= SpvOpImageSampleImplicitLod &&
+                    in->opcode <= SpvOpImageQuerySamples) ||
+                   (in->opcode >= SpvOpImageSparseSampleImplicitLod &&
+                    in->opcode <= SpvOpImageSparseRead)) {
+            bits |= image_origin(o, in);
+        } else if (is_subgroup(in->opcode)) {
+            bits |= BF_ORIGIN_SUBGROUP | BF_ORIGIN_VARYING;
+        } else if (in->opcode >= SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor) {
+            bits |= FROM_ELSEWHERE;
+        } else {
+            bits = BF_ORIGIN_ANY;
+        }
+        break;
+    }
+    if (in->result)
+        origin_add(o, &o->value[in->result], bits);
+}
+
+/* ------------------------------------------------------------------------------------ Control -- */
+
+/* What runs only on one side of the branch at the block's end is decided by it. */
+static void branch_step(struct bf_origins *o, uint32_t b)
+{
+    const struct bf_flow *flow = o->flow;
+    const struct bf_block *block = &flow->blocks[b];
+    const struct bf_instruction *end = &flow->m->instructions[block->last];
+    uint8_t bits = o->block[b];
+    if (end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch)
+        bits |= o->value[bf_word(flow->m, end, 1)];
+    for (uint32_t s = 0; s < block->successor_count; s++) {
+        origin_add(o, &o->after[block->successors[s]], o->after[b]);
+        if (block->successor_count < 2)
+            continue;
+        for (uint32_t at = block->successors[s]; at != BF_NO_BLOCK && at != block->post_dominator;
+             at = flow->blocks[at].post_dominator)
+            origin_add(o, &o->block[at], bits);
+    }
+}
+
+bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf_arena *arena,
+                     VkShaderStageFlagBits stage)
+{
+    const struct bf_module *m = flow->m;
+    *o = (struct bf_origins){
+        .flow = flow,
+        .value = bf_arena_zeroed(arena, m->bound),
+        .memory = bf_arena_zeroed(arena, m->bound),
+        .written = bf_arena_zeroed(arena, m->bound * sizeof(bool)),
+        .base = bf_arena_zeroed(arena, m->bound * sizeof(uint32_t)),
+        .same = bf_arena_zeroed(arena, m->bound * sizeof(uint32_t)),
+        .block = bf_arena_zeroed(arena, flow->count + 1),
+        .after = bf_arena_zeroed(arena, flow->count + 1),
+        .function = bf_arena_zeroed(arena, m->function_count + 1),
+        .returned = bf_arena_zeroed(arena, m->function_count + 1),
+        .ending = bf_arena_zeroed(arena, m->function_count + 1),
+        .unassigned = bf_arena_zeroed(arena, m->instruction_count + 1),
+    };
+    if (arena->failed)
+        return false;
+    o->memory[0] = BF_ORIGIN_ANY;
+    bases_find(o);
+    writes_find(o);
+    if (!bf_unassigned_find(o, arena))
+        return false;
+    for (uint32_t i = 0; i < m->instruction_count; i++)
+        if (m->instructions[i].opcode == SpvOpVariable)
+            o->memory[bf_origin_memory(o, m->instructions[i].result)] |=
+                variable_origin(o, &m->instructions[i], stage);
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++)
+        if (m->instructions[i].opcode == SpvOpUndef)
+            o->value[m->instructions[i].result] = BF_ORIGIN_UNASSIGNED;
+    do {
+        o->changed = false;
+        for (uint32_t n = 0; n < flow->ordered_first[m->function_count]; n++) {
+            uint32_t b = flow->ordered[n];
+            origin_add(o, &o->block[b], o->function[flow->blocks[b].function] | o->after[b]);
+            for (uint32_t i = flow->blocks[b].first; i <= flow->blocks[b].last; i++)
+                step(o, i, b);
+            branch_step(o, b);
+        }
+        for (uint32_t f = 0; f < m->function_count; f++)
+            for (uint32_t n = flow->ordered_first[f]; n < flow->ordered_first[f + 1]; n++)
+                origin_add(o, &o->ending[f], o->after[flow->ordered[n]]);
+    } while (o->changed);
+    return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+// What only fragment shaders have: each case a module of its own (analysed.c).
+#version 450
+#extension GL_EXT_demote_to_helper_invocation : require
+layout(location = 0) flat in int n;
+layout(location = 1) in vec2 place;
+layout(location = 0) out vec4 color;
+layout(binding = 0) uniform sampler2D seen;
+layout(binding = 2) buffer Out {
+    uint word;
+} result;
+layout(input_attachment_index = 0, binding = 3) uniform subpassInput before;
+
+void main()
+{
+    float f = 0.0;
+#ifdef CASE_FLAT
+    for (int k = 0; k < n; k++)
+        f += place.x;
+#endif
+#ifdef CASE_FETCH
+    f = texelFetch(seen, ivec2(gl_SampleMaskIn[0], n), 0).x;
+#endif
+#ifdef CASE_FLOAT_FETCH
+    f = texelFetch(seen, ivec2(place * 4.0), 0).x;
+#endif
+#ifdef CASE_IMPLICIT
+    for (int k = 0; float(k) < texture(seen, place).x; k++)
+        f += place.x;
+#endif
+#ifdef CASE_DERIVATIVE
+    for (int k = 0; k < floatBitsToInt(dFdx(place.x)); k++)
+        f += place.x;
+#endif
+#ifdef CASE_DISCARD
+    for (int k = 0; k < n; k++)
+        f += place.x;
+    if (f > 3.0)
+        discard;
+#endif
+#ifdef CASE_DISCARD_BEFORE
+    if (place.x * 2.0 > 3.0)
+        discard;
+    for (int k = 0; k < n; k++)
+        f += place.x;
+#endif
+#ifdef CASE_DEMOTE
+    if (n == 3)
+        demote;
+    for (int k = 0; k < n; k++)
+        f += place.x;
+#endif
+#ifdef CASE_DEMOTE_STORES
+    if (n == 3)
+        demote;
+    result.word = 3u;
+#endif
+#ifdef CASE_SUBPASS
+    f = subpassLoad(before).x;
+#endif
+    color = vec4(f);
+}
