@@ -67,7 +67,12 @@ endfunction()
 
 # belfry_catch_alone(TEST NAME SOUND BROKEN), of 'FOLDER PROGRAM ARGUMENTS... alone': the executable BROKEN has the
 # source with the break in it, and SOUND the source as it is, or is 'true' where that takes long and runs in any case.
+# The driver may be named behind.
 function(belfry_catch_alone test break sound broken)
+  set(driver none)
+  if(ARGN)
+    set(driver ${ARGN})
+  endif()
   if(TARGET ${sound})
     set(sound $<TARGET_FILE:${sound}>)
   endif()
@@ -75,7 +80,7 @@ function(belfry_catch_alone test break sound broken)
   foreach(fact IN LISTS facts)
     list(SUBLIST fact_${fact} 2 -1 arguments)
     list(POP_BACK arguments) # 'alone'
-    belfry_add_test(${test} SUITE unit DRIVER none ONE_THREAD COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
+    belfry_add_test(${test} SUITE unit DRIVER ${driver} ONE_THREAD COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
       ARGS --message ${fact_${fact}_message} --sound ${sound} $<TARGET_FILE:${broken}> ${arguments})
   endforeach()
 endfunction()

@@ -244,6 +244,8 @@ VkResult bf_dry_run_create(const struct bf_shader_info *info,
         result = rewrite_module(&parts, info, run);
     else if (m.out_of_memory)
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    else
+        run->reason = BF_DRY_RUN_SIZE; /* ids without end */
     bf_arena_finish(&arena);
     bf_module_finish(&m);
     if (result != VK_SUCCESS || run->reason != BF_DRY_RUN_FINE)

@@ -70,10 +70,28 @@ static const struct step steps[] = {
     {23, 2, 4, BF_DRY_RUN_BOUNDS, 77},
     {24, 0, 0, 0, 0},
     {24, GPU_WORDS - 64 - 31, 0, BF_DRY_RUN_BOUNDS, 0},
+    {25, 400, 14, 0, ANY},
+    {26, 100, 0, 0, ANY},
+    {26, -1, 0, BF_DRY_RUN_FUEL, ANY},
 };
 
-static void module_steps(const struct spirv *spirv)
+static const struct step fragment_steps[] = {
+    {0, 10, 0, 0, ANY}, {0, 100000, 0, BF_DRY_RUN_FUEL, ANY},
+    {1, 10, 0, 0, ANY}, {1, 100000, 0, BF_DRY_RUN_FUEL, ANY},
+    {2, 10, 0, 0, ANY}, {3, 100000, 0, 0, 0},
+};
+
+static VkPipeline pipeline_of(const uint32_t *words, size_t count, bool draws)
 {
+    const struct spirv *vertex = spirv_find("cover.vert");
+    return draws ? gpu_drawing(vertex->words, (size_t)(vertex->end - vertex->words), words, count)
+                 : gpu_pipeline(words, count);
+}
+
+static void module_steps(const char *name, const struct step *all, size_t all_count)
+{
+    const struct spirv *spirv = spirv_find(name);
+    const bool draws = spirv->stage == VK_SHADER_STAGE_FRAGMENT_BIT;
     const size_t count = (size_t)(spirv->end - spirv->words);
     const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
     const struct bf_dry_run_options options = {
@@ -81,22 +99,22 @@ static void module_steps(const struct spirv *spirv)
     struct bf_dry_run run;
     assert_success(bf_dry_run_create(&info, &options, &run));
     assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
-    VkPipeline general = gpu_pipeline(spirv->words, count),
-               dry = gpu_pipeline(run.words, run.word_count);
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        const struct step *step = &steps[i];
+    VkPipeline general = pipeline_of(spirv->words, count, draws),
+               dry = pipeline_of(run.words, run.word_count, draws);
+    for (size_t i = 0; i < all_count; i++) {
+        const struct step *step = &all[i];
         const uint32_t push[4] = {(uint32_t)step->which, (uint32_t)step->a, (uint32_t)step->b};
         struct bf_dry_run_result result;
         uint32_t expected[GPU_WORDS], found[GPU_WORDS];
-        gpu_run(dry, push, found, &result);
+        gpu_run(dry, draws, push, found, &result);
         if (result.flags != step->flags || (step->word != ANY && found[0] != (uint32_t)step->word))
             fail_msg("case %d with %d, %d: flags %u, word %u", step->which, step->a, step->b,
                      result.flags, found[0]);
-        assert_int_equal(result.invocations, 32);
+        assert_int_equal(result.invocations, draws ? GPU_SIDE * GPU_SIDE : 32);
         assert_true(result.rounds <= 2 * 3 * LIMIT + 8);
         if (step->flags)
             continue;
-        gpu_run(general, push, expected, NULL);
+        gpu_run(general, draws, push, expected, NULL);
         assert_memory_equal(found, expected, sizeof(found));
     }
     gpu_pipeline_end(general);
@@ -104,15 +122,24 @@ static void module_steps(const struct spirv *spirv)
     bf_dry_run_finish(&run);
 }
 
+#define STEPS(name, steps) module_steps(name, steps, sizeof(steps) / sizeof((steps)[0]))
+
 TEST(as_compiled)
 {
-    module_steps(spirv_find("steps.comp"));
+    STEPS("steps.comp", steps);
 }
 
 /* Values, not variables, live across the loops' ends. */
 TEST(optimized)
 {
-    module_steps(spirv_find("steps_opt.comp"));
+    STEPS("steps_opt.comp", steps);
+}
+
+/* However they end, all invocations tell, and what they have drawn is the same. */
+TEST(fragments)
+{
+    STEPS("steps.frag", fragment_steps);
+    STEPS("steps_opt.frag", fragment_steps);
 }
 
 static int teardown(void **state)
@@ -122,7 +149,7 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     if (!gpu_open()) {
         fprintf(stderr, "no device that computes with robustBufferAccess\n");
@@ -130,5 +157,5 @@ int main(void)
     }
     for (uint32_t i = 0; i < GPU_WORDS; i++)
         gpu_given()[i] = 1000 + i;
-    return test_run_group(NULL, NULL, teardown);
+    return test_run_group(argc > 1 ? argv[1] : NULL, NULL, teardown);
 }

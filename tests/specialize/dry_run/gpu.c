@@ -7,6 +7,8 @@
 #define RESULT (2 * GPU_WORDS)
 #define GIVEN  (3 * GPU_WORDS)
 #define ALL    (5 * GPU_WORDS)
+#define STAGES (VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT)
+#define FORMAT VK_FORMAT_R32_UINT
 
 static struct {
     DEVICE_BASE;
@@ -32,10 +34,13 @@ bool gpu_open(void)
     while (gpu.family < gpu.family_count &&
            !(gpu.families[gpu.family].queueFlags & VK_QUEUE_COMPUTE_BIT))
         gpu.family++;
-    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2)};
+    VkPhysicalDeviceVulkan13Features newer = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES)};
+    VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &newer};
     vkGetPhysicalDeviceFeatures2(gpu.physical, &features);
     if (gpu.family == gpu.family_count || !features.features.robustBufferAccess ||
-        !features.features.shaderStorageBufferArrayDynamicIndexing)
+        !features.features.shaderStorageBufferArrayDynamicIndexing ||
+        !features.features.fragmentStoresAndAtomics || !newer.dynamicRendering ||
+        !newer.shaderDemoteToHelperInvocation)
         return false;
     gpu.queue_counts[gpu.family] = 1;
     VkDeviceQueueCreateInfo queue;
@@ -52,14 +57,13 @@ bool gpu_open(void)
     VkDescriptorSetLayoutBinding bindings[6];
     VkDescriptorPoolSize sizes[6];
     for (uint32_t i = 0; i < 6; i++) {
-        bindings[i] = (VkDescriptorSetLayoutBinding){i, types[i], 1 + (i == 5),
-                                                     VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+        bindings[i] = (VkDescriptorSetLayoutBinding){i, types[i], 1 + (i == 5), STAGES, NULL};
         sizes[i] = (VkDescriptorPoolSize){types[i], 1 + (i == 5)};
     }
     const VkDescriptorSetLayoutCreateInfo layout = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
                                                     .bindingCount = 6, .pBindings = bindings};
     assert_success(vkCreateDescriptorSetLayout(gpu.device, &layout, NULL, &gpu.set_layout));
-    gpu.layout = vulkan_layout(gpu.device, gpu.set_layout, VK_SHADER_STAGE_COMPUTE_BIT, 16);
+    gpu.layout = vulkan_layout(gpu.device, gpu.set_layout, STAGES, 16);
     const VkDescriptorPoolCreateInfo pool = {VK_TYPE(DESCRIPTOR_POOL_CREATE_INFO), .maxSets = 1,
                                              .poolSizeCount = 6, .pPoolSizes = sizes};
     assert_success(vkCreateDescriptorPool(gpu.device, &pool, NULL, &gpu.pool));
@@ -67,10 +71,10 @@ bool gpu_open(void)
         VK_TYPE(DESCRIPTOR_SET_ALLOCATE_INFO), .descriptorPool = gpu.pool, .descriptorSetCount = 1,
         .pSetLayouts = &gpu.set_layout};
     assert_success(vkAllocateDescriptorSets(gpu.device, &allocate, &gpu.set));
-    gpu.image = vulkan_image(
-        gpu.physical, gpu.device, VK_FORMAT_R32_UINT, GPU_SIDE, VK_SAMPLE_COUNT_1_BIT,
-        VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-        &gpu.image_memory, &gpu.view);
+    gpu.image = vulkan_image(gpu.physical, gpu.device, FORMAT, GPU_SIDE, VK_SAMPLE_COUNT_1_BIT,
+                             VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
+                                 VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                             &gpu.image_memory, &gpu.view);
     const VkDescriptorBufferInfo buffers[] = {
         {gpu.buffer, 0, 4 * GPU_WORDS},
         {gpu.buffer, 4 * RESULT, sizeof(struct bf_dry_run_result)},
@@ -111,12 +115,49 @@ VkPipeline gpu_pipeline(const uint32_t *words, size_t count)
     return pipeline;
 }
 
+VkPipeline gpu_drawing(const uint32_t *vertex, size_t vertex_count, const uint32_t *fragment,
+                       size_t fragment_count)
+{
+    static const VkFormat format = FORMAT;
+    VkShaderModule modules[2] = {vulkan_module(gpu.device, vertex, vertex_count * 4),
+                                 vulkan_module(gpu.device, fragment, fragment_count * 4)};
+    struct info_graphics create;
+    VkPipeline pipeline;
+    info_graphics(&create, GPU_SIDE, modules[0], modules[1], gpu.layout, VK_NULL_HANDLE, 1,
+                  &format);
+    assert_success(
+        vkCreateGraphicsPipelines(gpu.device, VK_NULL_HANDLE, 1, &create.info, NULL, &pipeline));
+    vulkan_destroy(gpu.device, modules[0], modules[1]);
+    return pipeline;
+}
+
+static void draw(VkCommandBuffer commands)
+{
+    const VkRenderingAttachmentInfo color = {
+        VK_TYPE(RENDERING_ATTACHMENT_INFO), .imageView = gpu.view,
+        .imageLayout = VK_IMAGE_LAYOUT_GENERAL, .loadOp = VK_ATTACHMENT_LOAD_OP_LOAD,
+        .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
+    const VkRenderingInfo rendering = {VK_TYPE(RENDERING_INFO),
+                                       .renderArea.extent = {GPU_SIDE, GPU_SIDE}, .layerCount = 1,
+                                       .colorAttachmentCount = 1, .pColorAttachments = &color};
+    vkCmdBeginRendering(commands, &rendering);
+    vkCmdDraw(commands, 3, 1, 0, 0);
+    vkCmdEndRendering(commands);
+    const VkMemoryBarrier after =
+        info_barrier(VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &after, 0, NULL, 0, NULL);
+    const VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                    .imageExtent = {GPU_SIDE, GPU_SIDE, 1}};
+    vkCmdCopyImageToBuffer(commands, gpu.image, VK_IMAGE_LAYOUT_GENERAL, gpu.buffer, 1, &copy);
+}
+
 void gpu_pipeline_end(VkPipeline pipeline)
 {
     vkDestroyPipeline(gpu.device, pipeline, NULL);
 }
 
-void gpu_run(VkPipeline pipeline, const uint32_t push[4], uint32_t words[GPU_WORDS],
+void gpu_run(VkPipeline pipeline, bool draws, const uint32_t push[4], uint32_t words[GPU_WORDS],
              struct bf_dry_run_result *result)
 {
     memset(gpu.words, 0xa5, GIVEN * 4);
@@ -133,15 +174,19 @@ void gpu_run(VkPipeline pipeline, const uint32_t push[4], uint32_t words[GPU_WOR
     vkCmdClearColorImage(commands, gpu.image, VK_IMAGE_LAYOUT_GENERAL, &color, 1, &whole);
     const VkMemoryBarrier before = info_barrier(
         VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    const VkPipelineBindPoint point =
+        draws ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                         VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &before, 0, NULL, 0, NULL);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, gpu.layout, 0, 1, &gpu.set, 0,
-                            NULL);
-    vkCmdPushConstants(commands, gpu.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 16, push);
-    vkCmdDispatch(commands, 1, 1, 1);
-    const VkMemoryBarrier after = info_barrier(VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT);
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &before, 0, NULL, 0, NULL);
+    vkCmdBindPipeline(commands, point, pipeline);
+    vkCmdBindDescriptorSets(commands, point, gpu.layout, 0, 1, &gpu.set, 0, NULL);
+    vkCmdPushConstants(commands, gpu.layout, STAGES, 0, 16, push);
+    if (draws)
+        draw(commands);
+    else
+        vkCmdDispatch(commands, 1, 1, 1);
+    const VkMemoryBarrier after = info_barrier(VK_ACCESS_MEMORY_WRITE_BIT, VK_ACCESS_HOST_READ_BIT);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                          0, 1, &after, 0, NULL, 0, NULL);
     assert_success(vkEndCommandBuffer(commands));
     assert_submitted1(gpu.queues[gpu.family][0], .commands = commands);

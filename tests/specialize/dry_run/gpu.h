@@ -22,11 +22,14 @@ void gpu_close(void);
 /* The words that are given; they stay. */
 uint32_t *gpu_given(void);
 
+VkPipeline gpu_drawing(const uint32_t *vertex, size_t vertex_count, const uint32_t *fragment,
+                       size_t fragment_count);
 VkPipeline gpu_pipeline(const uint32_t *words, size_t count);
 void gpu_pipeline_end(VkPipeline pipeline);
 
-/* One workgroup. The words begin as 0xa5a5a5a5. */
-void gpu_run(VkPipeline pipeline, const uint32_t push[4], uint32_t words[GPU_WORDS],
+/* One workgroup, or a triangle over the image, which the words then are. They begin as 0xa5a5a5a5, the image's as 77.
+ * The result may be NULL. */
+void gpu_run(VkPipeline pipeline, bool draws, const uint32_t push[4], uint32_t words[GPU_WORDS],
              struct bf_dry_run_result *result);
 
 #endif

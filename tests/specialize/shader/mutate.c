@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged modules: whatever is done to a shader's words, analysis and rewriter survive it, and of
- * what is still valid they make valid modules. [SF-1, SF-3] Run under asan for what it's worth.
+ * what is still valid they make valid modules. [SF-1, SF-3, FU-7] Run under asan for what it's worth.
  *
  * --count N, --seed N (of the first; each has the next one) */
 #include "helper.h"
 #include "support/arguments.h"
 
 #include <spirv/unified1/spirv.h>
+
+#include "specialize/dry_run/dry_run.h"
 
 static uint64_t state;
 
@@ -208,6 +210,16 @@ static bool run(uint64_t seed)
         stop(seed, "bf_shader_fold", "fails");
     }
     bf_shader_release(shader);
+    /* It asks SPIRV-Tools of both by itself. [FU-7] */
+    const struct bf_shader_info again = {words, count, "main", spirv->stage, NULL};
+    const struct bf_dry_run_options options = {.set = 7, .loop_limit = next(100)};
+    struct bf_dry_run dry;
+    if (bf_dry_run_create(&again, &options, &dry) != VK_SUCCESS)
+        stop(seed, "bf_dry_run_create", "fails");
+    if (dry.reason == BF_DRY_RUN_INVALID &&
+        bf_shader_validate(words, count, VK_API_VERSION_1_3, NULL, 0) == VK_SUCCESS)
+        stop(seed, "a valid module has no dry-run form", "invalid");
+    bf_dry_run_finish(&dry);
     return did;
 }
 

@@ -49,7 +49,7 @@ void set(out int to)
         to = given.numbers[1];
 }
 
-bool maybe_set(inout int to)
+bool maybe_set(out int to)
 {
     if (push.n <= 7)
         return false;

@@ -174,6 +174,34 @@ void main()
     case 24:
         result.words[64u + uint(a) + me] = 1u;
         break;
+    case 26: { // what is used behind it isn't known on all ways round
+        uint last = 0u;
+        for (uint i = 0u;; i++) {
+            if ((x & 3u) == i % 5u) {
+                x += 7u;
+                continue;
+            }
+            uint y = (x ^ i) * 3u + i;
+            if (y > uint(a)) {
+                last = y;
+                break;
+            }
+            x ^= y >> 3;
+        }
+        x += last * last;
+        break;
+    }
+    case 25: // what each burns by itself doesn't part those that go round together
+        for (uint i = 0u; i < 3u * uint(push.b); i++)
+            for (uint j = 0u; j < me; j++)
+                x += i;
+        for (int i = 0; i < a; i++) {
+            both[me] = me + y;
+            barrier();
+            y += both[(me + 1u) & 31u];
+            barrier();
+        }
+        break;
     }
     result.words[me] = x + y;
 }
