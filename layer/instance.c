@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Instances, and what the layer queries of their physical devices. */
 #include "layer/layer.h"
+#include "layer/specialize/interface.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
     if (result != VK_SUCCESS)
         goto fail_settings;
     bf_message_set_level(i->settings.messages);
+    layer_specialize_instance_create(i, info);
 
     result = create_below(info, allocator, instance, link, &i->properties2);
     if (result != VK_SUCCESS)
@@ -116,6 +118,7 @@ fail_add:
         i->vk->vkDestroyInstance(*instance, allocator);
     *instance = VK_NULL_HANDLE;
 fail_create:
+    layer_specialize_instance_destroy(i);
     bf_settings_finish(&i->settings);
 fail_settings:
     free(i);
@@ -140,6 +143,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyInstance(VkInstance instance,
     i->vk->vkDestroyInstance(instance, allocator);
     layer_messengers_finish(i);
     bf_map_finish(&i->physical_devices, free_physical, NULL);
+    layer_specialize_instance_destroy(i);
     bf_settings_finish(&i->settings);
     free(i);
 }

@@ -51,6 +51,8 @@ struct layer_instance {
     PFN_GetPhysicalDeviceProcAddr next_physical; /* NULL: the next layer has no such function */
     uint32_t api_version;                        /* the program's; 1.0 if it gave none */
     struct bf_settings settings;
+    struct bf_isolate_origin
+        *origin;                    /* specialize/isolate/origin.h; NULL: nothing is specialised */
     struct bf_map physical_devices; /* of struct layer_physical, created at first use */
     struct bf_lock lock;            /* held while one is created */
     struct bf_lock devices_lock;    /* leaf lock: the list of devices */

@@ -13,6 +13,13 @@
 #include <vulkan/vulkan_core.h>
 
 struct layer_device;
+struct layer_instance;
+
+/* Before the instance is created, with the setting loaded: keeps what a helper process is to know of
+ * it. Without memory nothing is specialised. */
+void layer_specialize_instance_create(struct layer_instance *instance,
+                                      const VkInstanceCreateInfo *info);
+void layer_specialize_instance_destroy(struct layer_instance *instance);
 
 /* To be called when the device's runtime has been created; 'made' is what the driver's device was
  * created with. Leaves device->specializer NULL if the setting is off, or if it fails, with a line

@@ -6,6 +6,17 @@
 #include "base/message.h"
 #include "layer/layer.h"
 
+void layer_specialize_instance_create(struct layer_instance *instance,
+                                      const VkInstanceCreateInfo *info)
+{
+    (void)instance, (void)info;
+}
+
+void layer_specialize_instance_destroy(struct layer_instance *instance)
+{
+    (void)instance;
+}
+
 void layer_specialize_create(struct layer_device *device, const VkDeviceCreateInfo *made)
 {
     (void)made;

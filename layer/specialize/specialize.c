@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "specialize/isolate/isolate.h"
+#include "specialize/isolate/origin.h"
 #include "specialize/recording.h"
 
 /* Identifies the device in other processes and later runs. If the driver can't be asked it is zero,
@@ -53,10 +54,22 @@ static struct bf_archive_driver describe_driver(const struct identity *who)
     return driver;
 }
 
+void layer_specialize_instance_create(struct layer_instance *i, const VkInstanceCreateInfo *info)
+{
+    if (i->settings.specialize != BF_SPECIALIZE_OFF)
+        i->origin = bf_isolate_origin_create(info, environ);
+}
+
+void layer_specialize_instance_destroy(struct layer_instance *i)
+{
+    bf_isolate_origin_destroy(i->origin);
+}
+
 void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
 {
     const struct bf_settings *settings = &d->instance->settings;
-    if (settings->specialize == BF_SPECIALIZE_OFF)
+    const struct bf_isolate_origin *origin = d->instance->origin;
+    if (settings->specialize == BF_SPECIALIZE_OFF || !origin)
         return;
     if (d->access) {
         bf_message(BF_MESSAGE_WARNING,
@@ -69,7 +82,12 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .extensions = made->ppEnabledExtensionNames,
         .features = made->pNext,
         .enabled_features = made->pEnabledFeatures,
-        .environment = environ,
+        .application = origin->application.sType ? &origin->application : NULL,
+        .instance_extension_count = origin->extension_count,
+        .instance_extensions = origin->extensions,
+        .environment = origin->environment,
+        .name = origin->name,
+        .robust = d->robust || d->physical->checks_bounds,
     };
     struct identity who;
     find_identity(d->physical, &who);
@@ -78,15 +96,11 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     struct bf_specializer_info info = {
         .device = d->runtime,
         .mode = settings->specialize,
-        .isolate = settings->isolate == BF_ISOLATE_PROCESS ? &isolate : NULL,
+        .isolate = &isolate,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,
         .memory = (uint64_t)settings->specialize_memory << 20,
-        .robust = d->robust || d->physical->checks_bounds,
         .driver = describe_driver(&who),
-        .physical = d->physical->handle,
-        .get_instance_proc_addr = d->instance->next,
-        .instance = d->instance->handle,
         .api_version = d->physical->api_version,
     };
     struct layer_specializer *s = calloc(1, sizeof(*s));

@@ -55,11 +55,6 @@ enum bf_specialize_mode {
     BF_SPECIALIZE_RELAXED, /* ... if they agreed within a stated error */
 };
 
-enum bf_isolate_mode {
-    BF_ISOLATE_NONE,
-    BF_ISOLATE_PROCESS, /* a build runs in a helper process first */
-};
-
 /* Who hands over what the program submits to its VkQueues (scheduler/deferral.h). */
 enum bf_submit_mode {
     BF_SUBMIT_INLINE,   /* its own call, unless a wait holds it */
@@ -108,8 +103,7 @@ struct bf_settings {
     bool developer_mode;       /* background processing may be switched off, and boosted */
     enum bf_specialize_mode specialize;
     uint32_t specialize_memory; /* MiB that this may take for a device; 1 to 65536 */
-    enum bf_isolate_mode isolate;
-    char *cache; /* the folder of cache files; NULL: user_cache; owned */
+    char *cache;                /* the folder of cache files; NULL: user_cache; owned */
     /* the folder of Belfry in the user's cache folder, by the environment; or NULL; owned */
     char *user_cache;
     /* when a device is destroyed, print to stderr which shaders were specialised, and why others

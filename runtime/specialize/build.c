@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The background item that makes a variant: folds the shader, validates it, builds the pipeline
- * (in a helper process first, by the setting), checks it against the general one, and stores
+/* The background item that makes a variant: folds the shader, validates it, has a helper process
+ * build its forms and check them against the general pipeline, builds the one that passed, and stores
  * verdicts. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "device/device.h"
 #include "base/clock.h"
 #include "base/message.h"
-#include "specialize/build_in_helper.h"
-#include "specialize/check/check.h"
+#include "specialize/check_in_helper.h"
 #include "specialize/pipeline/copy.h"
 #include "specialize/variant_state.h"
-#include "specialize/check/pipeline_interface_copy.h"
 
 /* The error that floats may have in the mode 'relaxed' (specialize/check/check.h, CK-6). */
 #define BF_RELAXED_TOLERANCE 1e-4f
-
-/* MOST_REST_NS: the longest pause between two slices of a check. NAP_NS: how soon within a pause
- * it is noticed that somebody has begun to wait for the check. */
-#define MOST_REST_NS UINT64_C(100000000)
-#define NAP_NS       2000000
 
 struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_variant_states *states,
                              uint32_t candidate)
@@ -37,7 +29,6 @@ struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_variant_states 
     job->candidate = candidate;
     memcpy(job->hash, states->pipeline->hash, sizeof(job->hash));
     job->watch = states->pipeline->watch;
-    job->commits = atomic_load(&s->commits);
     job->mask = c->mask;
     memcpy(job->values, c->values, sizeof(job->values));
     memcpy(job->push, states->push, sizeof(job->push));
@@ -123,37 +114,9 @@ static enum bf_reason of_result(struct bf_job *job, VkResult result, enum bf_rea
     }
 }
 
-static bool is_cancelled(void *context)
+static bool is_cancelled(const struct bf_job *job)
 {
-    struct bf_job *job = context;
     return atomic_load(&job->specializer->stopping);
-}
-
-/* Builds the form in a helper process first, where the driver's crash costs no more than a
- * strike. */
-static enum bf_reason build_in_helper_first(struct bf_job *job, const struct form *form)
-{
-    struct bf_isolate *isolate = job->specializer->isolate;
-    VkResult driver = VK_SUCCESS;
-    if (!isolate)
-        return BF_REASON_NONE;
-    VkResult result = bf_build_in_helper(isolate, job->copy, &form->folded, job->push, &driver);
-    bool answered = result == VK_SUCCESS || result == VK_TIMEOUT || result == VK_ERROR_UNKNOWN;
-    job->in_helper |= answered;
-    job->in_process |= !answered;
-    switch (result) {
-    case VK_SUCCESS:
-        return of_result(job, driver, BF_REASON_FAILED);
-    case VK_TIMEOUT:
-        return BF_REASON_TIMED_OUT;
-    case VK_ERROR_UNKNOWN:
-        return BF_REASON_CRASHED;
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return BF_REASON_MEMORY;
-    default:
-        /* The pipeline can't be described in full, or there is no helper: it is built here. */
-        return BF_REASON_NONE;
-    }
 }
 
 static uint64_t cache_bytes(const struct bf_pipelines *ps, VkPipelineCache cache)
@@ -182,9 +145,6 @@ static uint64_t least_bytes(const struct bf_job *job, const struct form *form, u
 static enum bf_reason form_build(struct bf_job *job, struct form *form)
 {
     const struct bf_pipelines *ps = &job->specializer->pipelines;
-    enum bf_reason reason = build_in_helper_first(job, form);
-    if (reason != BF_REASON_NONE)
-        return reason;
     const VkPipelineCacheCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
     };
@@ -200,83 +160,6 @@ static enum bf_reason form_build(struct bf_job *job, struct form *form)
     return of_result(job, result, BF_REASON_FAILED);
 }
 
-struct checking {
-    struct bf_job *job;
-    struct bf_check_info *info;
-    VkResult result;
-};
-
-/* Nobody waits for the job, and the program wants smooth frames. */
-static bool is_unhurried(const struct bf_job *job)
-{
-    struct bf_specializer *s = job->specializer;
-    return !atomic_load(&s->intrusive) && !atomic_load(&s->stopping) &&
-           atomic_load(&s->commits) == job->commits;
-}
-
-/* Pauses between the slices of a check on an engine that the program uses too: the program gets
- * four fifths of the time. */
-static void make_way(const struct bf_job *job, uint64_t took_ns)
-{
-    uint64_t rest = 4 * took_ns < MOST_REST_NS ? 4 * took_ns : MOST_REST_NS;
-    uint64_t until = bf_now_ns() + rest;
-    while (is_unhurried(job) && bf_now_ns() < until) {
-        const struct timespec nap = {.tv_nsec = NAP_NS};
-        nanosleep(&nap, NULL);
-    }
-}
-
-/* Runs on the runner's thread. */
-static void forms_check_run(void *context)
-{
-    struct checking *c = context;
-    struct bf_specializer *s = c->job->specializer;
-    const struct bf_checker_info about = {
-        .device = s->info.device,
-        .instance = s->info.instance,
-        .physical = s->info.physical,
-        .get_instance_proc_addr = s->info.get_instance_proc_addr,
-        .robust = s->info.robust,
-    };
-    struct bf_checker *checker;
-    c->result = bf_checker_create(&about, &checker);
-    if (c->result != VK_SUCCESS)
-        return;
-    VkPipelineBindPoint point = c->info->interface->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS
-                                                             : VK_PIPELINE_BIND_POINT_COMPUTE;
-    bool alone = bf_checker_is_alone(checker, point), done = false;
-    struct bf_check *check;
-    c->result = bf_check_begin(checker, c->info, &check);
-    bool opened = c->result == VK_SUCCESS;
-    while (c->result == VK_SUCCESS && !done) {
-        uint64_t begun = bf_now_ns();
-        c->result = bf_check_step(check, &done);
-        if (!alone && !done)
-            make_way(c->job, bf_now_ns() - begun);
-    }
-    if (opened)
-        bf_check_end(check);
-    bf_checker_destroy(checker);
-}
-
-/* Takes the form whose every bit agreed, or the plain one if both did. */
-static enum bf_reason form_choose(struct bf_job *job, struct form forms[2], uint32_t count,
-                                  const struct bf_check_form *checked)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (checked[i].reason != BF_REASON_NONE)
-            continue;
-        job->handle = forms[i].handle;
-        job->bytes = forms[i].bytes + sizeof(struct bf_variant) + sizeof(struct bf_ab_decision);
-        forms[i].handle = VK_NULL_HANDLE;
-        job->no_contraction = i == 1;
-        job->times.first_use = checked[i].first_use_ns;
-        job->times.variant = checked[i].steady_ns;
-        return BF_REASON_NONE;
-    }
-    return checked[0].reason;
-}
-
 /* Bit i: word i of the push constants is a constant in the forms. */
 static uint64_t fixed_words(const struct bf_job *job)
 {
@@ -288,68 +171,99 @@ static uint64_t fixed_words(const struct bf_job *job)
     return fixed;
 }
 
-static enum bf_reason check_forms(struct bf_job *job, struct form forms[2], uint32_t form_count,
-                                  VkPipeline general)
+/* The reason for what the helper answered, or didn't. */
+static enum bf_reason of_answer(struct bf_job *job, VkResult result,
+                                const struct bf_check_answer *answer)
+{
+    switch (result) {
+    case VK_SUCCESS:
+        break;
+    case VK_TIMEOUT:
+        return BF_REASON_TIMED_OUT;
+    case VK_ERROR_UNKNOWN:
+        return BF_REASON_CRASHED;
+    case VK_NOT_READY:
+        return BF_REASON_CANCELLED;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return BF_REASON_MEMORY;
+    default:
+        return bf_isolate_serves(job->specializer->isolate) ? BF_REASON_UNCHECKABLE
+                                                            : BF_REASON_NO_HELPER;
+    }
+    /* It was the helper's device: the program's is as it was. */
+    if (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST) {
+        job->error = VK_ERROR_DEVICE_LOST;
+        return BF_REASON_CRASHED;
+    }
+    if (answer->hung)
+        return BF_REASON_TIMED_OUT;
+    enum bf_reason reason = of_result(job, answer->built, BF_REASON_FAILED);
+    return reason != BF_REASON_NONE ? reason
+                                    : of_result(job, answer->checked, BF_REASON_UNCHECKABLE);
+}
+
+/* Takes the form whose every bit agreed, or the plain one if both did. BF_REASON_NONE: *chosen. */
+static enum bf_reason forms_check(struct bf_job *job, const struct form forms[2], uint32_t count,
+                                  uint32_t *chosen)
 {
     struct bf_specializer *s = job->specializer;
-    struct bf_pipeline_interface *interface;
-    enum bf_reason reason = bf_pipeline_interface_create(job->copy, &interface);
-    if (reason != BF_REASON_NONE)
-        return reason;
-    struct bf_check_form checked[2] = {{.handle = forms[0].handle}, {.handle = forms[1].handle}};
+    const struct bf_folded *folded[2] = {&forms[0].folded, &forms[1].folded};
     struct bf_check_info info = {
-        .interface = interface,
         .push = job->push,
         .fixed = fixed_words(job),
         .groups = {job->groups[0], job->groups[1], job->groups[2]},
-        .general = general,
-        .form_count = form_count,
-        .forms = checked,
         .compare = s->info.mode == BF_SPECIALIZE_EXACT,
         .tolerance = BF_RELAXED_TOLERANCE,
-        .cancelled = is_cancelled,
-        .context = job,
     };
-    struct checking c = {.job = job, .info = &info};
+    struct bf_check_answer answer = {0};
     uint64_t begun = bf_now_ns();
-    bf_runner_do(&s->runner, forms_check_run, &c);
+    VkResult result = bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &answer);
     job->times.check = bf_now_ns() - begun;
-    job->times.general = info.general_ns;
-    bf_pipeline_interface_destroy(interface);
-    if (c.result != VK_SUCCESS)
-        return of_result(job, c.result, BF_REASON_UNCHECKABLE);
-    if (info.why)
+    job->times.general = answer.general_ns;
+    enum bf_reason reason = of_answer(job, result, &answer);
+    bf_specialize_report_helper(s, answer.peak_bytes);
+    if (reason != BF_REASON_NONE)
+        return reason;
+    if (*answer.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
-                   (unsigned long long)job->pipeline, info.why);
-    return form_choose(job, forms, form_count, checked);
+                   (unsigned long long)job->pipeline, answer.why);
+    for (uint32_t i = 0; i < count; i++) {
+        if (answer.forms[i].reason != BF_REASON_NONE)
+            continue;
+        job->no_contraction = i == 1;
+        job->times.first_use = answer.forms[i].first_use_ns;
+        job->times.variant = answer.forms[i].steady_ns;
+        *chosen = i;
+        return BF_REASON_NONE;
+    }
+    return answer.forms[0].reason;
 }
 
 static enum bf_reason job_make(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
     struct form forms[2] = {0};
-    uint32_t form_count = s->info.mode == BF_SPECIALIZE_RELAXED ? 1 : 2;
-    struct form general = {0};
-    uint64_t begun = bf_now_ns();
+    uint32_t form_count = s->info.mode == BF_SPECIALIZE_RELAXED ? 1 : 2, chosen = 0;
     enum bf_reason reason = BF_REASON_NONE;
-    for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++) {
+    for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++)
         reason = form_fold(job, &forms[i], i == 1);
-        if (reason == BF_REASON_NONE)
-            reason = form_build(job, &forms[i]);
-    }
     if (reason == BF_REASON_NONE)
-        reason = of_result(
-            job,
-            bf_pipeline_copy_build(job->copy, NULL, job->push, VK_NULL_HANDLE, &general.handle),
-            BF_REASON_FAILED);
-    job->times.build = bf_now_ns() - begun;
+        reason = forms_check(job, forms, form_count, &chosen);
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
-    if (reason == BF_REASON_NONE)
-        reason = check_forms(job, forms, form_count, general.handle);
+    if (reason == BF_REASON_NONE) {
+        uint64_t begun = bf_now_ns();
+        reason = form_build(job, &forms[chosen]);
+        job->times.build = bf_now_ns() - begun;
+    }
+    if (reason == BF_REASON_NONE) {
+        job->handle = forms[chosen].handle;
+        job->bytes =
+            forms[chosen].bytes + sizeof(struct bf_variant) + sizeof(struct bf_ab_decision);
+        forms[chosen].handle = VK_NULL_HANDLE;
+    }
     form_finish(s, &forms[0]);
     form_finish(s, &forms[1]);
-    form_finish(s, &general);
     return reason;
 }
 

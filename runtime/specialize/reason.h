@@ -32,8 +32,8 @@
     /* Builds that failed. */                                                                      \
     X(BF_REASON_INVALID, "invalid", "the rebuilt module was refused by SPIRV-Tools")               \
     X(BF_REASON_FAILED, "failed", "the driver refused to build it")                                \
-    X(BF_REASON_CRASHED, "crashed", "a build of it never ended: a strike")                         \
-    X(BF_REASON_TIMED_OUT, "timed-out", "a build of it took too long: a strike")                   \
+    X(BF_REASON_CRASHED, "crashed", "its build or check never ended: a strike")                    \
+    X(BF_REASON_TIMED_OUT, "timed-out", "its build or check took too long: a strike")              \
     X(BF_REASON_UNCHECKABLE, "uncheckable", "no inputs could be generated to check it with")       \
     X(BF_REASON_INEXACT, "inexact", "its results differ from the general pipeline's")              \
     X(BF_REASON_LOST, "lost", "the device was lost")                                               \
@@ -44,7 +44,8 @@
     X(BF_REASON_NO_GAIN, "no-gain", "it was not measurably faster")                                \
     X(BF_REASON_FASTER, "faster", "kept: it is faster")                                            \
     X(BF_REASON_UNUSED, "unused", "its values were no longer in use")                              \
-    X(BF_REASON_SPACE, "space", "there is no more memory for it by the setting")
+    X(BF_REASON_SPACE, "space", "there is no more memory for it by the setting")                   \
+    X(BF_REASON_NO_HELPER, "no-helper", "there is no process to check it in")
 
 #define BF_REASON_CONSTANT(constant, code, text) constant,
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };

@@ -15,7 +15,7 @@ struct line {
     enum bf_variant_state state;
     enum bf_reason reason;
     VkResult error;
-    bool no_contraction, in_helper, remembered;
+    bool no_contraction, remembered;
     uint8_t mask;
     uint64_t uses, picked;
     double general_ns, variant_ns; /* by the A/B decision; 0: it has none */
@@ -69,7 +69,7 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
         uint64_t picked = c->variant ? atomic_load(&c->variant->picked) : 0;
         double general = c->decision ? bf_ab_decision_mean(c->decision, BF_AB_GENERAL) : 0;
         double variant = c->decision ? bf_ab_decision_mean(c->decision, BF_AB_VARIANT) : 0;
-        r->built += c->times.build != 0;
+        r->built += c->times.check != 0;
         r->background_ns += c->times.build + c->times.check;
         if (state == BF_VARIANT_STATE_REJECTED)
             r->rejected[reason]++;
@@ -85,7 +85,6 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
             .reason = reason,
             .error = c->error,
             .no_contraction = c->no_contraction,
-            .in_helper = c->in_helper,
             .remembered = c->remembered,
             .mask = c->mask,
             .uses = c->uses,
@@ -104,6 +103,13 @@ void bf_specialize_report_memory(struct bf_specializer *s)
     uint64_t variants = atomic_load(&s->pipelines.budget.variants);
     s->most_own = own > s->most_own ? own : s->most_own;
     s->most_variants = variants > s->most_variants ? variants : s->most_variants;
+}
+
+void bf_specialize_report_helper(struct bf_specializer *s, uint64_t bytes)
+{
+    uint64_t most = atomic_load(&s->most_helper);
+    while (bytes > most && !atomic_compare_exchange_weak(&s->most_helper, &most, bytes))
+        ;
 }
 
 static const char *state_name(enum bf_variant_state state)
@@ -132,6 +138,9 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
                 "belfry: specialize: variants took %" PRIu64 " KiB at most, what they are built "
                 "from %" PRIu64 ", of %" PRIu64 " each\n",
                 s->most_variants >> 10, s->most_own >> 10, s->info.memory >> 11);
+    if (s->most_helper)
+        fprintf(out, "belfry: specialize: the helper process took %" PRIu64 " KiB at most\n",
+                s->most_helper >> 10);
     for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
         if (r->excluded[i])
             fprintf(out, "belfry: specialize: %" PRIu64 " pipelines not watched: %s (%s)\n",
@@ -150,13 +159,13 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
         fprintf(out,
                 "belfry: specialize: %s %s %s general=%.0f variant=%.0f build=%" PRIu64
                 " check=%" PRIu64 " first=%" PRIu64 " mask=%02x uses=%" PRIu64 " picked=%" PRIu64
-                " form=%s%s%s%s\n",
+                " form=%s%s%s\n",
                 l->name, state_name(l->state), bf_reason_code(l->reason),
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain",
-                l->in_helper ? " built-in-helper" : "", l->remembered ? " remembered" : "", error);
+                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "",
+                error);
     }
 }
 

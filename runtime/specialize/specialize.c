@@ -12,23 +12,14 @@
 #include "specialize/variant_state.h"
 #include "specialize/isolate/isolate.h"
 
-static void driver_prepare(void *context)
-{
-    struct bf_specializer *s = context;
-    bf_runner_start(&s->runner);
-}
-
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
     bf_variant_states_collect(s);
-    atomic_store(&s->intrusive,
-                 info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_variant_states_commit(s);
-        atomic_fetch_add(&s->commits, 1); /* the specialiser's own jobs are hurried too */
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_variant_states_discard(s);
@@ -100,15 +91,15 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     const BfBackgroundDriver driver = {
         .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
         .pContext = s,
-        .pfnPrepare = driver_prepare,
         .pfnOnMode = on_mode,
         .pfnFurtherMeasurementsDesired = further,
     };
+    result = bf_isolate_create(info->isolate, &s->isolate);
+    if (result != VK_SUCCESS)
+        goto fail_isolate;
     result = bf_background_add_driver(gpu->background, &driver);
     if (result != VK_SUCCESS)
         goto fail_driver;
-    if (info->isolate && bf_isolate_create(info->isolate, &s->isolate) != VK_SUCCESS)
-        s->isolate = NULL; /* it has said why in a line; all builds run in this process */
     s->info.isolate = NULL;
     s->info.folder = NULL;
     s->info.driver = (struct bf_archive_driver){0};
@@ -116,6 +107,8 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     return VK_SUCCESS;
 
 fail_driver:
+    bf_isolate_destroy(s->isolate);
+fail_isolate:
     free(s->archive_folder);
 fail_folder:
     bf_submissions_finish(&s->submissions);
@@ -133,10 +126,10 @@ void bf_specializer_destroy(struct bf_specializer *s)
     if (!s)
         return;
     atomic_store(&s->stopping, true);
+    bf_isolate_stop(s->isolate);
     bf_background_end(bf_device_gpu(s->info.device)); /* BG-8: no item is left */
     while (atomic_load(&s->done))
         bf_variant_states_collect(s);
-    bf_runner_stop(&s->runner);
     bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
     bf_map_finish(&s->states_by_id, NULL, NULL);

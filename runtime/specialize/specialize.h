@@ -41,16 +41,12 @@ struct bf_recording;
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
     enum bf_specialize_mode mode;
-    const struct bf_isolate_info *isolate; /* NULL: no helper process; copied */
+    const struct bf_isolate_info *isolate; /* what a helper process is told; copied */
     bool report;
     /* bytes that variants and the objects retained for building may take; 0: no limit */
     uint64_t memory;
-    bool robust;        /* accesses out of bounds do no harm: robustBufferAccess is enabled */
-    const char *folder; /* where verdicts are remembered; NULL: nowhere; copied */
+    const char *folder;              /* where verdicts are remembered; NULL: nowhere; copied */
     struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */
-    VkPhysicalDevice physical;
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* the next layer's, or the driver's */
-    VkInstance instance;
     uint32_t api_version;
 };
 

@@ -198,7 +198,6 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
     candidate->no_contraction = job->no_contraction;
     candidate->reason = job->reason;
     candidate->error = job->error;
-    candidate->in_helper = job->in_helper && !job->in_process;
     if (job->reason != BF_REASON_NONE) {
         candidate->state = BF_VARIANT_STATE_REJECTED;
         return;

@@ -25,7 +25,6 @@
 #include "specialize/ab_decision.h"
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/recording.h"
-#include "specialize/runner.h"
 #include "specialize/specialize.h"
 #include "specialize/submission.h"
 #include "specialize/histogram.h"
@@ -58,7 +57,6 @@ struct bf_candidate {
     VkResult error; /* what the driver answered, where that is the reason */
     uint8_t mask;
     bool no_contraction;
-    bool in_helper;  /* a helper process has built it before this process did */
     bool remembered; /* the verdict comes from an earlier run, by the archive */
     bool used;       /* its first use in the program's frames was measured */
     uint32_t values[BF_WATCHED];
@@ -105,15 +103,12 @@ struct bf_job {
     /* a whole block of push constants, with 'values' in their places */
     uint8_t push[BF_PUSH_BYTES];
     uint32_t groups[3]; /* the last dispatch's workgroups */
-    uint32_t commits;   /* how often the device had committed when the job was made */
     bool remember_only; /* nothing is built: 'reason' is stored in the archive */
     /* The result: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
     VkResult error;        /* what the driver answered, where that is the reason */
     VkPipeline handle;
     bool no_contraction;
-    /* a form was built by a helper process first; one was built by this process alone */
-    bool in_helper, in_process;
     uint64_t bytes;         /* of the variant, as far as that is known */
     uint32_t gain, samples; /* of the A/B decision, for the archive */
     struct bf_variant_times times;
@@ -128,11 +123,8 @@ struct bf_specializer {
     char *archive_folder;        /* NULL: nothing is remembered after the process */
     struct bf_lock archive_lock; /* held while the archive is opened, once */
     struct bf_archive *archive;  /* opened when the first pipeline is watched */
-    struct bf_isolate *isolate;  /* NULL: all builds run in this process */
-    struct bf_runner runner;
+    struct bf_isolate *isolate;
     _Atomic bool stopping;
-    _Atomic bool intrusive;   /* the program allows measurements that disturb its frames */
-    _Atomic uint32_t commits; /* so far; jobs made before the latest one are waited for */
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, the latest first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
@@ -142,6 +134,7 @@ struct bf_specializer {
     struct bf_map states_by_id;                       /* the same, by their pipelines' ids */
     uint32_t live;                                    /* variants that are published */
     struct bf_candidate *published[BF_LIVE_VARIANTS]; /* their candidates, in no order */
+    _Atomic uint64_t most_helper;                     /* bytes that a helper process took */
     uint64_t most_own, most_variants; /* the highest values of pipelines.budget so far */
     struct bf_specialize_report *report;
 };
@@ -213,6 +206,8 @@ void bf_specialize_report_create(struct bf_specializer *specializer);
 void bf_specialize_report_excluded(struct bf_specializer *specializer, enum bf_reason reason);
 void bf_specialize_report_add(struct bf_specializer *specializer,
                               const struct bf_variant_states *states);
+/* A helper process has taken so much memory. Thread-safety: safe. */
+void bf_specialize_report_helper(struct bf_specializer *specializer, uint64_t bytes);
 /* Variants were published: notes the most memory that they took. */
 void bf_specialize_report_memory(struct bf_specializer *specializer);
 void bf_specialize_report_print(struct bf_specializer *specializer, FILE *out);

@@ -19,7 +19,6 @@ TEST(defaults)
     assert_false(l.settings.developer_mode);
     assert_int_equal(l.settings.specialize, BF_SPECIALIZE_OFF);
     assert_int_equal(l.settings.specialize_memory, 256);
-    assert_int_equal(l.settings.isolate, BF_ISOLATE_NONE);
     assert_false(l.settings.report);
     assert_null(l.settings.cache);
     assert_string_equal(l.messages, "");
@@ -60,9 +59,8 @@ TEST(environment_sets_everything)
         "VK_BELFRY_MULTI_ENGINE_MESSAGES=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
         "VK_BELFRY_MULTI_ENGINE_REALTIME=on", "VK_BELFRY_MULTI_ENGINE_CHECK=access",
         "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS=3", "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on",
-        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=relaxed", "VK_BELFRY_MULTI_ENGINE_ISOLATE=process",
-        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=64", "VK_BELFRY_MULTI_ENGINE_REPORT=on",
-        "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
+        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=relaxed", "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=64",
+        "VK_BELFRY_MULTI_ENGINE_REPORT=on", "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
     assert_int_equal(l.settings.queues_per_family, 32);
@@ -76,7 +74,6 @@ TEST(environment_sets_everything)
     assert_true(l.settings.developer_mode);
     assert_int_equal(l.settings.specialize, BF_SPECIALIZE_RELAXED);
     assert_int_equal(l.settings.specialize_memory, 64);
-    assert_int_equal(l.settings.isolate, BF_ISOLATE_PROCESS);
     assert_true(l.settings.report);
     assert_string_equal(l.settings.cache, "/tmp/c d");
     assert_string_equal(bf_settings_origin(&l.settings, BF_KEY_TRACE),

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "belfry/belfry.h"
-#include "gpu/commands.h"
-#include "device/device.h"
 #include "base/clock.h"
-#include "queue/command_queue.h"
+#include "gpu/commands.h"
+#include "gpu/gpu.h"
 #include "specialize/check/draw.h"
 #include "specialize/check/test_resource.h"
 #include "specialize/check/inputs.h"
@@ -51,8 +49,7 @@ enum { COMPUTE, DIRECT, LANES };
 
 /* A queue and what it takes to use it. */
 struct lane {
-    struct bf_engine *engine;
-    BfCommandQueue queue;
+    struct bf_check_queue queue;
     VkCommandPool pool;
 };
 
@@ -60,63 +57,24 @@ struct bf_checker {
     struct bf_test_place place;
     uint64_t patience_ns, limit_ns;
     struct lane lanes[LANES];
-    BfFence fence;
-    uint64_t value;           /* of the fence, after all that was submitted */
-    bool hung;                /* some of that has not ended: nothing more is checked */
+    VkFence fence;
+    bool hung;                /* a submission has not ended: nothing more is checked */
     struct bf_check *forlorn; /* its resources may be in use still */
 };
-
-/* Of those that can: where the fewest queues are; the program's count for more than Belfry's. */
-static struct bf_engine *check_engine_choose(struct bf_scheduler *scheduler, VkQueueFlags needed)
-{
-    struct bf_engine *best = NULL;
-    uint64_t best_load = UINT64_MAX;
-    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
-        struct bf_engine *engine = &scheduler->engines[i];
-        if ((engine->base.family_flags & needed) != needed || engine->base.least ||
-            (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
-            engine->base.global_priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR)
-            continue;
-        uint64_t load = atomic_load(&engine->command_queues);
-        for (uint32_t k = 0; k < scheduler->queue_count; k++)
-            load += (uint64_t)(scheduler->queues[k].engine == engine) << 32;
-        /* The last of equals: programs begin with the first. */
-        if (!best || load <= best_load) {
-            best = engine;
-            best_load = load;
-        }
-    }
-    return best;
-}
 
 static VkResult open_lane(struct bf_checker *checker, uint32_t index)
 {
     struct lane *lane = &checker->lanes[index];
-    struct bf_device *device = checker->place.device;
-    struct bf_gpu *gpu = bf_device_gpu(device);
-    const BfCommandQueueCreateInfo queue = {
-        .sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
-        .type = index == DIRECT ? BF_COMMAND_LIST_TYPE_DIRECT : BF_COMMAND_LIST_TYPE_COMPUTE,
-        .priority = BF_COMMAND_QUEUE_PRIORITY_NORMAL,
-        .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT,
-    };
-    VkResult result = VK_SUCCESS;
-    if (!lane->engine)
-        lane->engine =
-            check_engine_choose(bf_device_scheduler(device),
-                                index == DIRECT ? VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_COMPUTE_BIT);
-    if (!lane->engine)
+    struct bf_gpu *gpu = checker->place.gpu;
+    if (!lane->queue.handle)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = lane->engine->base.family,
+        .queueFamilyIndex = lane->queue.family,
     };
-    if (!lane->queue)
-        result = bf_command_queue_create_on(lane->engine, &queue, true, &lane->queue);
-    if (result == VK_SUCCESS && !lane->pool)
-        result = gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool);
-    return result;
+    return lane->pool ? VK_SUCCESS
+                      : gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool);
 }
 
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **out)
@@ -124,8 +82,9 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
     struct bf_checker *checker = calloc(1, sizeof(*checker));
     if (!checker)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_gpu *gpu = info->gpu;
     checker->place = (struct bf_test_place){
-        .device = info->device,
+        .gpu = gpu,
         .physical = info->physical,
         .formats = (PFN_vkGetPhysicalDeviceFormatProperties)info->get_instance_proc_addr(
             info->instance, "vkGetPhysicalDeviceFormatProperties"),
@@ -135,10 +94,12 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
     };
     checker->patience_ns = info->patience_ns ? info->patience_ns : PATIENCE_NS;
     checker->limit_ns = info->limit_ns ? info->limit_ns : LIMIT_NS;
-    const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    checker->lanes[COMPUTE].queue = info->compute;
+    checker->lanes[DIRECT].queue = info->direct;
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     if (checker->place.formats && checker->place.image_formats)
-        result = bfCreateFence((BfDevice)info->device, &fence, &checker->fence);
+        result = gpu->vk.vkCreateFence(gpu->handle, &fence, NULL, &checker->fence);
     if (result == VK_SUCCESS)
         result = open_lane(checker, COMPUTE);
     if (result != VK_SUCCESS) {
@@ -155,34 +116,25 @@ void bf_checker_destroy(struct bf_checker *checker)
 {
     if (!checker)
         return;
-    struct bf_gpu *gpu = bf_device_gpu(checker->place.device);
-    for (uint32_t i = 0; i < LANES; i++) {
-        if (checker->lanes[i].queue)
-            bfQueueWaitIdle(checker->lanes[i].queue);
+    struct bf_gpu *gpu = checker->place.gpu;
+    for (uint32_t i = 0; checker->forlorn && i < LANES; i++) {
+        if (checker->lanes[i].queue.handle)
+            gpu->vk.vkQueueWaitIdle(checker->lanes[i].queue.handle);
     }
     if (checker->forlorn)
         free_check(checker->forlorn);
     for (uint32_t i = 0; i < LANES; i++) {
-        bfDestroyCommandQueue(checker->lanes[i].queue);
         if (checker->lanes[i].pool)
             gpu->vk.vkDestroyCommandPool(gpu->handle, checker->lanes[i].pool, NULL);
     }
-    bfDestroyFence(checker->fence);
+    if (checker->fence)
+        gpu->vk.vkDestroyFence(gpu->handle, checker->fence, NULL);
     free(checker);
 }
 
-bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point)
+bool bf_checker_hangs(const struct bf_checker *checker)
 {
-    struct bf_scheduler *scheduler = bf_device_scheduler(checker->place.device);
-    uint32_t index = point == VK_PIPELINE_BIND_POINT_COMPUTE ? COMPUTE : DIRECT;
-    const struct bf_engine *engine = checker->lanes[index].engine;
-    if (!engine)
-        engine = check_engine_choose(scheduler, VK_QUEUE_GRAPHICS_BIT);
-    for (uint32_t k = 0; k < scheduler->queue_count; k++) {
-        if (scheduler->queues[k].engine == engine)
-            return false;
-    }
-    return engine != NULL;
+    return checker->hung;
 }
 
 /* --------------------------------------------------------------------------------------- A
@@ -235,7 +187,7 @@ static VkResult check_fail(struct bf_check *check, VkResult result)
 
 static void drop_resources(struct bf_check *check)
 {
-    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    struct bf_gpu *gpu = check->checker->place.gpu;
     if (check->commands[0])
         gpu->vk.vkFreeCommandBuffers(gpu->handle, check->lane->pool, COMMANDS, check->commands);
     check->commands[0] = VK_NULL_HANDLE;
@@ -254,7 +206,7 @@ static void free_check(struct bf_check *check)
 
 static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once)
 {
-    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    struct bf_gpu *gpu = check->checker->place.gpu;
     const VkCommandBufferBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0,
@@ -262,9 +214,12 @@ static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once
     return gpu->vk.vkBeginCommandBuffer(check->commands[which], &info);
 }
 
+/* What comes next sees what they have written. */
 static VkResult end_commands(struct bf_check *check, uint32_t which)
 {
-    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    struct bf_gpu *gpu = check->checker->place.gpu;
+    bf_commands_put_barrier(gpu, check->commands[which], VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                            VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT);
     return gpu->vk.vkEndCommandBuffer(check->commands[which]);
 }
 
@@ -303,15 +258,15 @@ static VkResult check_prepare(struct bf_check *check)
     result = open_lane(checker, index);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT ||
         (result == VK_SUCCESS && resources->several &&
-         !(check->lane->engine->base.family_flags & VK_QUEUE_COMPUTE_BIT)))
+         !(check->lane->queue.flags & VK_QUEUE_COMPUTE_BIT)))
         return bf_test_resources_refuse(resources, "no engine for it");
     if (result == VK_SUCCESS)
         result = bf_test_resources_build(resources);
     if (result == VK_SUCCESS && interface->graphics)
         result = bf_draw_build(&check->draw);
     if (result == VK_SUCCESS)
-        result = bf_commands_allocate(bf_device_gpu(checker->place.device), check->lane->pool,
-                                      COMMANDS, check->commands);
+        result =
+            bf_commands_allocate(checker->place.gpu, check->lane->pool, COMMANDS, check->commands);
     if (result != VK_SUCCESS) {
         check->commands[0] = VK_NULL_HANDLE;
         return result;
@@ -376,7 +331,7 @@ void bf_check_end(struct bf_check *check)
 /* By bytes, since each may belong to other stages. */
 static void push_constants(struct bf_check *check, VkCommandBuffer commands)
 {
-    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    struct bf_gpu *gpu = check->checker->place.gpu;
     const struct bf_check_layout *layout = check->info->interface->layout;
     VkShaderStageFlags stages[BF_CHECK_PUSH_BYTES / 4] = {0};
     for (uint32_t i = 0; i < layout->range_count; i++) {
@@ -466,7 +421,7 @@ static void record_draw(struct bf_check *check, const struct seed *seed)
 
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
-    struct bf_gpu *gpu = bf_device_gpu(check->checker->place.device);
+    struct bf_gpu *gpu = check->checker->place.gpu;
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct seed *seed = &seeds[check->seed];
     VkCommandBuffer commands = check->commands[WORK];
@@ -492,22 +447,20 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 static VkResult check_execute(struct bf_check *check, uint32_t which)
 {
     struct bf_checker *checker = check->checker;
-    uint64_t value = checker->value + 1;
-    VkResult result = bfQueueExecute(check->lane->queue, 1, &check->commands[which]);
+    struct bf_gpu *gpu = checker->place.gpu;
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &check->commands[which]};
+    VkResult result = gpu->vk.vkResetFences(gpu->handle, 1, &checker->fence);
+    if (result == VK_SUCCESS)
+        result = gpu->vk.vkQueueSubmit(check->lane->queue.handle, 1, &info, checker->fence);
     if (result != VK_SUCCESS)
         return result;
-    result = bfQueueSignal(check->lane->queue, checker->fence, value);
-    if (result != VK_SUCCESS) { /* then the queue itself tells */
-        VkResult idle = bfQueueWaitIdle(check->lane->queue);
-        return idle == VK_ERROR_DEVICE_LOST ? idle : result;
-    }
-    checker->value = value;
-    result = bfWaitFences(1, &checker->fence, &value, BF_FENCE_WAIT_ALL, checker->patience_ns);
+    result =
+        gpu->vk.vkWaitForFences(gpu->handle, 1, &checker->fence, VK_TRUE, checker->patience_ns);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && result != VK_TIMEOUT)
-        result = bfQueueWaitIdle(check->lane->queue); /* no memory to wait with: once more */
+        result = gpu->vk.vkQueueWaitIdle(check->lane->queue.handle); /* no memory to wait with */
     checker->hung |= result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
-    if (result == VK_SUCCESS && bf_scheduler_is_lost(bf_device_scheduler(checker->place.device)))
-        return VK_ERROR_DEVICE_LOST;
     return result;
 }
 

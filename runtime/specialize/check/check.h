@@ -14,9 +14,8 @@
  *        harm, buffers are as large as the program's, or it isn't checked. There, and where a
  *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
  *        0 to 1, and the program's push constants alone.)
- *  CK-3  The checker's work goes through a queue of its own, of the lowest priority, on an engine
- *        that no queue of the program uses where there is one (bf_checker_is_alone); else in
- *        slices.
+ *  CK-3  The checker's work goes to the device that it was given, one run at a time, and nowhere
+ *        else: a helper's own (specialize/isolate/isolate.h), never the program's.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
  *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE. What takes long
  *        on images larger than the least is checked anew on those.
@@ -46,12 +45,20 @@
 
 struct bf_check;
 struct bf_checker;
-struct bf_device;
+struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
 
+/* Used by nobody else while there is a checker. */
+struct bf_check_queue {
+    VkQueue handle; /* VK_NULL_HANDLE: there is none */
+    uint32_t family;
+    VkQueueFlags flags; /* of the family */
+};
+
 struct bf_checker_info {
-    struct bf_device *device; /* not owned; outlives the checker */
+    struct bf_gpu *gpu; /* not owned; outlives the checker */
+    struct bf_check_queue compute, direct;
     VkInstance instance;
     VkPhysicalDevice physical;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* of whatever lies below */
@@ -87,14 +94,14 @@ struct bf_check_info {
 };
 
 /*
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (no engine can compute), VK_ERROR_OUT_OF_HOST_MEMORY, and
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (there is no queue that computes), VK_ERROR_OUT_OF_HOST_MEMORY, and
  * those of the driver.
  */
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **checker);
 /* No check of its is left. Waits for work that never ended. NULL is allowed. */
 void bf_checker_destroy(struct bf_checker *checker);
-/* Has it an engine to itself, but for other queues of Belfry's? Else let checks go in slices. */
-bool bf_checker_is_alone(const struct bf_checker *checker, VkPipelineBindPoint point);
+/* A run has not ended within its patience, and may never: nothing more can be checked. */
+bool bf_checker_hangs(const struct bf_checker *checker);
 
 /*
  * For one thread at a time per checker; one check at a time. Errors of all:

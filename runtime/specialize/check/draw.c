@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
 #define ROWS        16 /* vertices or instances in a buffer */
 #define NO_IMAGE    UINT32_MAX
@@ -225,7 +225,7 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
                       const struct bf_pipeline_interface *interface)
 {
     const VkGraphicsPipelineCreateInfo *graphics = interface->graphics;
-    const struct VolkDeviceTable *vk = &bf_device_gpu(resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &resources->place->gpu->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = graphics->pDynamicState;
     *draw = (struct bf_draw){
         .resources = resources, .interface = interface, .layers = 1, .depth = NO_IMAGE};
@@ -343,7 +343,7 @@ static bool fill_passage(struct passage *p, const VkRenderPassCreateInfo2 *pass)
 
 static VkResult build_pass(struct bf_draw *draw)
 {
-    struct bf_gpu *gpu = bf_device_gpu(draw->resources->place->device);
+    struct bf_gpu *gpu = draw->resources->place->gpu;
     const struct VolkDeviceTable *vk = &gpu->vk;
     VkAttachmentDescription2 attachments[BF_DRAW_ATTACHMENTS];
     VkRenderPassCreateInfo2 info = *draw->interface->pass;
@@ -367,7 +367,7 @@ static VkResult build_pass(struct bf_draw *draw)
 
 VkResult bf_draw_build(struct bf_draw *draw)
 {
-    struct bf_gpu *gpu = bf_device_gpu(draw->resources->place->device);
+    struct bf_gpu *gpu = draw->resources->place->gpu;
     VkImageView views[BF_DRAW_ATTACHMENTS];
     if (draw->rendering)
         return VK_SUCCESS;
@@ -392,7 +392,7 @@ void bf_draw_finish(struct bf_draw *draw)
 {
     if (!draw->resources)
         return;
-    struct bf_gpu *gpu = bf_device_gpu(draw->resources->place->device);
+    struct bf_gpu *gpu = draw->resources->place->gpu;
     if (draw->framebuffer)
         gpu->vk.vkDestroyFramebuffer(gpu->handle, draw->framebuffer, NULL);
     if (draw->pass)
@@ -458,7 +458,7 @@ static VkExtent2D extent_of(const struct bf_draw *draw)
 static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
                           VkDynamicState state)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineViewportStateCreateInfo *info = draw->interface->graphics->pViewportState;
     VkViewport viewports[VIEWPORTS];
     VkRect2D scissors[VIEWPORTS];
@@ -497,7 +497,7 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
     static const VkFragmentShadingRateCombinerOpKHR keep[2] = {0, 0};
     const VkExtent2D one = {1, 1};
     const VkGraphicsPipelineCreateInfo *graphics = draw->interface->graphics;
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkStencilFaceFlags faces = VK_STENCIL_FACE_FRONT_AND_BACK;
     VkBool32 all[BF_DRAW_ATTACHMENTS];
     switch (state) {
@@ -596,7 +596,7 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
 
 static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineVertexInputStateCreateInfo *state =
         draw->interface->graphics->pVertexInputState;
     bool strides = check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE);
@@ -625,7 +625,7 @@ static VkRenderingAttachmentInfo check_draw_describe(const struct bf_draw *draw,
 
 static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     VkRenderingAttachmentInfo colors[BF_DRAW_ATTACHMENTS];
     const VkRenderingAttachmentInfo depth = check_draw_describe(draw, draw->depth);
     for (uint32_t i = 0; i < draw->attachment_count; i++)
@@ -645,7 +645,7 @@ static void begin_rendering(const struct bf_draw *draw, VkCommandBuffer commands
 
 static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer commands)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkRenderPassBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
         .renderPass = draw->pass,
@@ -660,7 +660,7 @@ static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer co
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t vertices,
                     uint32_t instances, uint32_t seed)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(draw->resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
     for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; i++)
         set_state(draw, commands, dynamic->pDynamicStates[i], seed);

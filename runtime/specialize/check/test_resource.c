@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gpu/commands.h"
-#include "device/device.h"
+#include "gpu/gpu.h"
 #include "specialize/check/test_resource_samples.h"
 #include "specialize/check/test_resource_sets.h"
 
@@ -335,7 +335,7 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
 static VkResult test_memory_allocate(struct bf_test_resources *resources,
                                      const VkMemoryRequirements *needs, VkDeviceMemory *memory)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     uint32_t type = UINT32_MAX;
     for (uint32_t i = gpu->memory.memoryTypeCount; i--;) {
         VkMemoryPropertyFlags flags = gpu->memory.memoryTypes[i].propertyFlags;
@@ -356,7 +356,7 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
 
 static VkResult build_arena(struct bf_test_resources *resources)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = resources->arena_size,
@@ -379,7 +379,7 @@ static VkResult build_arena(struct bf_test_resources *resources)
 
 static VkResult build_image(struct bf_test_resources *resources, struct bf_test_image *image)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_test_image_info *info = &image->info;
     const VkImageCreateInfo image_info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -471,7 +471,7 @@ static VkResult place_images(struct bf_test_resources *resources)
 
 VkResult bf_test_resources_build(struct bf_test_resources *resources)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     VkResult result = place_images(resources);
     if (result == VK_SUCCESS)
         result = build_arena(resources);
@@ -492,7 +492,7 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
 {
     if (!resources->place)
         return;
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct VolkDeviceTable *vk = &gpu->vk;
     if (resources->pool)
         vk->vkDestroyDescriptorPool(gpu->handle, resources->pool, NULL);
@@ -660,7 +660,7 @@ static void put_image_barrier(const struct bf_test_resources *resources, VkComma
     const VkDependencyInfo info = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
                                    .imageMemoryBarrierCount = 1,
                                    .pImageMemoryBarriers = &barrier};
-    bf_device_gpu(resources->place->device)->vk.vkCmdPipelineBarrier2(commands, &info);
+    resources->place->gpu->vk.vkCmdPipelineBarrier2(commands, &info);
 }
 
 static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer commands,
@@ -673,15 +673,14 @@ static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer
         color = (VkClearColorValue){.uint32 = {1, 2, 3, 4}};
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
                                          VK_REMAINING_ARRAY_LAYERS};
-    bf_device_gpu(resources->place->device)
-        ->vk.vkCmdClearColorImage(commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                                  &color, 1, &all);
+    resources->place->gpu->vk.vkCmdClearColorImage(
+        commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &color, 1, &all);
 }
 
 void bf_test_resources_record_upload(struct bf_test_resources *resources, VkCommandBuffer commands,
                                      const struct bf_inputs *inputs)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];
@@ -709,7 +708,7 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
 void bf_test_resources_record_download(struct bf_test_resources *resources,
                                        VkCommandBuffer commands)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];

@@ -27,7 +27,7 @@
 #include "specialize/check/inputs.h"
 #include "specialize/check/pipeline_interface.h"
 
-struct bf_device;
+struct bf_gpu;
 
 #define BF_TEST_EXTENT  64   /* of images, in width and height, at least */
 #define BF_TEST_LARGEST 4096 /* at most: as any device allows */
@@ -36,7 +36,7 @@ struct bf_device;
 
 /* Where they are made. */
 struct bf_test_place {
-    struct bf_device *device;
+    struct bf_gpu *gpu;
     VkPhysicalDevice physical;
     PFN_vkGetPhysicalDeviceFormatProperties formats;
     PFN_vkGetPhysicalDeviceImageFormatProperties image_formats;

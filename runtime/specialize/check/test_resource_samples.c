@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 #include "shaders/samples.comp.h"
 #include "shaders/samples_depth.comp.h"
 #include "specialize/check/test_resource_sets.h"
@@ -87,7 +87,7 @@ VkResult bf_samples_can_read(const struct bf_test_place *place, VkFormat format,
 
 static VkResult build_target(const struct bf_test_resources *resources, struct bf_test_image *image)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_test_image_info *info = &image->info;
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     const VkImageViewCreateInfo view = {
@@ -185,7 +185,7 @@ static VkClearDepthStencilValue make_depth(uint64_t stream, const struct bf_inpu
 void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommandBuffer commands,
                             uint32_t index, const struct bf_inputs *inputs)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &resources->place->gpu->vk;
     const struct bf_test_image *image = &resources->images[index];
     const VkExtent3D extent = image->info.extent;
     const uint32_t width = (extent.width + TILES - 1) / TILES,
@@ -224,7 +224,7 @@ void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommand
 static VkResult build_reader(struct bf_test_resources *resources, const uint32_t *words,
                              size_t size, VkPipeline *pipeline)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     VkShaderModule module;
@@ -249,7 +249,7 @@ static VkResult build_reader(struct bf_test_resources *resources, const uint32_t
 
 static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_count)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const VkDescriptorSetLayoutBinding bindings[] = {
         {0, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
         {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
@@ -296,7 +296,7 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
 static VkResult build_set(struct bf_test_resources *resources, struct bf_test_image *image,
                           const VkBufferImageCopy *region, VkDeviceSize size)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     struct bf_test_several *several = &image->several;
     const uint32_t k = several->aspect_count;
     const VkImageAspectFlags aspect = region->imageSubresource.aspectMask;
@@ -370,7 +370,7 @@ VkResult bf_samples_build(struct bf_test_resources *resources)
 
 void bf_samples_finish(struct bf_test_resources *resources)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct VolkDeviceTable *vk = &gpu->vk;
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_several *several = &resources->images[i].several;
@@ -398,7 +398,7 @@ void bf_samples_finish(struct bf_test_resources *resources)
 void bf_samples_record_read(const struct bf_test_resources *resources, VkCommandBuffer commands,
                             const struct bf_test_image *image)
 {
-    const struct VolkDeviceTable *vk = &bf_device_gpu(resources->place->device)->vk;
+    const struct VolkDeviceTable *vk = &resources->place->gpu->vk;
     VkBufferImageCopy regions[BF_TEST_REGIONS];
     VkDeviceSize sizes[BF_TEST_REGIONS];
     struct bf_texel texels[BF_TEST_REGIONS];

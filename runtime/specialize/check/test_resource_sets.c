@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "gpu/gpu.h"
 
 #define MOST_DESCRIPTORS 1024 /* of a binding that is used */
 #define COPIES           4    /* different resources in an array of descriptors */
@@ -194,7 +194,7 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
         if (set->flags & ~known)
             return bf_test_resources_refuse(resources, "a set is of a kind that is not known here");
         if ((set->flags & VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR) &&
-            !bf_device_gpu(resources->place->device)->vk.vkCmdPushDescriptorSetKHR)
+            !resources->place->gpu->vk.vkCmdPushDescriptorSetKHR)
             return bf_test_resources_refuse(resources, "no descriptors can be pushed");
         for (uint32_t k = 0; k < set->binding_count && result == VK_SUCCESS; k++)
             result = test_binding_plan(resources, i, &set->bindings[k]);
@@ -227,7 +227,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
                              const struct bf_check_binding *binding, bool linear,
                              VkSampler *sampler)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     VkSamplerCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
         .magFilter = VK_FILTER_LINEAR,
@@ -263,7 +263,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
 
 static VkResult make_view(struct bf_test_resources *resources, uint32_t index, VkBufferView *view)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_test_buffer *buffer = &resources->buffers[index];
     const VkBufferViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
@@ -313,7 +313,7 @@ static VkResult write_images(struct bf_test_resources *resources, struct bf_test
 static VkResult find_part(struct bf_test_resources *resources, struct bf_test_image *image,
                           bool stencil, VkImageView *view)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const VkImageViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = image->handle,
@@ -447,7 +447,7 @@ static uint32_t allocated(const struct bf_check_binding *binding)
 
 static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_layout *layout = resources->layout;
     uint32_t binding_count = 0, size_count = 0, set_count = 0, blocks = 0;
     VkDescriptorPoolCreateFlags flags = 0;
@@ -493,7 +493,7 @@ static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
 
 static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_set *set = &resources->layout->sets[index];
     uint32_t variable = 0;
     bool is_some = false;
@@ -524,7 +524,7 @@ static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index
 
 VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_layout *layout = resources->layout;
     VkResult result = test_descriptor_pool_create(resources);
     uint32_t most_dynamic = 1;
@@ -551,7 +551,7 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 void bf_test_resources_bind(struct bf_test_resources *resources, VkCommandBuffer commands,
                             VkPipelineBindPoint point)
 {
-    struct bf_gpu *gpu = bf_device_gpu(resources->place->device);
+    struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_layout *layout = resources->layout;
     for (uint32_t i = 0; i < layout->set_count; i++) {
         if (resources->sets[i])

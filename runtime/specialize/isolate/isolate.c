@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds in a helper process: starting, reusing and ending helpers, and requests to them with
+/* Checks in a helper process: starting, reusing and ending helpers, and requests to them with
  * time limits. */
 #include "specialize/isolate/isolate.h"
 
@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,13 +33,16 @@
 struct helper {
     bool taken;
     int socket, pidfd; /* -1: it doesn't run */
+    int stop;          /* the isolate's */
 };
 
 struct bf_isolate {
     char *path;
+    char *name;         /* as it is to be called */
     char **environment; /* one block, with its strings */
     struct bf_wire_out device;
     uint64_t limit_ns, open_limit_ns;
+    int stop; /* eventfd: readable once bf_isolate_stop was called */
 
     pthread_mutex_t lock;
     pthread_cond_t freed;
@@ -48,29 +53,30 @@ struct bf_isolate {
 
 /* ------------------------------------------------------------------------------------- Messages */
 
-/* Waits until the socket is ready. Returns 0, or ETIMEDOUT. */
-static int helper_await(int fd, short events, uint64_t deadline_ns)
+/* Waits until the socket is ready. Returns 0, ETIMEDOUT, or ECANCELED: bf_isolate_stop. */
+static int helper_await(const struct helper *h, short events, uint64_t deadline_ns)
 {
     for (;;) {
         uint64_t left = bf_remaining_ns(deadline_ns);
         uint64_t ms = left / 1000000 + (left % 1000000 != 0);
-        struct pollfd poll_fd = {.fd = fd, .events = events};
-        int n = poll(&poll_fd, 1, ms < INT_MAX ? (int)ms : INT_MAX);
+        struct pollfd fds[2] = {{.fd = h->socket, .events = events},
+                                {.fd = h->stop, .events = POLLIN}};
+        int n = poll(fds, 2, ms < INT_MAX ? (int)ms : INT_MAX);
         if (n > 0)
-            return 0;
+            return fds[1].revents ? ECANCELED : 0;
         if (n == 0 && bf_remaining_ns(deadline_ns) == 0)
             return ETIMEDOUT;
     }
 }
 
-/* These return 0, ETIMEDOUT, or EPIPE: the helper has ended. */
-static int send_all(int fd, const void *bytes, size_t size, uint64_t deadline_ns)
+/* These return 0, what helper_await returns, or EPIPE: the helper has ended. */
+static int send_all(const struct helper *h, const void *bytes, size_t size, uint64_t deadline_ns)
 {
     const uint8_t *at = bytes;
     while (size) {
-        ssize_t n = send(fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n = send(h->socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
-            int error = helper_await(fd, POLLOUT, deadline_ns);
+            int error = helper_await(h, POLLOUT, deadline_ns);
             if (error)
                 return error;
         } else if (n < 0 && errno != EINTR) {
@@ -83,13 +89,13 @@ static int send_all(int fd, const void *bytes, size_t size, uint64_t deadline_ns
     return 0;
 }
 
-static int receive_all(int fd, void *bytes, size_t size, uint64_t deadline_ns)
+static int receive_all(const struct helper *h, void *bytes, size_t size, uint64_t deadline_ns)
 {
     uint8_t *at = bytes;
     while (size) {
-        ssize_t n = recv(fd, at, size, MSG_DONTWAIT);
+        ssize_t n = recv(h->socket, at, size, MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
-            int error = helper_await(fd, POLLIN, deadline_ns);
+            int error = helper_await(h, POLLIN, deadline_ns);
             if (error)
                 return error;
         } else if (n == 0 || (n < 0 && errno != EINTR)) {
@@ -109,23 +115,24 @@ static int request_send(const struct helper *h, enum bf_wire_kind kind, uint32_t
                                           .kind = (uint32_t)kind,
                                           .number = number,
                                           .size = (uint32_t)body->size};
-    int error = send_all(h->socket, &header, sizeof(header), deadline_ns);
-    return error ? error : send_all(h->socket, body->bytes, body->size, deadline_ns);
+    int error = send_all(h, &header, sizeof(header), deadline_ns);
+    return error ? error : send_all(h, body->bytes, body->size, deadline_ns);
 }
 
-/* Returns as above, or EPROTO: the answer is malformed. */
+/* Returns as above, or EPROTO: the answer is malformed. With a body of that size, if its result is
+ * VK_SUCCESS. */
 static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
-                          VkResult *result, uint64_t deadline_ns)
+                          VkResult *result, void *body, size_t size, uint64_t deadline_ns)
 {
     struct bf_wire_header header;
-    int error = receive_all(h->socket, &header, sizeof(header), deadline_ns);
+    int error = receive_all(h, &header, sizeof(header), deadline_ns);
     if (error)
         return error;
     if (header.magic != BF_WIRE_MAGIC || header.kind != (uint32_t)kind || header.number != number ||
-        header.size)
+        header.size != (header.result == VK_SUCCESS ? size : 0))
         return EPROTO;
     *result = (VkResult)header.result;
-    return 0;
+    return header.size ? receive_all(h, body, size, deadline_ns) : 0;
 }
 
 /* -------------------------------------------------------------------------------------- Helpers */
@@ -146,7 +153,7 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return VK_ERROR_INITIALIZATION_FAILED;
-    int error = bf_spawn(isolate->path, isolate->environment, ends[1], &h->pidfd);
+    int error = bf_spawn(isolate->path, isolate->name, isolate->environment, ends[1], &h->pidfd);
     close(ends[1]);
     if (error) {
         errno = error;
@@ -160,36 +167,83 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
     error = request_send(h, BF_WIRE_DEVICE, 0, &isolate->device, deadline);
     if (!error)
-        error = answer_receive(h, BF_WIRE_OPENED, 0, &result, deadline);
+        error = answer_receive(h, BF_WIRE_OPENED, 0, &result, NULL, 0, deadline);
     if (!error && result == VK_SUCCESS)
         return VK_SUCCESS;
+    if (error == ECANCELED) {
+        helper_end(h, true);
+        return VK_NOT_READY;
+    }
     bf_message(BF_MESSAGE_INFO, "the build helper can't open the device (%s %d)",
                error ? "error" : "VkResult", error ? error : (int)result);
     helper_end(h, true);
     return VK_ERROR_INITIALIZATION_FAILED;
 }
 
+/* What came of a request whose answer is missing. */
+static VkResult helper_fail(struct helper *h, int error)
+{
+    helper_end(h, true);
+    return error == ETIMEDOUT ? VK_TIMEOUT : error == ECANCELED ? VK_NOT_READY : VK_ERROR_UNKNOWN;
+}
+
+/* False: what the helper says of the check can't be. */
+static bool verdict_read(const struct bf_wire_verdict *verdict, uint32_t form_count,
+                         struct bf_check_answer *answer)
+{
+    if (verdict->form_count != form_count || !memchr(verdict->why, '\0', sizeof(verdict->why)))
+        return false;
+    for (uint32_t i = 0; i < form_count; i++) {
+        if (verdict->reasons[i] >= BF_REASON_COUNT)
+            return false;
+        answer->forms[i] = (struct bf_check_form){
+            .reason = (enum bf_reason)verdict->reasons[i],
+            .first_use_ns = verdict->first_use_ns[i],
+            .steady_ns = verdict->steady_ns[i],
+        };
+    }
+    answer->general_ns = verdict->general_ns;
+    answer->hung = verdict->hung != 0;
+    answer->peak_bytes = verdict->peak_bytes;
+    memcpy(answer->why, verdict->why, sizeof(answer->why));
+    return true;
+}
+
 /* VK_INCOMPLETE: the helper ended before the driver got the request. */
-static VkResult helper_build(struct bf_isolate *isolate, struct helper *h,
-                             const struct bf_wire_out *request, VkResult *driver_result)
+static VkResult helper_check(struct bf_isolate *isolate, struct helper *h,
+                             const struct bf_wire_out *body, const struct bf_check_request *request,
+                             struct bf_check_answer *answer)
 {
     const uint32_t number = 1;
     VkResult taken = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
-    int error = request_send(h, BF_WIRE_BUILD, number, request, deadline);
+    int error = request_send(h, BF_WIRE_CHECK, number, body, deadline);
     if (!error)
-        error = answer_receive(h, BF_WIRE_TAKEN, number, &taken, deadline);
+        error = answer_receive(h, BF_WIRE_TAKEN, number, &taken, NULL, 0, deadline);
     if (error) {
         helper_end(h, true);
-        return VK_INCOMPLETE;
+        return error == ECANCELED ? VK_NOT_READY : VK_INCOMPLETE;
     }
     if (taken)
         return VK_ERROR_INITIALIZATION_FAILED;
-    error =
-        answer_receive(h, BF_WIRE_BUILT, number, driver_result, bf_deadline_ns(isolate->limit_ns));
-    if (error)
-        helper_end(h, true);
-    return !error ? VK_SUCCESS : error == ETIMEDOUT ? VK_TIMEOUT : VK_ERROR_UNKNOWN;
+    *answer = (struct bf_check_answer){0};
+    while (answer->built_count < request->build_count) {
+        error = answer_receive(h, BF_WIRE_BUILT, number, &answer->built, NULL, 0,
+                               bf_deadline_ns(isolate->limit_ns));
+        if (error)
+            return helper_fail(h, error);
+        if (answer->built)
+            return VK_SUCCESS;
+        answer->built_count++;
+    }
+    if (!request->check)
+        return VK_SUCCESS;
+    struct bf_wire_verdict verdict;
+    error = answer_receive(h, BF_WIRE_CHECKED, number, &answer->checked, &verdict, sizeof(verdict),
+                           bf_deadline_ns(isolate->limit_ns));
+    if (!error && !answer->checked && !verdict_read(&verdict, request->build_count - 1, answer))
+        error = EPROTO;
+    return error ? helper_fail(h, error) : VK_SUCCESS;
 }
 
 static struct helper *helper_take(struct bf_isolate *isolate)
@@ -224,26 +278,23 @@ static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
 {
     if (h->socket >= 0)
         return VK_SUCCESS;
-    pthread_mutex_lock(&isolate->lock);
-    bool hopeless = isolate->failures >= FAILURES_MOST;
-    pthread_mutex_unlock(&isolate->lock);
-    if (hopeless)
+    if (!bf_isolate_serves(isolate))
         return VK_ERROR_INITIALIZATION_FAILED;
     VkResult result = helper_start(isolate, h);
     pthread_mutex_lock(&isolate->lock);
-    isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
-    if (isolate->failures == FAILURES_MOST)
-        bf_message(BF_MESSAGE_WARNING,
-                   "no build helper can be had: shaders are built in the program");
+    if (result != VK_NOT_READY)
+        isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
+    if (result != VK_NOT_READY && isolate->failures == FAILURES_MOST)
+        bf_message(BF_MESSAGE_WARNING, "no build helper can be had: no shader is specialised");
     pthread_mutex_unlock(&isolate->lock);
     return result;
 }
 
-VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
-                          VkResult *driver_result)
+VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_request *request,
+                          struct bf_check_answer *answer)
 {
     struct bf_wire_out out = {0};
-    bf_wire_say_build(&out, request);
+    bf_wire_say_check(&out, request);
     if (out.failed || out.unsaid) {
         bool failed = out.failed;
         bf_wire_out_finish(&out);
@@ -254,11 +305,24 @@ VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_requ
     for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++) {
         result = helper_ensure(isolate, h);
         if (result == VK_SUCCESS)
-            result = helper_build(isolate, h, &out, driver_result);
+            result = helper_check(isolate, h, &out, request, answer);
     }
     helper_give(isolate, h);
     bf_wire_out_finish(&out);
     return result == VK_INCOMPLETE ? VK_ERROR_INITIALIZATION_FAILED : result;
+}
+
+bool bf_isolate_serves(struct bf_isolate *isolate)
+{
+    pthread_mutex_lock(&isolate->lock);
+    bool serves = isolate->failures < FAILURES_MOST;
+    pthread_mutex_unlock(&isolate->lock);
+    return serves;
+}
+
+void bf_isolate_stop(struct bf_isolate *isolate)
+{
+    eventfd_write(isolate->stop, 1); /* it stays readable */
 }
 
 /* --------------------------------------------------------------------------- Create and destroy */
@@ -335,18 +399,25 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     made->count = !info->helpers ? 1 : info->helpers <= HELPERS_MOST ? info->helpers : HELPERS_MOST;
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
         made->helpers[i].socket = made->helpers[i].pidfd = -1;
+    made->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (uint32_t i = 0; i < HELPERS_MOST; i++)
+        made->helpers[i].stop = made->stop;
     made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
     made->open_limit_ns = info->open_limit_ns ? info->open_limit_ns : 30 * SECONDS;
     made->path = info->helper ? strdup(info->helper) : helper_path();
+    made->name = strdup(info->name ? info->name : HELPER);
     made->environment = environment_make(info->environment);
     bf_wire_say_device(&made->device, info, (uint32_t)getpid(),
                        info->idle_ms ? info->idle_ms : 10000);
-    if (!made->path || !made->environment || made->device.failed)
+    if (!made->path || !made->name || !made->environment || made->device.failed || made->stop < 0)
         goto fail;
-    if (made->device.unsaid || access(made->path, X_OK)) {
-        bf_message(BF_MESSAGE_WARNING, "isolate=process: %s: shaders are built in the program",
-                   made->device.unsaid ? "the device was made with something that isn't known here"
-                                       : "there is no build helper beside the layer");
+    const char *why = getauxval(AT_SECURE) ? "the program runs with rights that its user hasn't got"
+                      : made->device.unsaid
+                          ? "the device was made with something that isn't known here"
+                      : access(made->path, X_OK) ? "there is no build helper beside the layer"
+                                                 : NULL;
+    if (why) {
+        bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: %s", why);
         result = VK_ERROR_INITIALIZATION_FAILED;
         goto fail;
     }
@@ -366,8 +437,11 @@ void bf_isolate_destroy(struct bf_isolate *isolate)
         helper_end(&isolate->helpers[i], false);
     pthread_cond_destroy(&isolate->freed);
     pthread_mutex_destroy(&isolate->lock);
+    if (isolate->stop >= 0)
+        close(isolate->stop);
     bf_wire_out_finish(&isolate->device);
     free(isolate->environment);
+    free(isolate->name);
     free(isolate->path);
     free(isolate);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds in a helper process (setting isolate=process): a helper opens the same driver and builds
- * the pipeline before the program does, so that a driver that crashes or hangs over it does so
- * where nobody is hurt. What it compiles stays in the driver's cache on disk, if the driver has
- * one.
+ * Builds and checks in a helper process: a helper opens the same driver with a device of its own,
+ * builds there the general pipeline and the forms of a variant, and runs them, so that a driver
+ * that crashes, a shader that never ends and an access out of bounds do so where nobody is hurt.
+ * What it compiles stays in the driver's cache on disk, if the driver has one.
  *
  *  IS-1  Whatever becomes of a helper, the program sees no signal, no child and no descriptor of
  *        it: it is started by two clones and so isn't the program's child (of a program that is a
@@ -16,20 +16,27 @@
  *        than the limit says.
  *  IS-4  Messages are checked on both sides: a malformed one ends the helper, and is never obeyed.
  *  IS-5  A pipeline is built by a helper only if the request describes it in full. Otherwise the
- *        result is VK_ERROR_INITIALIZATION_FAILED, and the caller builds in the program's process.
+ *        result is VK_ERROR_INITIALIZATION_FAILED, and there is no variant.
+ *  IS-6  What is made up for a check is run by a helper, and nowhere else: of a variant the
+ *        program's process makes the one pipeline that passed.
  *
- * A helper runs at idle priority, writes no core file, and has no terminal. Layers are switched off
- * for it, as far as the loader lets them be; the driver's settings stay as they are.
+ * A helper runs at idle priority, its queues have the lowest, it is the first to go when memory is
+ * short, writes no core file, and has no terminal. Layers are switched off for it, as far as the
+ * loader lets them be; the driver's settings stay as they are, and so does the name by which drivers
+ * know a program.
  *
  * Proven by tests/specialize/isolate.
  */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_H
 #define BELFRY_SPECIALIZE_ISOLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <vulkan/vulkan_core.h>
+
+#include "specialize/check/check.h"
 
 struct bf_isolate;
 
@@ -37,6 +44,8 @@ struct bf_isolate;
 struct bf_isolate_info {
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
     uint32_t api_version; /* the program's; a helper uses at least 1.2 where the loader has that */
+    bool robust;          /* accesses out of bounds do no harm on this device */
+    const VkApplicationInfo *application; /* the program's; NULL: it gave none */
     uint32_t instance_extension_count;
     const char *const *instance_extensions; /* the helper enables those that it finds */
     uint32_t extension_count;
@@ -44,6 +53,7 @@ struct bf_isolate_info {
     const void *features; /* the chain of VkDeviceCreateInfo; may be NULL */
     const VkPhysicalDeviceFeatures *enabled_features; /* may be NULL */
     char *const *environment; /* the program's, NULL at the end: drivers read it */
+    const char *name;         /* the program's argv[0], which drivers read; NULL: the helper's */
     const char *helper;       /* the helper's path; NULL: the one in belfry/ beside the layer */
     uint32_t helpers;         /* how many may run at a time, 1 to 16; 0: 1. Further builds wait */
     uint64_t limit_ns;        /* for a build in the driver; 0: 30 seconds */
@@ -73,28 +83,61 @@ struct bf_build_request {
     const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
 };
 
+#define BF_CHECK_FORMS  2
+#define BF_CHECK_BUILDS (1 + BF_CHECK_FORMS)
+#define BF_CHECK_WHY    128
+#define BF_CHECK_SETS   32
+
+struct bf_check_request {
+    uint32_t build_count; /* 1 to BF_CHECK_BUILDS: the general pipeline, then the forms */
+    const struct bf_build_request *builds;
+    /* NULL: nothing is run. Of the info handles, 'forms', 'cancelled' and what is 'out' are not
+     * looked at. */
+    const struct bf_check_info *check;
+};
+
+struct bf_check_answer {
+    VkResult built;       /* the driver's answer for the last pipeline that it was asked for */
+    uint32_t built_count; /* as many have been built */
+    VkResult checked;     /* of bf_check_run. If it is VK_SUCCESS: */
+    struct bf_check_form forms[BF_CHECK_FORMS];
+    uint64_t general_ns;
+    bool hung;              /* a run has not ended: the helper was given up */
+    uint64_t peak_bytes;    /* the helper's memory, at most so far */
+    char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */
+};
+
 /* Starts no process yet.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was created
- * with structs that the helper doesn't know, or there is no helper program. */
+ * with structs that the helper doesn't know, there is no helper program, or the program runs with
+ * rights that its user doesn't have (set-uid). */
 VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate);
 
-/* Ends the helpers. No build is in progress. NULL is allowed. */
+/* Ends requests that are in progress, with VK_NOT_READY, and all that come. Thread-safety: safe. */
+void bf_isolate_stop(struct bf_isolate *isolate);
+
+/* Ends the helpers. No request is in progress. NULL is allowed. */
 void bf_isolate_destroy(struct bf_isolate *isolate);
 
 /*
- * Builds the pipeline in a helper, which is started if need be, and blocks until that has ended.
+ * Builds the pipelines in a helper, which is started if need be, has it run them, and blocks until
+ * that has ended.
  *
- * VK_SUCCESS: the driver has answered, by *driver_result, which may be an error.
+ * VK_SUCCESS: the driver has answered, by *answer, which may be an error.
  * VK_TIMEOUT: the driver has not answered within the limit. The helper was ended.
  * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three
  *   times in a row it isn't tried again), or the request can't describe the pipeline (IS-5), or it
  *   has a render pass and the driver no vkCreateRenderPass2.
+ * VK_NOT_READY: bf_isolate_stop.
  * VK_ERROR_OUT_OF_HOST_MEMORY: in this process.
  *
  * Thread-safety: safe; for background tasks, since it takes long.
  */
-VkResult bf_isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
-                          VkResult *driver_result);
+VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_request *request,
+                          struct bf_check_answer *answer);
+
+/* Whether a helper can still be had: false after three that couldn't open the device. */
+bool bf_isolate_serves(struct bf_isolate *isolate);
 
 #endif

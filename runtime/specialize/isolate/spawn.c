@@ -31,7 +31,7 @@ int __clone(int (*function)(void *), void *stack, int flags, void *context, ...)
 #define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
 struct spawn {
-    const char *path;
+    const char *path, *name;
     char *const *environment;
     int socket;
     uint8_t *stack; /* the end of the second child's */
@@ -80,7 +80,7 @@ static int IN_CHILD spawn_second_child(void *context)
         spawn->error = errno;
         return 127;
     }
-    char *const arguments[] = {(char *)spawn->path, NULL};
+    char *const arguments[] = {(char *)spawn->name, NULL};
     spawn_syscall(SYS_execve, (long)spawn->path, (long)arguments, (long)spawn->environment, 0);
     spawn->error = errno;
     return 127;
@@ -96,9 +96,10 @@ static int IN_CHILD spawn_first_child(void *context)
     return 0;
 }
 
-int bf_spawn(const char *path, char *const *environment, int socket, int *pidfd)
+int bf_spawn(const char *path, const char *name, char *const *environment, int socket, int *pidfd)
 {
-    struct spawn spawn = {.path = path, .environment = environment, .socket = socket, .pidfd = -1};
+    struct spawn spawn = {
+        .path = path, .name = name, .environment = environment, .socket = socket, .pidfd = -1};
     *pidfd = -1;
     uint8_t *stacks = mmap(NULL, 2 * STACK_SIZE, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

@@ -16,11 +16,11 @@
 #define BF_SPAWN_SOCKET 3
 
 /*
- * Runs 'path' with 'socket' as its BF_SPAWN_SOCKET. All signals have their default action there,
+ * Runs 'path', called 'name', with 'socket' as its BF_SPAWN_SOCKET. All signals have their default action there,
  * and none is blocked. *pidfd, to be closed by the caller, is the process'.
  * Returns 0 or an error, also if the program can't be run. Thread-safety: safe; the calling thread
  * blocks, and other threads run on.
  */
-int bf_spawn(const char *path, char *const *environment, int socket, int *pidfd);
+int bf_spawn(const char *path, const char *name, char *const *environment, int socket, int *pidfd);
 
 #endif

@@ -8,10 +8,12 @@
  *
  *   program → helper  DEVICE  first; which device to open
  *   helper → program  OPENED  header.result; after an error the helper ends
- *   program → helper  BUILD   a request
+ *   program → helper  CHECK   a request
  *   helper → program  TAKEN   header.result: success: the driver is about to be called; an error:
  *                             it isn't, since it lacks something that the request needs
- *   helper → program  BUILT   header.result
+ *   helper → program  BUILT   header.result, of each of the pipelines in turn, up to the first error
+ *   helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built and the
+ *                             request asks for a check
  *
  * A malformed message gets no answer: the helper ends.
  */
@@ -22,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "specialize/check/check.h"
 #include "specialize/isolate/isolate.h"
 
 #define BF_WIRE_MAGIC     0x31574642u /* "BFW1" */
@@ -30,19 +33,19 @@
 enum bf_wire_kind {
     BF_WIRE_DEVICE = 1,
     BF_WIRE_OPENED,
-    BF_WIRE_BUILD,
+    BF_WIRE_CHECK,
     BF_WIRE_TAKEN,
     BF_WIRE_BUILT,
+    BF_WIRE_CHECKED,
 };
 
 struct bf_wire_header {
     uint32_t magic;
     uint32_t kind;   /* enum bf_wire_kind */
-    uint32_t number; /* of the build, in BUILD, TAKEN and BUILT */
-    int32_t result;  /* in OPENED and BUILT */
+    uint32_t number; /* of the request, in CHECK, TAKEN, BUILT and CHECKED */
+    int32_t result;  /* in all of the helper's */
     uint32_t size;   /* of the body */
     uint32_t reserved;
-    uint64_t time_ns; /* in BUILT: how long the driver took */
 };
 
 /* A growing buffer. Zeros are an empty one. */
@@ -68,10 +71,23 @@ struct bf_wire_device {
     uint32_t idle_ms;
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
     uint32_t api_version;
+    bool robust;
+    VkApplicationInfo *application; /* NULL: none */
     uint32_t instance_extension_count, extension_count;
     const char **instance_extensions, **extensions;
     VkBaseOutStructure *features;               /* a chain for VkDeviceCreateInfo; NULL: none */
     VkPhysicalDeviceFeatures *enabled_features; /* NULL: none */
+};
+
+/* The body of CHECKED. */
+struct bf_wire_verdict {
+    uint32_t form_count;
+    uint32_t reasons[BF_CHECK_FORMS]; /* enum bf_reason */
+    uint32_t hung;
+    uint64_t first_use_ns[BF_CHECK_FORMS], steady_ns[BF_CHECK_FORMS];
+    uint64_t general_ns;
+    uint64_t peak_bytes; /* of the helper's memory, so far */
+    char why[BF_CHECK_WHY];
 };
 
 /* A struct bf_build_request as read, with all that it points to. */
@@ -86,17 +102,34 @@ struct bf_wire_build {
     VkDescriptorSetLayoutCreateInfo *sets;
 };
 
+/* A struct bf_check_request as read. Handles in it are VK_NULL_HANDLE; a set that isn't there has no
+ * bindings. */
+struct bf_wire_check {
+    uint32_t build_count; /* 1 to BF_CHECK_BUILDS */
+    struct bf_wire_build builds[BF_CHECK_BUILDS];
+    bool runs; /* they are to be run, too; if so: */
+    struct bf_pipeline_interface interface;
+    struct bf_check_layout layout;
+    struct bf_check_set *sets;
+    bool sets_are[BF_CHECK_SETS]; /* a set that the program's layout has */
+    const uint8_t *push;          /* BF_CHECK_PUSH_BYTES */
+    uint64_t fixed;
+    uint32_t groups[3];
+    bool compare;
+    float tolerance;
+};
+
 /* Writes to an empty buffer; 'failed' and 'unsaid' tell afterwards whether it worked. */
 void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *info,
                         uint32_t parent, uint32_t idle_ms);
-void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request);
+void bf_wire_say_check(struct bf_wire_out *out, const struct bf_check_request *request);
 void bf_wire_out_finish(struct bf_wire_out *out);
 
 /* 'bytes' are aligned as malloc aligns. False: they are malformed, or out of memory. */
 bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
                          struct bf_wire_device *device);
-bool bf_wire_read_build(struct bf_wire_in *in, const void *bytes, size_t size,
-                        struct bf_wire_build *build);
+bool bf_wire_read_check(struct bf_wire_in *in, const void *bytes, size_t size,
+                        struct bf_wire_check *check);
 void bf_wire_in_finish(struct bf_wire_in *in);
 
 /* The size of a feature struct, all of which consist of VkBool32; 0: unknown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing the elements of messages: for wire.c and wire_graphics.c alone. */
+/* Reading and writing the elements of messages: for the files wire*.c alone. */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H
 #define BELFRY_SPECIALIZE_ISOLATE_WIRE_IO_H
 
@@ -9,6 +9,7 @@ void bf_wire_say_bytes(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say(struct bf_wire_out *out, uint32_t value);
 /* Writes the size too, which bf_wire_say_bytes doesn't. */
 void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size);
+void bf_wire_say_string(struct bf_wire_out *out, const char *string);
 void bf_wire_say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreateInfo *stage,
                        const struct bf_build_code *code);
 
@@ -18,11 +19,20 @@ uint32_t bf_wire_read(struct bf_wire_in *in);
 /* Reads the count of elements of at least so many bytes each. */
 uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each);
 const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size);
+/* Never NULL. */
+const char *bf_wire_read_string(struct bf_wire_in *in);
 void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *stage,
                         struct bf_build_code *code);
 /* Zeroed memory that is freed with the reader. */
 void *bf_wire_allocate(struct bf_wire_in *in, size_t count, size_t size);
 
+/* Begins with a whole message; True: it was read to its end. */
+void bf_wire_read_begin(struct bf_wire_in *in, const void *bytes, size_t size);
+bool bf_wire_read_end(const struct bf_wire_in *in);
+
+/* wire_build.c */
+void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request);
+void bf_wire_read_build(struct bf_wire_in *in, struct bf_wire_build *build);
 /* The part of a build that is about graphics alone. */
 void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request *request);
 void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A device with a checker on it, and pipelines made from shaders with one constant. */
 #include "check_world.h"
+#include "device/device.h"
 #include "support/infos.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -96,9 +97,23 @@ struct world *world_open(void)
     return w;
 }
 
+static struct bf_check_queue find_queue(struct world *w, VkQueueFlags needed)
+{
+    struct bf_check_queue queue = {0};
+    for (uint32_t i = 0; i < w->f.family_count && !queue.handle; i++) {
+        queue = (struct bf_check_queue){.family = i, .flags = w->f.families[i].queueFlags};
+        if ((queue.flags & needed) == needed)
+            vkGetDeviceQueue(w->f.device, i, 0, &queue.handle);
+    }
+    return queue;
+}
+
 struct bf_checker_info world_checker_info(struct world *w)
 {
-    return (struct bf_checker_info){.device = (struct bf_device *)w->f.bf,
+    return (struct bf_checker_info){.gpu = bf_device_gpu((struct bf_device *)w->f.bf),
+                                    .compute = find_queue(w, VK_QUEUE_COMPUTE_BIT),
+                                    .direct =
+                                        find_queue(w, VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT),
                                     .instance = w->f.instance,
                                     .physical = w->f.physical,
                                     .get_instance_proc_addr = vkGetInstanceProcAddr,

@@ -102,10 +102,3 @@ TEST(a_lost_device_ends_checks)
         assert_in_range(n, 40, 200);
     }
 }
-
-WORLD_TEST(engines_apart_are_told, world_open())
-{
-    /* The program has a queue on each engine that was attached. */
-    assert_false(bf_checker_is_alone(w->checker, VK_PIPELINE_BIND_POINT_COMPUTE));
-    assert_false(bf_checker_is_alone(w->checker, VK_PIPELINE_BIND_POINT_GRAPHICS));
-}

@@ -19,17 +19,16 @@ static const VkDescriptorBindingFlags none = 0; /* lavapipe has none to offer */
 TEST(everything)
 {
     struct bf_isolate_info info = info_of(NULL);
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
     const VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2),
-                                                .pNext = &timeline};
+                                                .pNext = (void *)info.features};
     info.api_version = VK_API_VERSION_1_2;
     info.features = &features;
     info.instance_extension_count = 2;
     info.instance_extensions =
         (const char *const[]){"VK_KHR_surface", "VK_BELFRY_none"}; /* which nobody has */
-    info.extension_count = 2;
-    info.extensions = (const char *const[]){"VK_KHR_swapchain", "VK_KHR_timeline_semaphore"};
+    info.extension_count = 3;
+    info.extensions =
+        (const char *const[]){"VK_KHR_swapchain", info.extensions[0], info.extensions[1]};
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
 
@@ -64,7 +63,7 @@ TEST(everything)
         .sets = (const VkDescriptorSetLayoutCreateInfo *const[]){&buffers, &images}};
     for (uint32_t i = 0; i < 3; i++) {
         VkResult result = VK_RESULT_MAX_ENUM;
-        assert_success(bf_isolate_build(isolate, &request, &result));
+        assert_success(isolate_build(isolate, &request, &result));
         assert_success(result);
     }
     bf_isolate_destroy(isolate);
@@ -78,8 +77,86 @@ TEST(the_least)
     assert_success(bf_isolate_create(&info, &isolate));
     struct made made;
     VkResult result = VK_RESULT_MAX_ENUM;
-    assert_success(bf_isolate_build(isolate, empty(&made, "main"), &result));
+    assert_success(isolate_build(isolate, empty(&made, "main"), &result));
     assert_success(result);
+    bf_isolate_destroy(isolate);
+}
+
+/* One that computes the same passes, one that doesn't does not; and why, where nothing is to be
+ * compared (IS-6). */
+TEST(forms_are_run)
+{
+    struct bf_isolate_info info = info_of(NULL);
+    info.robust = true;
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+    const VkDescriptorSetLayoutCreateInfo layouts[2] = {
+        {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .bindingCount = 1, .pBindings = &buffer},
+        {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .bindingCount = 1, .pBindings = &image}};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
+    const VkPipelineLayoutCreateInfo layout = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
+                                               .setLayoutCount = 2, .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    const struct bf_build_code code = {isolate_comp, sizeof(isolate_comp)};
+    const VkSpecializationMapEntry entries[] = {{3, 8, 4}, {7, 0, 4}, {8, 4, 4}};
+    const struct {
+        int32_t mode;
+        float factor;
+        uint32_t size;
+    } values[BF_CHECK_BUILDS] = {{1, 0.5f, 64}, {1, 0.25f, 64}, {1, 0.5f, 64}};
+    const VkDescriptorSetLayoutCreateInfo *const pointers[2] = {&layouts[0], &layouts[1]};
+    VkSpecializationInfo specializations[BF_CHECK_BUILDS];
+    VkComputePipelineCreateInfo compute[BF_CHECK_BUILDS];
+    struct bf_build_request builds[BF_CHECK_BUILDS];
+    for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++) {
+        specializations[i] = (VkSpecializationInfo){3, entries, sizeof(values[i]), &values[i]};
+        compute[i] = (VkComputePipelineCreateInfo){
+            VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
+            .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &specializations[i])};
+        builds[i] = (struct bf_build_request){
+            .compute = &compute[i], .code = &code, .layout = &layout, .sets = pointers};
+    }
+    const struct bf_check_binding bindings[2] = {{.binding = 2,
+                                                  .type = buffer.descriptorType,
+                                                  .count = 1,
+                                                  .used = true,
+                                                  .written = true,
+                                                  .array_stride = 4},
+                                                 {.binding = 0,
+                                                  .type = image.descriptorType,
+                                                  .count = 2,
+                                                  .used = true,
+                                                  .view = VK_IMAGE_VIEW_TYPE_2D,
+                                                  .number = BF_TEXEL_SFLOAT}};
+    const struct bf_check_set sets[2] = {{(void *)&info, 0, 1, &bindings[0]},
+                                         {(void *)&info, 0, 1, &bindings[1]}};
+    const struct bf_check_layout about = {.set_count = 2, .sets = sets};
+    struct bf_pipeline_interface interface = {.layout = &about, .workgroup = {64, 1, 1}};
+    struct {
+        uint32_t count;
+        float bias;
+        uint8_t rest[BF_CHECK_PUSH_BYTES - 8];
+    } push = {64, 0.125f, {0}};
+    const struct bf_check_info check = {
+        .interface = &interface, .push = (const uint8_t *)&push, .compare = true};
+    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    struct bf_check_answer answer;
+    assert_success(bf_isolate_check(isolate, &request, &answer));
+    assert_success(answer.built);
+    assert_success(answer.checked);
+    assert_int_equal(answer.built_count, BF_CHECK_BUILDS);
+    assert_string_equal(answer.why, "");
+    assert_int_equal(answer.forms[0].reason, BF_REASON_INEXACT);
+    assert_int_equal(answer.forms[1].reason, BF_REASON_NONE);
+    assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns && answer.general_ns);
+    assert_in_range(answer.peak_bytes >> 20, 1, 4096);
+    assert_false(answer.hung);
+    interface.addresses = true;
+    assert_success(bf_isolate_check(isolate, &request, &answer));
+    assert_int_equal(answer.forms[1].reason, BF_REASON_UNCHECKABLE);
+    assert_string_equal(answer.why, "it goes through addresses of buffers");
+    bf_isolate_stop(isolate);
+    assert_int_equal(bf_isolate_check(isolate, &request, &answer), VK_NOT_READY);
     bf_isolate_destroy(isolate);
 }
 
@@ -89,7 +166,8 @@ TEST(pictures)
     for (uint32_t i = 0; i < 2; i++) {
         struct bf_isolate_info info = info_of(NULL);
         const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
-            VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .dynamicRendering = VK_TRUE};
+            VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
+            .dynamicRendering = VK_TRUE};
         if (i == 0) {
             info.api_version = VK_API_VERSION_1_3;
             info.features = &dynamic;
@@ -101,7 +179,7 @@ TEST(pictures)
             picture(&p, i, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
                     (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
         VkResult result = VK_RESULT_MAX_ENUM;
-        assert_success(bf_isolate_build(isolate, request, &result));
+        assert_success(isolate_build(isolate, request, &result));
         assert_success(result);
         bf_isolate_destroy(isolate);
     }

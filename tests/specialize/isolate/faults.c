@@ -34,7 +34,7 @@ static VkResult build(struct bf_isolate *isolate, const char *entry, VkResult *d
 {
     struct made made;
     *driver_result = VK_RESULT_MAX_ENUM;
-    return bf_isolate_build(isolate, empty(&made, entry), driver_result);
+    return isolate_build(isolate, empty(&made, entry), driver_result);
 }
 
 static void assert_builds(struct bf_isolate *isolate, const char *entry, VkResult expected)
@@ -81,7 +81,7 @@ TEST(drivers_without_render_passes)
         struct picture p;
         VkResult result = VK_RESULT_MAX_ENUM;
         picture(&p, true, made.code, made.code);
-        assert_int_equal(bf_isolate_build(isolate, &p.request, &result),
+        assert_int_equal(isolate_build(isolate, &p.request, &result),
                          i ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED);
         assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
         assert_builds(isolate, "main", VK_SUCCESS);
@@ -436,6 +436,7 @@ static int fake_helper(const char *how)
         !(fake_sees("VK_LOADER_LAYERS_DISABLE", "~all~") && fake_sees("VK_INSTANCE_LAYERS", NULL) &&
           fake_sees("VK_LOADER_LAYERS_ENABLE", NULL) && fake_sees("LD_PRELOAD", NULL) &&
           fake_sees("BELFRY", NULL) && fake_sees("DISABLE_BELFRY", "1") &&
+          !strcmp(program_invocation_name, "/games/a program") &&
           fake_sees("VK_ICD_FILENAMES", "/kept") && fake_sees("BELFRY_ICD_SHAPE", "q1")))
         return 1;
     if (!strcmp(how, "opens_badly")) {
@@ -506,6 +507,7 @@ TEST(environments)
         "VK_ICD_FILENAMES=/kept", "BELFRY_ICD_SHAPE=q1", NULL});
     struct bf_isolate *isolate;
     info.helper = self;
+    info.name = "/games/a program";
     assert_success(bf_isolate_create(&info, &isolate));
     assert_builds(isolate, "main", VK_SUCCESS);
     bf_isolate_destroy(isolate);
@@ -522,7 +524,7 @@ TEST_WITH(programs_that_talk_nonsense, reaper_setup, reaper_teardown)
     for (uint32_t round = 0; round < 8; round++) {
         int ends[2], pidfd;
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-        assert_int_equal(bf_spawn(info.helper, info.environment, ends[1], &pidfd), 0);
+        assert_int_equal(bf_spawn(info.helper, "helper", info.environment, ends[1], &pidfd), 0);
         close(ends[1]);
         struct bf_wire_header header = {
             .magic = BF_WIRE_MAGIC, .kind = BF_WIRE_DEVICE, .size = (uint32_t)device.size};
@@ -530,7 +532,7 @@ TEST_WITH(programs_that_talk_nonsense, reaper_setup, reaper_teardown)
         if (round == 0)
             header.magic++;
         if (round == 1)
-            header.kind = BF_WIRE_BUILD;
+            header.kind = BF_WIRE_CHECK;
         if (round == 2)
             header.size = UINT32_MAX;
         if (round == 3)
@@ -542,7 +544,7 @@ TEST_WITH(programs_that_talk_nonsense, reaper_setup, reaper_teardown)
         if (round >= 5) {
             assert_int_equal(recv(ends[0], &header, sizeof(header), MSG_WAITALL), sizeof(header));
             assert_int_equal(header.result, VK_SUCCESS);
-            header = (struct bf_wire_header){.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_BUILD};
+            header = (struct bf_wire_header){.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_CHECK};
             header.size = round == 5 ? 0 : sizeof(garbage);
             if (round == 7)
                 header.kind = BF_WIRE_DEVICE;

@@ -65,7 +65,18 @@ struct bf_isolate_info info_of(const char *const *variables)
     for (char **v = environ; *v && n < sizeof(environment) / sizeof(environment[0]) - 1; v++)
         environment[n++] = *v;
     environment[n] = NULL;
+    /* What Belfry asks of every device. */
+    static const char *const extensions[] = {"VK_KHR_synchronization2",
+                                             "VK_KHR_timeline_semaphore"};
+    static const VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES), .timelineSemaphore = VK_TRUE};
+    static const VkPhysicalDeviceSynchronization2Features synchronization = {
+        VK_TYPE(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES), .pNext = (void *)&timeline,
+        .synchronization2 = VK_TRUE};
     struct bf_isolate_info info = {.api_version = VK_API_VERSION_1_1,
+                                   .extension_count = 2,
+                                   .extensions = extensions,
+                                   .features = &synchronization,
                                    .environment = (char *const *)environment,
                                    .helper = path};
     identify(info.device_uuid, info.driver_uuid);
@@ -106,4 +117,15 @@ const struct bf_build_request *empty(struct made *made, const char *entry)
     made->request = (struct bf_build_request){
         .compute = &made->compute, .code = &made->code, .layout = &made->layout};
     return &made->request;
+}
+
+VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
+                       VkResult *driver_result)
+{
+    const struct bf_check_request check = {.build_count = 1, .builds = request};
+    struct bf_check_answer answer;
+    VkResult result = bf_isolate_check(isolate, &check, &answer);
+    if (result == VK_SUCCESS)
+        *driver_result = answer.built;
+    return result;
 }

@@ -26,4 +26,8 @@ struct made {
 };
 const struct bf_build_request *empty(struct made *made, const char *entry);
 
+/* bf_isolate_check of one pipeline that is built, and not run. */
+VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
+                       VkResult *driver_result);
+
 #endif

@@ -21,6 +21,9 @@ static VkDeviceGroupDeviceCreateInfo group = {VK_TYPE(DEVICE_GROUP_DEVICE_CREATE
                                               .physicalDeviceCount = 1};
 static VkPhysicalDeviceFeatures2 features = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2)};
 
+static const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO), .applicationVersion = 5,
+                                              .pEngineName = "an engine", .engineVersion = 6};
+
 static struct bf_isolate_info device_info(void)
 {
     group.pNext = &twelve;
@@ -31,6 +34,8 @@ static struct bf_isolate_info device_info(void)
     return (struct bf_isolate_info){.device_uuid = {1, 2, 3},
                                     .driver_uuid = {[15] = 9},
                                     .api_version = VK_API_VERSION_1_2,
+                                    .robust = true,
+                                    .application = &application,
                                     .instance_extension_count = 1,
                                     .instance_extensions = instance_extensions,
                                     .extension_count = 3,
@@ -53,6 +58,11 @@ TEST(devices_are_read)
     assert_memory_equal(device.device_uuid, info.device_uuid, VK_UUID_SIZE);
     assert_memory_equal(device.driver_uuid, info.driver_uuid, VK_UUID_SIZE);
     assert_int_equal(device.api_version, VK_API_VERSION_1_2);
+    assert_true(device.robust);
+    assert_int_equal(device.application->applicationVersion, 5);
+    assert_null(device.application->pApplicationName);
+    assert_string_equal(device.application->pEngineName, "an engine");
+    assert_int_equal(device.application->engineVersion, 6);
     assert_int_equal(device.instance_extension_count, 1);
     assert_string_equal(device.instance_extensions[0], "VK_KHR_surface");
     assert_int_equal(device.extension_count, 3);
@@ -90,6 +100,21 @@ TEST(devices_that_can_not_be_said)
 }
 
 /* -------------------------------------------------------------------------------------- A build */
+
+static void say_build(struct bf_wire_out *out, const struct bf_build_request *build)
+{
+    const struct bf_check_request request = {.build_count = 1, .builds = build};
+    bf_wire_say_check(out, &request);
+}
+
+static bool read_build(struct bf_wire_in *in, const void *bytes, size_t size,
+                       struct bf_wire_build *build)
+{
+    static struct bf_wire_check check;
+    bool good = bf_wire_read_check(in, bytes, size, &check);
+    *build = check.builds[0];
+    return good && check.build_count == 1 && !check.runs;
+}
 
 #define BINDINGS 3
 
@@ -154,11 +179,11 @@ TEST(builds_are_read)
     struct story s;
     story_make(&s);
     struct bf_wire_out out = {0};
-    bf_wire_say_build(&out, &s.request);
+    say_build(&out, &s.request);
     assert_false(out.failed || out.unsaid);
     struct bf_wire_in in;
     struct bf_wire_build b;
-    assert_true(bf_wire_read_build(&in, out.bytes, out.size, &b));
+    assert_true(read_build(&in, out.bytes, out.size, &b));
     assert_int_equal(b.compute.flags, 0x40);
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *subgroup = b.compute.stage.pNext;
     assert_int_equal(subgroup->sType, s.subgroup.sType);
@@ -218,11 +243,11 @@ TEST(pictures_are_read)
         struct picture p;
         const struct bf_build_code code = {words, sizeof(words)};
         struct bf_wire_out out = {0};
-        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        say_build(&out, picture(&p, pass, code, code));
         assert_false(out.failed || out.unsaid);
         struct bf_wire_in in;
         struct bf_wire_build b;
-        assert_true(bf_wire_read_build(&in, out.bytes, out.size, &b));
+        assert_true(read_build(&in, out.bytes, out.size, &b));
         const VkGraphicsPipelineCreateInfo *g = &b.graphics;
         assert_int_equal(b.point, VK_PIPELINE_BIND_POINT_GRAPHICS);
         assert_int_equal(g->flags, VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT);
@@ -300,7 +325,7 @@ TEST(pictures_that_can_not_be_said)
         };
         *chains[i] = &unknown;
         struct bf_wire_out out = {0};
-        bf_wire_say_build(&out, &p.request);
+        say_build(&out, &p.request);
         assert_true(out.unsaid);
         bf_wire_out_finish(&out);
     }
@@ -329,10 +354,114 @@ TEST(builds_that_can_not_be_said)
         if (i == 7)
             s.flags_info.bindingCount = BINDINGS - 1;
         struct bf_wire_out out = {0};
-        bf_wire_say_build(&out, &s.request);
+        say_build(&out, &s.request);
         assert_true(out.unsaid);
         bf_wire_out_finish(&out);
     }
+}
+
+/* -------------------------------------------------------------------------------------- A check */
+
+static const uint8_t push[BF_CHECK_PUSH_BYTES] = {1, [BF_CHECK_PUSH_BYTES - 1] = 2};
+
+/* The story's pipeline three times, and what there is to know of it. */
+struct trial {
+    struct story s;
+    struct bf_build_request builds[BF_CHECK_BUILDS];
+    VkSamplerCreateInfo sampler;
+    struct bf_check_binding bindings[BINDINGS];
+    struct bf_check_set sets[3];
+    struct bf_check_layout layout;
+    struct bf_pipeline_interface interface;
+    struct bf_check_info info;
+    struct bf_check_request request;
+};
+
+static void trial_make(struct trial *t)
+{
+    story_make(&t->s);
+    t->sampler = (VkSamplerCreateInfo){VK_TYPE(SAMPLER_CREATE_INFO), .maxLod = 5};
+    for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
+        t->builds[i] = t->s.request;
+    for (uint32_t i = 0; i < BINDINGS; i++)
+        t->bindings[i] = (struct bf_check_binding){.binding = t->s.bindings[i].binding,
+                                                   .type = t->s.bindings[i].descriptorType,
+                                                   .count = t->s.bindings[i].descriptorCount,
+                                                   .flags = t->s.flags[i],
+                                                   .used = true,
+                                                   .written = i == 1,
+                                                   .view = VK_IMAGE_VIEW_TYPE_CUBE,
+                                                   .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                   .components = {1, 2, 3, 4},
+                                                   .samples = 4,
+                                                   .number = BF_TEXEL_SINT,
+                                                   .depth = i == 2,
+                                                   .input_index = 3,
+                                                   .sampler = i ? &t->sampler : NULL,
+                                                   .size = UINT64_C(1) << 33,
+                                                   .block_size = 12,
+                                                   .array_stride = 16,
+                                                   .kinds = values,
+                                                   .kind_count = sizeof(values),
+                                                   .period = i};
+    for (uint32_t i = 0; i < 3; i++)
+        t->sets[i] = (struct bf_check_set){.handle = i == 1 ? VK_NULL_HANDLE : (void *)t,
+                                           .flags = t->s.sets[i].flags,
+                                           .binding_count = t->s.sets[i].bindingCount,
+                                           .bindings = t->bindings};
+    t->layout = (struct bf_check_layout){.set_count = 3, .sets = t->sets};
+    t->interface = (struct bf_pipeline_interface){.layout = &t->layout,
+                                                  .workgroup = {8, 4, 2},
+                                                  .loops = true,
+                                                  .addresses = true,
+                                                  .extent = {640, 480}};
+    t->info = (struct bf_check_info){.interface = &t->interface,
+                                     .push = push,
+                                     .fixed = UINT64_C(5) << 40,
+                                     .groups = {7, 6, 5},
+                                     .compare = true,
+                                     .tolerance = 0.5f};
+    t->request = (struct bf_check_request){BF_CHECK_BUILDS, t->builds, &t->info};
+}
+
+TEST(checks_are_read)
+{
+    struct trial t;
+    trial_make(&t);
+    struct bf_wire_out out = {0};
+    bf_wire_say_check(&out, &t.request);
+    assert_false(out.failed || out.unsaid);
+    struct bf_wire_in in;
+    struct bf_wire_check c;
+    assert_true(bf_wire_read_check(&in, out.bytes, out.size, &c));
+    assert_int_equal(c.build_count, BF_CHECK_BUILDS);
+    assert_true(c.runs && c.compare && c.tolerance == 0.5f && c.fixed == t.info.fixed);
+    assert_memory_equal(c.groups, t.info.groups, sizeof(c.groups));
+    assert_memory_equal(c.push, push, sizeof(push));
+    assert_memory_equal(c.interface.workgroup, t.interface.workgroup, 3 * sizeof(uint32_t));
+    assert_memory_equal(c.interface.extent, t.interface.extent, 2 * sizeof(uint32_t));
+    assert_true(c.interface.loops && !c.interface.fragile && c.interface.addresses);
+    assert_ptr_equal(c.interface.layout, &c.layout);
+    assert_null(c.interface.graphics);
+    assert_int_equal(c.layout.range_count, 2);
+    assert_int_equal(c.layout.set_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(c.sets_are[i], i != 1);
+        assert_int_equal(c.sets[i].flags, t.sets[i].flags);
+        assert_int_equal(c.sets[i].binding_count, t.sets[i].binding_count);
+        for (uint32_t k = 0; k < c.sets[i].binding_count; k++) {
+            struct bf_check_binding b = c.sets[i].bindings[k];
+            assert_memory_equal(b.kinds, values, sizeof(values));
+            assert_int_equal(b.sampler != NULL, k > 0);
+            if (b.sampler)
+                assert_memory_equal(b.sampler, &t.sampler, sizeof(t.sampler));
+            b.kinds = values;
+            b.sampler = t.bindings[k].sampler;
+            assert_memory_equal(&b, &t.bindings[k], sizeof(b));
+        }
+    }
+    bf_wire_in_finish(&in);
+    bf_wire_out_finish(&out);
 }
 
 /* --------------------------------------------------------------------------------------- Damage */
@@ -396,30 +525,48 @@ static size_t graphics_sum(const struct bf_wire_build *b)
     return sum;
 }
 
+static size_t build_sum(const struct bf_wire_build *b)
+{
+    bool compute = b->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    const VkPipelineShaderStageCreateInfo *stages = compute ? &b->compute.stage : b->stages;
+    size_t sum = compute ? 0 : graphics_sum(b);
+    for (uint32_t i = 0; i < (compute ? 1 : b->graphics.stageCount); i++)
+        sum += stage_sum(&stages[i], &b->code[i]);
+    for (uint32_t i = 0; i < b->layout.setLayoutCount; i++)
+        for (uint32_t k = 0; k < b->sets[i].bindingCount; k++)
+            sum += b->sets[i].pBindings[k].binding;
+    return sum + LIST(b->layout.pPushConstantRanges, b->layout.pushConstantRangeCount);
+}
+
+static size_t check_sum(const struct bf_wire_check *check)
+{
+    size_t sum = LIST(check->push, BF_CHECK_PUSH_BYTES);
+    for (uint32_t i = 0; i < check->layout.set_count; i++) {
+        const struct bf_check_set *set = &check->layout.sets[i];
+        for (uint32_t k = 0; k < set->binding_count; k++) {
+            const struct bf_check_binding *b = &set->bindings[k];
+            sum += LIST(b->kinds, b->kind_count) + (b->sampler ? LIST(b->sampler, 1) : 0);
+        }
+    }
+    return sum;
+}
+
 /* In a block of just that size, so that a sanitizer sees a byte too far. */
 static bool reads(bool build, const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
     struct bf_wire_in in;
-    struct bf_wire_build b;
+    struct bf_wire_check check;
     struct bf_wire_device d;
-    bool good =
-        build ? bf_wire_read_build(&in, copy, size, &b) : bf_wire_read_device(&in, copy, size, &d);
+    bool good = build ? bf_wire_read_check(&in, copy, size, &check)
+                      : bf_wire_read_device(&in, copy, size, &d);
     /* What was read can be looked at. */
     size_t sum = 0;
     if (good && build) {
-        bool compute = b.point == VK_PIPELINE_BIND_POINT_COMPUTE;
-        const VkPipelineShaderStageCreateInfo *stages = compute ? &b.compute.stage : b.stages;
-        for (uint32_t i = 0; i < (compute ? 1 : b.graphics.stageCount); i++)
-            sum += stage_sum(&stages[i], &b.code[i]);
-        if (!compute)
-            sum += graphics_sum(&b);
-        for (uint32_t i = 0; i < b.layout.setLayoutCount; i++)
-            for (uint32_t k = 0; k < b.sets[i].bindingCount; k++)
-                sum += b.sets[i].pBindings[k].binding;
-        for (uint32_t i = 0; i < b.layout.pushConstantRangeCount; i++)
-            sum += b.layout.pPushConstantRanges[i].size;
+        for (uint32_t i = 0; i < check.build_count; i++)
+            sum += build_sum(&check.builds[i]);
+        sum += check.runs ? check_sum(&check) : 0;
     } else if (good) {
         for (uint32_t i = 0; i < d.extension_count; i++)
             sum += strlen(d.extensions[i]);
@@ -459,7 +606,7 @@ TEST(senseless_messages)
             p.g.dynamic.pDynamicStates = NULL;
         if (i == 7)
             p.g.rendering.pColorAttachmentFormats = NULL;
-        bf_wire_say_build(&out, graphics ? &p.request : &s.request);
+        say_build(&out, graphics ? &p.request : &s.request);
         assert_false(out.failed || out.unsaid);
         if (i == 3)
             find(&out, "an entry")[8] = 'x'; /* it doesn't end */
@@ -517,12 +664,16 @@ TEST(damaged_messages)
     damage(false, &out);
     struct story s;
     story_make(&s);
-    bf_wire_say_build(&out, &s.request);
+    say_build(&out, &s.request);
+    damage(true, &out);
+    struct trial t;
+    trial_make(&t);
+    bf_wire_say_check(&out, &t.request);
     damage(true, &out);
     for (uint32_t pass = 0; pass < 2; pass++) {
         struct picture p;
         const struct bf_build_code code = {words, sizeof(words)};
-        bf_wire_say_build(&out, picture(&p, pass, code, code));
+        say_build(&out, picture(&p, pass, code, code));
         damage(true, &out);
     }
 }

@@ -68,20 +68,6 @@ static struct program *program_open(void)
     return p;
 }
 
-/* With isolate=process all that was built was built there first, and without it nothing. */
-static void assert_built_in_helper(const char *report)
-{
-    const char *isolate = getenv("VK_BELFRY_MULTI_ENGINE_ISOLATE");
-    const bool in_helper = isolate && strcmp(isolate, "process") == 0;
-    for (const char *at = report; (at = strstr(at, " build=")); at++) {
-        char *line = strndup(at, strcspn(at, "\n"));
-        bool built = strtoull(at + strlen(" build="), NULL, 10) > 0;
-        if (built && in_helper != (strstr(line, " built-in-helper") != NULL))
-            fail_msg("%s: %s", in_helper ? "not built in a helper" : "built in a helper", line);
-        free(line);
-    }
-}
-
 /* What Belfry said at the end; there until the next program ends. */
 static const char *program_close(struct program *p)
 {
@@ -98,7 +84,6 @@ static const char *program_close(struct program *p)
     free(report);
     report = capture_stop(&capture);
     fputs(report, stderr);
-    assert_built_in_helper(report);
     return report;
 }
 

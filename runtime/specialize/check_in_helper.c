@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds a variant in a helper process: makes the create infos out of a pipeline's copy, with
+/* Has a variant checked in a helper process: makes the create infos out of a pipeline's copy, with
  * the handles replaced by descriptions. */
-#include "specialize/build_in_helper.h"
+#include "specialize/check_in_helper.h"
 
 #include <string.h>
 
@@ -66,38 +66,64 @@ static bool has_immutable(const struct bf_retained_layout *layout)
     return false;
 }
 
-/* The stages, the folded module in its place; 'specialization' belongs to that module. */
-static void describe_stages(const struct bf_pipeline_copy *copy, const struct bf_folded *folded,
-                            const VkSpecializationInfo *specialization,
-                            VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES],
-                            struct bf_build_code code[BF_COPY_STAGES])
+/* A pipeline of the request, and what its build points to. */
+struct described {
+    VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES];
+    struct bf_build_code code[BF_COPY_STAGES];
+    VkComputePipelineCreateInfo compute;
+    VkGraphicsPipelineCreateInfo graphics;
+    VkSpecializationInfo specialization; /* of the folded module */
+    bool specialised;
+};
+
+/* folded: NULL: the pipeline as the program made it. */
+static VkResult describe_pipeline(const struct bf_pipeline_copy *copy,
+                                  const struct bf_folded *folded, const void *push,
+                                  struct described *d, struct bf_build_request *build)
 {
     bool compute = copy->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    VkResult result = VK_SUCCESS;
+    if (folded)
+        result =
+            bf_folded_specialize(folded, bf_pipeline_copy_shader(copy), push, &d->specialization);
+    if (result != VK_SUCCESS)
+        return result;
+    d->specialised = folded != NULL;
     for (uint32_t i = 0; i < copy->stage_count; i++) {
         const struct bf_code *words = copy->stages[i]->code;
-        stages[i] = compute ? copy->compute.stage : copy->graphics.pStages[i];
-        code[i] = (struct bf_build_code){words->words, words->word_count * 4};
-        if (i != copy->specialised)
+        d->stages[i] = compute ? copy->compute.stage : copy->graphics.pStages[i];
+        d->code[i] = (struct bf_build_code){words->words, words->word_count * 4};
+        if (!folded || i != copy->specialised)
             continue;
-        stages[i].pSpecializationInfo = specialization;
-        code[i] = (struct bf_build_code){folded->words, folded->word_count * 4};
+        d->stages[i].pSpecializationInfo = &d->specialization;
+        d->code[i] = (struct bf_build_code){folded->words, folded->word_count * 4};
     }
+    d->compute = copy->compute;
+    d->compute.stage = d->stages[0];
+    d->graphics = copy->graphics;
+    d->graphics.pStages = d->stages;
+    build->code = d->code;
+    if (compute)
+        build->compute = &d->compute;
+    else
+        build->graphics = &d->graphics;
+    return VK_SUCCESS;
 }
 
-VkResult bf_build_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
-                            const struct bf_folded *folded, const void *push,
-                            VkResult *driver_result)
+VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
+                            uint32_t form_count, const struct bf_folded *const *folded,
+                            struct bf_check_info *check, struct bf_check_answer *answer)
 {
     const struct bf_retained_layout *retained = copy->layout;
     if (retained->unknown || has_immutable(retained))
         return VK_ERROR_INITIALIZATION_FAILED;
-    VkSpecializationInfo specialization;
-    VkResult result =
-        bf_folded_specialize(folded, bf_pipeline_copy_shader(copy), push, &specialization);
-    if (result != VK_SUCCESS)
-        return result;
+    struct bf_pipeline_interface *interface;
+    enum bf_reason reason = bf_pipeline_interface_create(copy, &interface);
+    if (reason != BF_REASON_NONE)
+        return reason == BF_REASON_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
+                                          : VK_ERROR_INITIALIZATION_FAILED;
+    check->interface = interface;
     struct bf_arena arena = {0};
-    struct bf_pipeline_interface *interface = NULL;
     const VkDescriptorSetLayoutCreateInfo **sets =
         bf_arena_zeroed(&arena, (retained->set_count + 1) * sizeof(const void *));
     for (uint32_t i = 0; sets && i < retained->set_count; i++)
@@ -109,30 +135,23 @@ VkResult bf_build_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
         .pushConstantRangeCount = retained->push_count,
         .pPushConstantRanges = retained->push,
     };
-    VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES] = {0};
-    struct bf_build_code code[BF_COPY_STAGES] = {0};
-    describe_stages(copy, folded, &specialization, stages, code);
-    struct bf_build_request request = {.code = code, .layout = &layout, .sets = sets};
-    VkComputePipelineCreateInfo compute = copy->compute;
-    VkGraphicsPipelineCreateInfo graphics = copy->graphics;
-    result = arena.failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
-    if (copy->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
-        compute.stage = stages[0];
-        request.compute = &compute;
-    } else {
-        graphics.pStages = stages;
-        request.graphics = &graphics;
-        if (result == VK_SUCCESS && copy->pass) {
-            if (bf_pipeline_interface_create(copy, &interface) != BF_REASON_NONE)
-                result = VK_ERROR_INITIALIZATION_FAILED;
-            else
-                request.pass = interface->pass;
-        }
+    struct described described[BF_CHECK_BUILDS] = {0};
+    struct bf_build_request builds[BF_CHECK_BUILDS];
+    VkResult result = arena.failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    for (uint32_t i = 0; result == VK_SUCCESS && i <= form_count; i++) {
+        builds[i] =
+            (struct bf_build_request){.layout = &layout, .sets = sets, .pass = interface->pass};
+        result = describe_pipeline(copy, i ? folded[i - 1] : NULL, check->push, &described[i],
+                                   &builds[i]);
     }
+    const struct bf_check_request request = {1 + form_count, builds, check};
     if (result == VK_SUCCESS)
-        result = bf_isolate_build(isolate, &request, driver_result);
+        result = bf_isolate_check(isolate, &request, answer);
+    for (uint32_t i = 0; i <= form_count; i++) {
+        if (described[i].specialised)
+            bf_folded_specialization_finish(&described[i].specialization);
+    }
     bf_pipeline_interface_destroy(interface);
-    bf_folded_specialization_finish(&specialization);
     bf_arena_finish(&arena);
     return result;
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes the pipelines of a request in the build helper, and runs them. */
+#include "specialize/isolate/helper_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static PFN_vkCreateRenderPass2 pass_maker(const struct helper_device *device)
+{
+    return device->gpu.vk.vkCreateRenderPass2;
+}
+
+bool helper_check_can(const struct helper_device *device, const struct bf_wire_check *check)
+{
+    for (uint32_t i = 0; i < check->build_count; i++) {
+        if (check->builds[i].pass && !pass_maker(device))
+            return false;
+    }
+    return true;
+}
+
+/* Whatever is returned, all of 'modules' may be destroyed. */
+static VkResult modules_make(const struct bf_gpu *gpu, const struct bf_build_code *code,
+                             uint32_t count, VkPipelineShaderStageCreateInfo *stages,
+                             VkShaderModule *modules)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; !result && i < count; i++) {
+        const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                               .codeSize = code[i].size,
+                                               .pCode = code[i].words};
+        result = gpu->vk.vkCreateShaderModule(gpu->handle, &info, NULL, &modules[i]);
+        stages[i].module = modules[i];
+    }
+    return result;
+}
+
+static VkResult pipeline_make(const struct bf_gpu *gpu, struct bf_wire_build *build,
+                              struct helper_pipeline *p)
+{
+    if (build->point == VK_PIPELINE_BIND_POINT_COMPUTE) {
+        build->compute.layout = p->layout;
+        return gpu->vk.vkCreateComputePipelines(gpu->handle, VK_NULL_HANDLE, 1, &build->compute,
+                                                NULL, &p->handle);
+    }
+    build->graphics.layout = p->layout;
+    build->graphics.renderPass = p->pass;
+    return gpu->vk.vkCreateGraphicsPipelines(gpu->handle, VK_NULL_HANDLE, 1, &build->graphics, NULL,
+                                             &p->handle);
+}
+
+VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build *build,
+                              struct helper_pipeline *p)
+{
+    const struct bf_gpu *gpu = &device->gpu;
+    bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    uint32_t stage_count = compute ? 1 : build->graphics.stageCount;
+    VkShaderModule *modules = calloc(stage_count + 1, sizeof(*modules));
+    p->set_count = build->layout.setLayoutCount;
+    p->sets = calloc(p->set_count + 1, sizeof(*p->sets));
+    VkResult result = p->sets && modules ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+
+    for (uint32_t i = 0; !result && i < p->set_count; i++)
+        result =
+            gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL, &p->sets[i]);
+    build->layout.pSetLayouts = p->sets;
+    if (!result)
+        result = gpu->vk.vkCreatePipelineLayout(gpu->handle, &build->layout, NULL, &p->layout);
+    if (!result && build->pass)
+        result = pass_maker(device)(gpu->handle, build->pass, NULL, &p->pass);
+    if (!result)
+        result = modules_make(gpu, build->code, stage_count,
+                              compute ? &build->compute.stage : build->stages, modules);
+    if (!result)
+        result = pipeline_make(gpu, build, p);
+
+    for (uint32_t i = 0; modules && i < stage_count; i++)
+        gpu->vk.vkDestroyShaderModule(gpu->handle, modules[i], NULL);
+    free(modules);
+    return result;
+}
+
+void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *p)
+{
+    const struct bf_gpu *gpu = &device->gpu;
+    gpu->vk.vkDestroyPipeline(gpu->handle, p->handle, NULL);
+    gpu->vk.vkDestroyRenderPass(gpu->handle, p->pass, NULL);
+    gpu->vk.vkDestroyPipelineLayout(gpu->handle, p->layout, NULL);
+    for (uint32_t i = 0; p->sets && i < p->set_count; i++)
+        gpu->vk.vkDestroyDescriptorSetLayout(gpu->handle, p->sets[i], NULL);
+    free(p->sets);
+    *p = (struct helper_pipeline){0};
+}
+
+VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wanted,
+                          const struct helper_pipeline *pipelines, struct bf_wire_verdict *verdict,
+                          bool *hung)
+{
+    const struct bf_checker_info about = {
+        .gpu = &device->gpu,
+        .compute = device->compute,
+        .direct = device->direct,
+        .instance = device->instance,
+        .physical = device->physical,
+        .get_instance_proc_addr = device->get_proc,
+        .robust = device->robust,
+    };
+    struct bf_checker *checker;
+    VkResult result = bf_checker_create(&about, &checker);
+    if (result != VK_SUCCESS)
+        return result;
+    wanted->layout.handle = pipelines[0].layout;
+    for (uint32_t i = 0; i < wanted->layout.set_count; i++)
+        wanted->sets[i].handle = wanted->sets_are[i] ? pipelines[0].sets[i] : VK_NULL_HANDLE;
+    struct bf_check_form forms[BF_CHECK_FORMS] = {0};
+    struct bf_check_info info = {
+        .interface = &wanted->interface,
+        .push = wanted->push,
+        .fixed = wanted->fixed,
+        .groups = {wanted->groups[0], wanted->groups[1], wanted->groups[2]},
+        .general = pipelines[0].handle,
+        .form_count = wanted->build_count - 1,
+        .forms = forms,
+        .compare = wanted->compare,
+        .tolerance = wanted->tolerance,
+    };
+    for (uint32_t i = 0; i < info.form_count; i++)
+        forms[i].handle = pipelines[i + 1].handle;
+    result = bf_check_run(checker, &info);
+    *hung = bf_checker_hangs(checker);
+    if (!*hung)
+        bf_checker_destroy(checker);
+
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    *verdict = (struct bf_wire_verdict){
+        .form_count = info.form_count,
+        .hung = *hung,
+        .general_ns = info.general_ns,
+        .peak_bytes = (uint64_t)usage.ru_maxrss << 10,
+    };
+    for (uint32_t i = 0; i < info.form_count; i++) {
+        verdict->reasons[i] = forms[i].reason;
+        verdict->first_use_ns[i] = forms[i].first_use_ns;
+        verdict->steady_ns[i] = forms[i].steady_ns;
+    }
+    if (info.why)
+        strncpy(verdict->why, info.why, sizeof(verdict->why) - 1);
+    return result;
+}

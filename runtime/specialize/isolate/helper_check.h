@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What the build helper does for a request: it makes the pipelines, and runs them. For one thread. */
+#ifndef BELFRY_SPECIALIZE_HELPER_CHECK_H
+#define BELFRY_SPECIALIZE_HELPER_CHECK_H
+
+#include "specialize/isolate/helper_device.h"
+
+/* A pipeline, with all that it was made of. */
+struct helper_pipeline {
+    VkDescriptorSetLayout *sets;
+    uint32_t set_count;
+    VkPipelineLayout layout;
+    VkRenderPass pass;
+    VkPipeline handle;
+};
+
+/* Whether the driver has what the request needs. */
+bool helper_check_can(const struct helper_device *device, const struct bf_wire_check *check);
+
+/* The struct is zeroed. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and the driver's. */
+VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build *build,
+                              struct helper_pipeline *pipeline);
+/* After errors, and zeroed, too. */
+void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *pipeline);
+
+/* Runs them on made-up inputs. The errors of bf_check_run. *hung: a run has not ended, and the
+ * device is of no use any more. */
+VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *check,
+                          const struct helper_pipeline *pipelines, struct bf_wire_verdict *verdict,
+                          bool *hung);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the build helper's device. */
+#include "specialize/isolate/helper_device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool extension_is_listed(const char *name, const VkExtensionProperties *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(name, all[i].extensionName) == 0)
+            return true;
+    return false;
+}
+
+/* The program's instance extensions and those that device extensions require, as far as they are
+ * available. Malloc'ed. */
+static const char **instance_extensions(PFN_vkGetInstanceProcAddr get_proc,
+                                        const struct bf_wire_device *wanted, uint32_t *count)
+{
+    static const char *const common[] = {"VK_KHR_surface", "VK_KHR_get_surface_capabilities2",
+                                         "VK_EXT_surface_maintenance1"};
+    const uint32_t n_common = sizeof(common) / sizeof(common[0]);
+    PFN_vkEnumerateInstanceExtensionProperties enumerate =
+        (PFN_vkEnumerateInstanceExtensionProperties)get_proc(
+            NULL, "vkEnumerateInstanceExtensionProperties");
+    uint32_t n = 0;
+    *count = 0;
+    if (!enumerate || enumerate(NULL, &n, NULL))
+        return NULL;
+    VkExtensionProperties *all = calloc(n + 1, sizeof(*all));
+    const char **names = calloc(wanted->instance_extension_count + n_common, sizeof(*names));
+    if (!all || !names || enumerate(NULL, &n, all) < 0)
+        n = 0;
+    for (uint32_t i = 0; n && i < wanted->instance_extension_count + n_common; i++) {
+        const char *name = i < n_common ? common[i] : wanted->instance_extensions[i - n_common];
+        bool twice = false;
+        for (uint32_t k = 0; k < *count; k++)
+            twice |= strcmp(names[k], name) == 0;
+        if (!twice && extension_is_listed(name, all, n))
+            names[(*count)++] = name;
+    }
+    free(all);
+    return names;
+}
+
+static VkResult instance_open(struct helper_device *d, const struct bf_wire_device *wanted)
+{
+    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!loader)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    d->get_proc = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
+    if (!d->get_proc)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkCreateInstance create = (PFN_vkCreateInstance)d->get_proc(NULL, "vkCreateInstance");
+    PFN_vkEnumerateInstanceVersion version_of =
+        (PFN_vkEnumerateInstanceVersion)d->get_proc(NULL, "vkEnumerateInstanceVersion");
+    uint32_t version = wanted->api_version, most = VK_API_VERSION_1_0;
+    if (!create || !version_of || version_of(&most) || most < VK_API_VERSION_1_1)
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    if (version < VK_API_VERSION_1_2)
+        version = most < VK_API_VERSION_1_2 ? VK_API_VERSION_1_1 : VK_API_VERSION_1_2;
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    if (wanted->application)
+        application = *wanted->application;
+    application.apiVersion = version;
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application};
+    const char **names = instance_extensions(d->get_proc, wanted, &info.enabledExtensionCount);
+    info.ppEnabledExtensionNames = names;
+    VkResult result = create(&info, NULL, &d->instance);
+    free(names);
+    return result;
+}
+
+/* A function of the instance's. */
+#define GET(d_, name_) ((PFN_##name_)(d_)->get_proc((d_)->instance, #name_))
+
+/* VK_NULL_HANDLE: there is no such device. */
+static VkPhysicalDevice physical_find(const struct helper_device *d,
+                                      const struct bf_wire_device *wanted)
+{
+    PFN_vkEnumeratePhysicalDevices enumerate = GET(d, vkEnumeratePhysicalDevices);
+    PFN_vkGetPhysicalDeviceProperties of = GET(d, vkGetPhysicalDeviceProperties);
+    PFN_vkGetPhysicalDeviceProperties2 of2 = GET(d, vkGetPhysicalDeviceProperties2);
+    VkPhysicalDevice all[64], found = VK_NULL_HANDLE;
+    uint32_t count = sizeof(all) / sizeof(all[0]);
+    if (!enumerate || !of || !of2 || enumerate(d->instance, &count, all) < 0)
+        return VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        VkPhysicalDeviceIDProperties id = {.sType =
+                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+        VkPhysicalDeviceProperties2 properties = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+        of(all[i], &properties.properties);
+        if (properties.properties.apiVersion < VK_API_VERSION_1_1)
+            continue;
+        of2(all[i], &properties);
+        if (memcmp(id.deviceUUID, wanted->device_uuid, VK_UUID_SIZE) == 0 &&
+            memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0)
+            found = all[i];
+    }
+    return found;
+}
+
+/* The family that does no more than is needed, so that it is the farthest from where frames are
+ * drawn. UINT32_MAX: there is none. */
+static uint32_t family_choose(const VkQueueFamilyProperties *families, uint32_t count,
+                              VkQueueFlags needed)
+{
+    uint32_t best = UINT32_MAX;
+    int least = INT_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        VkQueueFlags flags = families[i].queueFlags;
+        int more = __builtin_popcount(flags & ~needed);
+        if (families[i].queueCount && (flags & needed) == needed && more < least) {
+            best = i;
+            least = more;
+        }
+    }
+    return best;
+}
+
+static VkResult queues_open(struct helper_device *d, const struct bf_wire_device *wanted)
+{
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties of =
+        GET(d, vkGetPhysicalDeviceQueueFamilyProperties);
+    PFN_vkCreateDevice create = GET(d, vkCreateDevice);
+    VkQueueFamilyProperties families[32];
+    uint32_t family_count = 32;
+    if (!of || !create)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    of(d->physical, &family_count, families);
+    const uint32_t chosen[2] = {
+        family_choose(families, family_count, VK_QUEUE_COMPUTE_BIT),
+        /* Samples are read back by shaders, on the queue that has drawn them. */
+        family_choose(families, family_count, VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT),
+    };
+    const float priority = 0;
+    VkDeviceQueueCreateInfo queues[2];
+    uint32_t queue_count = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (chosen[i] != UINT32_MAX && (i == 0 || chosen[0] != chosen[i]))
+            queues[queue_count++] =
+                (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = chosen[i],
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
+    }
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = wanted->features,
+                                     .queueCreateInfoCount = queue_count,
+                                     .pQueueCreateInfos = queues,
+                                     .enabledExtensionCount = wanted->extension_count,
+                                     .ppEnabledExtensionNames = wanted->extensions,
+                                     .pEnabledFeatures = wanted->enabled_features};
+    VkDevice device;
+    VkResult result = create(d->physical, &info, NULL, &device);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_gpu_info gpu = {
+        .handle = device,
+        .get_proc_addr = GET(d, vkGetDeviceProcAddr),
+        .api_version = wanted->api_version,
+    };
+    PFN_vkGetPhysicalDeviceMemoryProperties memory = GET(d, vkGetPhysicalDeviceMemoryProperties);
+    if (!gpu.get_proc_addr || !memory)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    memory(d->physical, &gpu.memory);
+    result = bf_gpu_init(&d->gpu, &gpu);
+    struct bf_check_queue *const to[2] = {&d->compute, &d->direct};
+    for (uint32_t i = 0; result == VK_SUCCESS && i < 2; i++) {
+        if (chosen[i] == UINT32_MAX)
+            continue;
+        *to[i] =
+            (struct bf_check_queue){.family = chosen[i], .flags = families[chosen[i]].queueFlags};
+        d->gpu.vk.vkGetDeviceQueue(device, chosen[i], 0, &to[i]->handle);
+        bf_gpu_add_family(&d->gpu, chosen[i]);
+    }
+    return result;
+}
+
+VkResult helper_device_open(struct helper_device *d, const struct bf_wire_device *wanted)
+{
+    VkResult result = instance_open(d, wanted);
+    if (result != VK_SUCCESS)
+        return result;
+    d->robust = wanted->robust;
+    d->physical = physical_find(d, wanted);
+    return d->physical ? queues_open(d, wanted) : VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+void helper_device_close(struct helper_device *d)
+{
+    if (d->gpu.handle && d->gpu.vk.vkDestroyDevice) {
+        bf_gpu_finish(&d->gpu);
+        d->gpu.vk.vkDestroyDevice(d->gpu.handle, NULL);
+    }
+    PFN_vkDestroyInstance destroy = d->instance ? GET(d, vkDestroyInstance) : NULL;
+    if (destroy)
+        destroy(d->instance, NULL);
+}
