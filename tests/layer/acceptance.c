@@ -477,6 +477,7 @@ TEST(test_deferred_is_handed_over_before_what_rests_on_it)
             call_start(&r.call, rests_run);
             call_await(&r.call);
             assert_false(r.call.returned);
+            assert_int_equal(w.icd.sleepers(), 0); /* nor is a fence in the driver's hands */
             w.icd.release(UINT64_MAX);
             call_join(&r.call);
             assert_success(r.call.result);
