@@ -14,6 +14,7 @@
 static const VkDescriptorSetLayoutCreateInfo *describe_set(struct bf_arena *arena,
                                                            const struct bf_retained_set_layout *set)
 {
+    static const VkSampler some; /* it isn't looked at */
     static const VkDescriptorSetLayoutCreateInfo none = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
     };
@@ -35,6 +36,7 @@ static const VkDescriptorSetLayoutCreateInfo *describe_set(struct bf_arena *aren
             .descriptorType = b->type,
             .descriptorCount = b->count,
             .stageFlags = b->stages,
+            .pImmutableSamplers = b->immutable ? &some : NULL,
         };
         flags[i] = b->flags;
         any |= b->flags != 0;
@@ -54,16 +56,32 @@ static const VkDescriptorSetLayoutCreateInfo *describe_set(struct bf_arena *aren
     return info;
 }
 
-static bool has_immutable(const struct bf_retained_layout *layout)
+/* The immutable samplers of a set, of all bindings; NULL: it has none, or out of memory. */
+static const VkSamplerCreateInfo *describe_samplers(struct bf_arena *arena,
+                                                    const struct bf_retained_set_layout *set)
 {
-    for (uint32_t i = 0; i < layout->set_count; i++) {
-        const struct bf_retained_set_layout *set = layout->sets[i];
-        for (uint32_t k = 0; set && k < set->binding_count; k++) {
-            if (set->bindings[k].immutable)
-                return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; set && i < set->binding_count; i++)
+        count += set->bindings[i].immutable ? set->bindings[i].count : 0;
+    VkSamplerCreateInfo *infos = count ? bf_arena_zeroed(arena, count * sizeof(*infos)) : NULL;
+    for (uint32_t i = 0, n = 0; infos && i < set->binding_count; i++) {
+        const struct bf_set_binding *b = &set->bindings[i];
+        for (uint32_t k = 0; b->immutable && k < b->count; k++, n++) {
+            const struct bf_sampler_shape *shape = b->immutable[k]->shape;
+            infos[n] = shape->info;
+            if (shape->reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE)
+                continue;
+            VkSamplerReductionModeCreateInfo *reduction =
+                bf_arena_zeroed(arena, sizeof(*reduction));
+            if (reduction)
+                *reduction = (VkSamplerReductionModeCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO,
+                    .reductionMode = shape->reduction,
+                };
+            infos[n].pNext = reduction;
         }
     }
-    return false;
+    return infos;
 }
 
 /* A pipeline of the request, and what its build points to. */
@@ -115,7 +133,7 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
                             struct bf_check_info *check, struct bf_check_answer *answer)
 {
     const struct bf_retained_layout *retained = copy->layout;
-    if (retained->unknown || has_immutable(retained))
+    if (retained->unknown)
         return VK_ERROR_INITIALIZATION_FAILED;
     struct bf_pipeline_interface *interface;
     enum bf_reason reason = bf_pipeline_interface_create(copy, &interface);
@@ -126,8 +144,12 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
     struct bf_arena arena = {0};
     const VkDescriptorSetLayoutCreateInfo **sets =
         bf_arena_zeroed(&arena, (retained->set_count + 1) * sizeof(const void *));
-    for (uint32_t i = 0; sets && i < retained->set_count; i++)
+    const VkSamplerCreateInfo **samplers =
+        bf_arena_zeroed(&arena, (retained->set_count + 1) * sizeof(const void *));
+    for (uint32_t i = 0; sets && samplers && i < retained->set_count; i++) {
         sets[i] = describe_set(&arena, retained->sets[i]);
+        samplers[i] = describe_samplers(&arena, retained->sets[i]);
+    }
     const VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .flags = retained->flags,
@@ -139,8 +161,8 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
     struct bf_build_request builds[BF_CHECK_BUILDS];
     VkResult result = arena.failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i <= form_count; i++) {
-        builds[i] =
-            (struct bf_build_request){.layout = &layout, .sets = sets, .pass = interface->pass};
+        builds[i] = (struct bf_build_request){
+            .layout = &layout, .sets = sets, .samplers = samplers, .pass = interface->pass};
         result = describe_pipeline(copy, i ? folded[i - 1] : NULL, check->push, &described[i],
                                    &builds[i]);
     }

@@ -50,6 +50,17 @@ static VkResult pipeline_make(const struct bf_gpu *gpu, struct bf_wire_build *bu
                                              &p->handle);
 }
 
+static VkResult samplers_make(const struct bf_gpu *gpu, struct bf_wire_samplers *samplers)
+{
+    VkResult result = VK_SUCCESS;
+    for (; samplers; samplers = samplers->next) {
+        for (uint32_t i = 0; !result && i < samplers->count; i++)
+            result = gpu->vk.vkCreateSampler(gpu->handle, &samplers->infos[i], NULL,
+                                             &samplers->handles[i]);
+    }
+    return result;
+}
+
 VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build *build,
                               struct helper_pipeline *p)
 {
@@ -59,8 +70,11 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
     VkShaderModule *modules = calloc(stage_count + 1, sizeof(*modules));
     p->set_count = build->layout.setLayoutCount;
     p->sets = calloc(p->set_count + 1, sizeof(*p->sets));
+    p->samplers = build->samplers;
     VkResult result = p->sets && modules ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 
+    if (!result)
+        result = samplers_make(gpu, build->samplers);
     for (uint32_t i = 0; !result && i < p->set_count; i++)
         result =
             gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL, &p->sets[i]);
@@ -89,6 +103,10 @@ void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *
     gpu->vk.vkDestroyPipelineLayout(gpu->handle, p->layout, NULL);
     for (uint32_t i = 0; p->sets && i < p->set_count; i++)
         gpu->vk.vkDestroyDescriptorSetLayout(gpu->handle, p->sets[i], NULL);
+    for (struct bf_wire_samplers *s = p->samplers; s; s = s->next) {
+        for (uint32_t i = 0; i < s->count; i++)
+            gpu->vk.vkDestroySampler(gpu->handle, s->handles[i], NULL);
+    }
     free(p->sets);
     *p = (struct helper_pipeline){0};
 }

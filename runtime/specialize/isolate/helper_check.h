@@ -7,6 +7,7 @@
 
 /* A pipeline, with all that it was made of. */
 struct helper_pipeline {
+    struct bf_wire_samplers *samplers; /* the request's: their handles */
     VkDescriptorSetLayout *sets;
     uint32_t set_count;
     VkPipelineLayout layout;

@@ -72,7 +72,7 @@ struct bf_build_code {
  * base pipeline) are not looked at, and described here in full. Pointers to state that Vulkan would
  * ignore are NULL. Chains hold nothing but VkPipelineShaderStageRequiredSubgroupSizeCreateInfo,
  * VkDescriptorSetLayoutBindingFlagsCreateInfo, VkPipelineRenderingCreateInfo and
- * VkSubpassDescriptionDepthStencilResolve; there are no immutable samplers.
+ * VkSubpassDescriptionDepthStencilResolve, and of samplers VkSamplerReductionModeCreateInfo.
  */
 struct bf_build_request {
     const VkComputePipelineCreateInfo *compute; /* or NULL, and then */
@@ -81,6 +81,9 @@ struct bf_build_request {
     const struct bf_build_code *code;                   /* of each stage */
     const VkPipelineLayoutCreateInfo *layout;           /* 'pSetLayouts' isn't looked at */
     const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
+    /* Of each set its immutable samplers, of all bindings in their order: those with a
+     * 'pImmutableSamplers' that isn't NULL, which is all that is looked at. NULL: there are none. */
+    const VkSamplerCreateInfo *const *samplers;
 };
 
 #define BF_CHECK_FORMS  2

@@ -90,6 +90,14 @@ struct bf_wire_verdict {
     char why[BF_CHECK_WHY];
 };
 
+/* The immutable samplers of a binding. */
+struct bf_wire_samplers {
+    struct bf_wire_samplers *next;
+    uint32_t count;
+    VkSamplerCreateInfo *infos;
+    VkSampler *handles; /* what the binding points to: VK_NULL_HANDLE, until they are made */
+};
+
 /* A struct bf_build_request as read, with all that it points to. */
 struct bf_wire_build {
     VkPipelineBindPoint point;
@@ -100,6 +108,7 @@ struct bf_wire_build {
     VkRenderPassCreateInfo2 *pass; /* NULL: none */
     VkPipelineLayoutCreateInfo layout;
     VkDescriptorSetLayoutCreateInfo *sets;
+    struct bf_wire_samplers *samplers;
 };
 
 /* A struct bf_check_request as read. Handles in it are VK_NULL_HANDLE; a set that isn't there has no

@@ -87,7 +87,61 @@ void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *
         in->bad = true;
 }
 
-static void say_set(struct bf_wire_out *out, const VkDescriptorSetLayoutCreateInfo *set)
+static bool has_samplers(VkDescriptorType type)
+{
+    return type == VK_DESCRIPTOR_TYPE_SAMPLER || type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+}
+
+static void say_sampler(struct bf_wire_out *out, const VkSamplerCreateInfo *info)
+{
+    VkSamplerCreateInfo alone = *info;
+    alone.pNext = NULL;
+    bf_wire_say_bytes(out, &alone, sizeof(alone));
+    const VkSamplerReductionModeCreateInfo *reduction = info->pNext;
+    out->unsaid |=
+        reduction && (reduction->pNext ||
+                      reduction->sType != VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO);
+    bf_wire_say(out, reduction ? 1 : 0);
+    if (reduction)
+        bf_wire_say(out, (uint32_t)reduction->reductionMode);
+}
+
+static void read_sampler(struct bf_wire_in *in, VkSamplerCreateInfo *info)
+{
+    const void *bytes = bf_wire_read_bytes(in, sizeof(*info));
+    if (bytes)
+        memcpy(info, bytes, sizeof(*info));
+    info->sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
+    info->pNext = NULL;
+    if (!bf_wire_read(in))
+        return;
+    VkSamplerReductionModeCreateInfo *reduction = bf_wire_allocate(in, 1, sizeof(*reduction));
+    if (reduction)
+        *reduction = (VkSamplerReductionModeCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO,
+            .reductionMode = (VkSamplerReductionMode)bf_wire_read(in)};
+    info->pNext = reduction;
+}
+
+/* Returns what the binding is to point to. */
+static const VkSampler *read_samplers(struct bf_wire_in *in, uint32_t count,
+                                      struct bf_wire_build *build)
+{
+    in->bad |= count > in->left / sizeof(VkSamplerCreateInfo);
+    struct bf_wire_samplers *samplers = bf_wire_allocate(in, 1, sizeof(*samplers));
+    VkSamplerCreateInfo *infos = bf_wire_allocate(in, count, sizeof(*infos));
+    VkSampler *handles = bf_wire_allocate(in, count, sizeof(VkSampler));
+    if (in->bad)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        read_sampler(in, &infos[i]);
+    *samplers = (struct bf_wire_samplers){build->samplers, count, infos, handles};
+    build->samplers = samplers;
+    return handles;
+}
+
+static void say_set(struct bf_wire_out *out, const VkDescriptorSetLayoutCreateInfo *set,
+                    const VkSamplerCreateInfo *samplers)
 {
     uint32_t n_flags = 0;
     const VkDescriptorBindingFlags *flags = NULL;
@@ -104,29 +158,34 @@ static void say_set(struct bf_wire_out *out, const VkDescriptorSetLayoutCreateIn
     bf_wire_say(out, set->bindingCount);
     for (uint32_t i = 0; i < set->bindingCount; i++) {
         const VkDescriptorSetLayoutBinding *binding = &set->pBindings[i];
-        bool samplers = binding->descriptorType == VK_DESCRIPTOR_TYPE_SAMPLER ||
-                        binding->descriptorType == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-        out->unsaid |= samplers && binding->pImmutableSamplers && binding->descriptorCount;
+        bool immutable = has_samplers(binding->descriptorType) && binding->pImmutableSamplers;
+        out->unsaid |= immutable && binding->descriptorCount && !samplers;
         bf_wire_say(out, binding->binding);
         bf_wire_say(out, (uint32_t)binding->descriptorType);
         bf_wire_say(out, binding->descriptorCount);
         bf_wire_say(out, binding->stageFlags);
+        bf_wire_say(out, immutable);
+        for (uint32_t k = 0; immutable && samplers && k < binding->descriptorCount; k++)
+            say_sampler(out, samplers++);
     }
     out->unsaid |= n_flags && n_flags != set->bindingCount;
     bf_wire_say_block(out, flags, n_flags * sizeof(*flags));
 }
 
-static void read_set(struct bf_wire_in *in, VkDescriptorSetLayoutCreateInfo *set)
+static void read_set(struct bf_wire_in *in, VkDescriptorSetLayoutCreateInfo *set,
+                     struct bf_wire_build *build)
 {
     *set = (VkDescriptorSetLayoutCreateInfo){
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .flags = bf_wire_read(in)};
-    uint32_t count = bf_wire_read_count(in, 16);
+    uint32_t count = bf_wire_read_count(in, 20);
     VkDescriptorSetLayoutBinding *bindings = bf_wire_allocate(in, count, sizeof(*bindings));
     for (uint32_t i = 0; bindings && i < count; i++) {
         bindings[i].binding = bf_wire_read(in);
         bindings[i].descriptorType = (VkDescriptorType)bf_wire_read(in);
         bindings[i].descriptorCount = bf_wire_read(in);
         bindings[i].stageFlags = bf_wire_read(in);
+        if (bf_wire_read(in))
+            bindings[i].pImmutableSamplers = read_samplers(in, bindings[i].descriptorCount, build);
     }
     set->bindingCount = count;
     set->pBindings = bindings;
@@ -182,7 +241,7 @@ void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *r
     bf_wire_say(out, layout->flags);
     bf_wire_say(out, layout->setLayoutCount);
     for (uint32_t i = 0; i < layout->setLayoutCount; i++)
-        say_set(out, request->sets[i]);
+        say_set(out, request->sets[i], request->samplers ? request->samplers[i] : NULL);
     bf_wire_say(out, layout->pushConstantRangeCount);
     bf_wire_say_bytes(out, layout->pPushConstantRanges,
                       layout->pushConstantRangeCount * sizeof(VkPushConstantRange));
@@ -202,7 +261,7 @@ void bf_wire_read_build(struct bf_wire_in *in, struct bf_wire_build *build)
     build->layout.setLayoutCount = bf_wire_read_count(in, 12);
     build->sets = bf_wire_allocate(in, build->layout.setLayoutCount, sizeof(*build->sets));
     for (uint32_t i = 0; build->sets && i < build->layout.setLayoutCount; i++)
-        read_set(in, &build->sets[i]);
+        read_set(in, &build->sets[i], build);
     uint32_t ranges = bf_wire_read_count(in, sizeof(VkPushConstantRange));
     build->layout.pushConstantRangeCount = ranges;
     build->layout.pPushConstantRanges =

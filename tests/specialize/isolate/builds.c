@@ -90,9 +90,15 @@ TEST(forms_are_run)
     info.robust = true;
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
+    static const VkSampler some; /* it isn't looked at */
+    const VkDescriptorSetLayoutBinding immutable = {0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 2,
+                                                    VK_SHADER_STAGE_COMPUTE_BIT, &some};
+    const VkSamplerCreateInfo samplers[2] = {{VK_TYPE(SAMPLER_CREATE_INFO)},
+                                             {VK_TYPE(SAMPLER_CREATE_INFO), .maxLod = 1}};
+    const VkSamplerCreateInfo *const sampler_pointers[2] = {NULL, samplers};
     const VkDescriptorSetLayoutCreateInfo layouts[2] = {
         {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .bindingCount = 1, .pBindings = &buffer},
-        {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .bindingCount = 1, .pBindings = &image}};
+        {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .bindingCount = 1, .pBindings = &immutable}};
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
     const VkPipelineLayoutCreateInfo layout = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
                                                .setLayoutCount = 2, .pushConstantRangeCount = 1,
@@ -113,8 +119,11 @@ TEST(forms_are_run)
         compute[i] = (VkComputePipelineCreateInfo){
             VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
             .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &specializations[i])};
-        builds[i] = (struct bf_build_request){
-            .compute = &compute[i], .code = &code, .layout = &layout, .sets = pointers};
+        builds[i] = (struct bf_build_request){.compute = &compute[i],
+                                              .code = &code,
+                                              .layout = &layout,
+                                              .sets = pointers,
+                                              .samplers = sampler_pointers};
     }
     const struct bf_check_binding bindings[2] = {{.binding = 2,
                                                   .type = buffer.descriptorType,

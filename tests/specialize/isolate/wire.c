@@ -129,6 +129,9 @@ struct story {
     VkDescriptorSetLayoutBindingFlagsCreateInfo flags_info;
     VkDescriptorSetLayoutCreateInfo sets[3];
     const VkDescriptorSetLayoutCreateInfo *set_pointers[3];
+    VkSamplerReductionModeCreateInfo reduction;
+    VkSamplerCreateInfo samplers[2];
+    const VkSamplerCreateInfo *sampler_pointers[3];
     VkPushConstantRange ranges[2];
     VkPipelineLayoutCreateInfo layout;
     struct bf_build_request request;
@@ -145,11 +148,16 @@ static void story_make(struct story *s)
         .entries = {{5, 0, 4}, {9, 3, 4}},
         .code = {words, sizeof(words)},
         .bindings = {{0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, 32, NULL},
-                     {7, VK_DESCRIPTOR_TYPE_SAMPLER, 0, 1, (const VkSampler *)words},
+                     {7, VK_DESCRIPTOR_TYPE_SAMPLER, 2, 1, (const VkSampler *)words},
                      {8, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 9, 33, (const VkSampler *)words}},
         .flags = {1, 2, 4},
         .flags_info = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO),
                        .bindingCount = BINDINGS},
+        .reduction = {VK_TYPE(SAMPLER_REDUCTION_MODE_CREATE_INFO),
+                      .reductionMode = VK_SAMPLER_REDUCTION_MODE_MAX},
+        .samplers = {{VK_TYPE(SAMPLER_CREATE_INFO), .maxLod = 5},
+                     {VK_TYPE(SAMPLER_CREATE_INFO), .pNext = &s->reduction, .maxLod = 6}},
+        .sampler_pointers = {s->samplers},
         .ranges = {{32, 0, 16}, {1, 16, 112}},
     };
     s->specialization = (VkSpecializationInfo){2, s->entries, sizeof(values), values};
@@ -170,8 +178,11 @@ static void story_make(struct story *s)
                                              .setLayoutCount = 3,
                                              .pushConstantRangeCount = 2,
                                              .pPushConstantRanges = s->ranges};
-    s->request = (struct bf_build_request){
-        .compute = &s->compute, .code = &s->code, .layout = &s->layout, .sets = s->set_pointers};
+    s->request = (struct bf_build_request){.compute = &s->compute,
+                                           .code = &s->code,
+                                           .layout = &s->layout,
+                                           .sets = s->set_pointers,
+                                           .samplers = s->sampler_pointers};
 }
 
 TEST(builds_are_read)
@@ -217,9 +228,16 @@ TEST(builds_are_read)
             assert_int_equal(binding->descriptorType, s.bindings[k].descriptorType);
             assert_int_equal(binding->descriptorCount, s.bindings[k].descriptorCount);
             assert_int_equal(binding->stageFlags, s.bindings[k].stageFlags);
-            assert_null(binding->pImmutableSamplers);
+            assert_int_equal(binding->pImmutableSamplers != NULL, k == 1);
         }
     }
+    assert_null(b.samplers->next);
+    assert_ptr_equal(b.samplers->handles, b.sets[0].pBindings[1].pImmutableSamplers);
+    assert_int_equal(b.samplers->count, 2);
+    assert_memory_equal(&b.samplers->infos[0], &s.samplers[0], sizeof(s.samplers[0]));
+    assert_true(b.samplers->infos[1].maxLod == 6);
+    const VkSamplerReductionModeCreateInfo *reduction = b.samplers->infos[1].pNext;
+    assert_int_equal(reduction->reductionMode, VK_SAMPLER_REDUCTION_MODE_MAX);
     assert_null(b.sets[1].pNext);
     assert_null(b.sets[2].pNext);
     assert_int_equal(b.layout.pushConstantRangeCount, 2);
@@ -334,7 +352,7 @@ TEST(pictures_that_can_not_be_said)
 TEST(builds_that_can_not_be_said)
 {
     VkBaseInStructure unknown = {VK_TYPE(MEMORY_BARRIER)};
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 9; i++) {
         struct story s;
         story_make(&s);
         if (i == 0)
@@ -348,7 +366,9 @@ TEST(builds_that_can_not_be_said)
         if (i == 4)
             s.sets[1].pNext = &unknown;
         if (i == 5)
-            s.bindings[1].descriptorCount = 1; /* immutable samplers */
+            s.request.samplers = NULL;
+        if (i == 8)
+            s.reduction.pNext = &unknown;
         if (i == 6)
             s.entries[0].size = (size_t)1 << 32;
         if (i == 7)
