@@ -3,6 +3,8 @@
  * waits, and a waiter wakes Belfry about once, however many signals pass it by. */
 #include "support/fixture.h"
 
+#include "scheduler/fence.h"
+
 #include <sys/resource.h>
 
 /* Times that threads of this process went to sleep of their own accord: each a wake-up later. */
@@ -52,6 +54,23 @@ static void signal_unwatched(struct fixture *f, BfCommandQueue queue, BfFence fe
     while (bfGetFenceCompletedValue(fence) < signals)
         sched_yield();
     assert_int_equal(counters_of(f).sleeperWakeups, before);
+}
+
+/* F-3 */
+FIXTURE_TEST(the_least_that_is_waited_for_is_monitored)
+{
+    BfFence made = make_fence(f, 0);
+    const struct bf_fence *fence = (struct bf_fence *)made;
+    BfEvent event = make_event(f);
+    assert_int_equal(fence->monitored, UINT64_MAX);
+    set_event_on(made, 9, event);
+    assert_int_equal(fence->monitored, 8);
+    set_event_on(made, 4, event);
+    assert_int_equal(fence->monitored, 3);
+    cpu_signal(made, 4);
+    assert_int_equal(fence->monitored, 8);
+    cpu_signal(made, 10);
+    assert_int_equal(fence->monitored, UINT64_MAX);
 }
 
 /* Below the value that is waited for anybody may signal, and it costs no submission either. */
