@@ -190,8 +190,8 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
         if (parts->arena->failed)
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         bf_exits_begin(parts);
+        bf_fuel_rewrite(parts); /* first: phis come before all else in a block */
         bf_bounds_rewrite(parts);
-        bf_fuel_rewrite(parts);
         bf_exits_rewrite(parts);
     }
     if (parts->arena->failed)

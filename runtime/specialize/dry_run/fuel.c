@@ -83,9 +83,10 @@ static void loop_rewrite(struct bf_parts *parts, uint32_t h)
     const struct bf_instruction *merge = &m->instructions[header->merge];
     uint32_t end = bf_word(m, merge, 1), at = bf_block_tail(latch);
     bool uniform = !(parts->origins.block[h] & BF_ORIGIN_VARYING), ends;
-    uint32_t rounds = bf_rewrite_id(rewrite);
-    uint32_t next = BF_PUT_NEW(rewrite, at, SpvOpIAdd, bf_rewrite_uint(rewrite), rounds,
-                               bf_rewrite_constant(rewrite, 1));
+    uint32_t rounds = bf_rewrite_id(rewrite), next = bf_rewrite_id(rewrite);
+    counter_put(parts, header, rounds, next);
+    BF_PUT(rewrite, at, SpvOpIAdd, bf_rewrite_uint(rewrite), next, rounds,
+           bf_rewrite_constant(rewrite, 1));
     uint32_t condition = condition_find(parts, latch, at, header->label, end, &ends);
     if (!condition || (latch->merge && latch != header)) {
         bf_parts_refuse(parts, BF_DRY_RUN_FLOW);
@@ -95,7 +96,6 @@ static void loop_rewrite(struct bf_parts *parts, uint32_t h)
                              parts->burn[uniform], condition, next);
     bf_rewrite_drop(rewrite, latch->last);
     BF_PUT(rewrite, latch->last, SpvOpBranchConditional, go, header->label, end);
-    counter_put(parts, header, rounds, next);
     if (!ends)
         phis_extend(parts, parts->flow.of_label[end] - 1, latch->label);
     /* Its end may come sooner than it has promised. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole modules: all shaders of the specialiser's tests, and files named on the command line, become valid
+/* Whole modules: all shaders of the specialiser's tests, or those in a folder (an absolute path), become valid
  * dry-run forms, or there is a reason. [FU-7] Prints what becomes of each with --list. */
 #include "../shader/helper.h"
+
+#include <glob.h>
 
 #include <spirv/unified1/spirv.h>
 
@@ -55,23 +57,33 @@ static VkShaderStageFlagBits stage_of(const uint32_t *words, size_t count)
     return 0;
 }
 
-/* Files that somebody else has compiled: a reason for each but FINE is a failure, unless it is to be allowed. */
-static void file_through(const char *path)
+/* All that others have compiled into that folder; of whom there may be few. */
+static int folder_through(const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
+    glob_t files;
     static uint32_t words[1 << 20];
-    size_t count = fread(words, 4, sizeof(words) / 4, file);
-    fclose(file);
-    through(path, words, count, stage_of(words, count), true);
+    char pattern[4096];
+    uint32_t fine = 0;
+    snprintf(pattern, sizeof(pattern), "%s/*.spv", path);
+    assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        FILE *file = fopen(files.gl_pathv[i], "rb");
+        assert_non_null(file);
+        size_t count = fread(words, 4, sizeof(words) / 4, file);
+        fclose(file);
+        fine += through(strrchr(files.gl_pathv[i], '/') + 1, words, count, stage_of(words, count),
+                        true) == BF_DRY_RUN_FINE;
+    }
+    printf("%u of %zu\n", fine, files.gl_pathc);
+    int result = fine == files.gl_pathc ? 0 : 1;
+    globfree(&files);
+    return result;
 }
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc && argv[i][0] != '-'; i++)
-        file_through(argv[i]);
-    if (argc > 1 && argv[1][0] != '-')
-        return 0;
+    if (argc > 1 && argv[1][0] == '/')
+        return folder_through(argv[1]);
     listing = argc > 1 && !strcmp(argv[1], "--list");
     return test_run_group(NULL, NULL, NULL);
 }
