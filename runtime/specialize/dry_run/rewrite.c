@@ -155,7 +155,8 @@ bool bf_rewrite_finish(struct bf_rewrite *rewrite, uint32_t **out, size_t *out_c
     memcpy(to, rewrite->own, 5 * sizeof(*words));
     to[3] = rewrite->next_id;
     to += 5;
-    qsort(rewrite->edits, rewrite->edit_count, sizeof(*rewrite->edits), edit_compare);
+    if (rewrite->edit_count)
+        qsort(rewrite->edits, rewrite->edit_count, sizeof(*rewrite->edits), edit_compare);
     const struct bf_edit *edit = rewrite->edits, *end = edit + rewrite->edit_count;
     for (uint32_t i = 0; i <= m->instruction_count; i++) {
         for (; edit < end && edit->before == i; edit++) {
