@@ -3,7 +3,6 @@
  * the structs by which programs name them. */
 #include "doorbell/user_mode.h"
 
-#include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -37,6 +36,10 @@ _Static_assert(sizeof(BfConnectDoorbell) == 8 && MEMBER(BfConnectDoorbell, flags
 _Static_assert(sizeof(BfDestroyDoorbell) == 4, "D3DKMT_DESTROY_DOORBELL");
 _Static_assert(sizeof(BfNotifyWorkSubmission) == 8 && MEMBER(BfNotifyWorkSubmission, flags, 4),
                "D3DKMT_NOTIFY_WORK_SUBMISSION");
+_Static_assert(MEMBER(BfRingControl, write, 0), "where the document's program assumes it");
+_Static_assert(BF_ENGINE_STATE_ACTIVE == 0 && BF_ENGINE_STATE_TRANSITION_TO_F1 == 1 &&
+                   BF_ENGINE_STATE_HUNG == 2,
+               "DXGK_ENGINE_STATE");
 _Static_assert(sizeof(BfUserModeSubmissionCaps) == 28 &&
                    MEMBER(BfUserModeSubmissionCaps, doorbellSizeInBytes, 4) &&
                    MEMBER(BfUserModeSubmissionCaps, secondaryDoorbellSizeInBytes, 8),
@@ -123,20 +126,8 @@ FIXTURE_TEST(the_thread_blocks_signals)
 {
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
-    DIR *threads = opendir("/proc/self/task");
-    assert_non_null(threads);
-    unsigned long found = 0, blocked = 0;
-    for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
-        char path[320], line[128], name[32] = "";
-        snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread->d_name);
-        FILE *file = fopen(path, "r");
-        while (file && fgets(line, sizeof(line), file))
-            if (sscanf(line, "Name: %31[^\n]", name) != 1 && strcmp(name, "belfry doorbell") == 0)
-                found += sscanf(line, "SigBlk: %lx", &blocked) == 1;
-        if (file)
-            fclose(file);
-    }
-    closedir(threads);
+    uint32_t found;
+    const unsigned long blocked = doorbell_threads("SigBlk: %lx", &found);
     assert_true(blocked & 1ul << (SIGUSR1 - 1) && blocked & 1ul << (SIGALRM - 1));
     assert_int_equal(found, 1);
     user_mode_close(&u);
@@ -176,6 +167,64 @@ FIXTURE_TEST(the_documents_program_runs)
     user_mode_await(&u);
     assert_int_equal(read_word(f, 3), 33);
     user_mode_close(&u);
+}
+
+/* Which page of the writer's is stored to first, and so on: they begin without the right to it. */
+static struct {
+    char log[8], *pages[4];
+    uint32_t count;
+} stores;
+
+static void store_seen(int number, siginfo_t *info, void *context)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t at = (uintptr_t)info->si_addr & ~(page - 1);
+    int i = 0;
+    while (i < 4 && at != (uintptr_t)stores.pages[i])
+        i++;
+    if (i == 4 || stores.count == sizeof(stores.log) - 1)
+        signal(number, SIG_DFL);
+    else
+        stores.log[stores.count++] = "elwd"[i];
+    mprotect((void *)at, page, PROT_READ | PROT_WRITE);
+}
+
+/* Entry, last-queued value, write pointer, doorbell [UMS 9]; and a call only if the status asks for one,
+ * which is refused here: there is no such doorbell. */
+TEST(the_steps_come_in_order_and_call_nobody)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const struct sigaction seen = {.sa_sigaction = store_seen, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    uint64_t status;
+    for (int i = 0; i < 4; i++) {
+        stores.pages[i] = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(stores.pages[i] != MAP_FAILED);
+    }
+    BfRingWriter writer = {.pEntries = (BfRingEntry *)(void *)stores.pages[0],
+                           .pLastQueued = (uint64_t *)(void *)stores.pages[1],
+                           .pControl = (BfRingControl *)(void *)stores.pages[2],
+                           .pDoorbell = (uint64_t *)(void *)stores.pages[3],
+                           .pStatus = &status,
+                           .entryCount = page / sizeof(BfRingEntry)};
+    assert_int_equal(sigaction(SIGSEGV, &seen, &before), 0);
+    for (status = BF_DOORBELL_STATUS_CONNECTED; status <= BF_DOORBELL_STATUS_DISCONNECTED_ABORT;
+         status++) {
+        const BfRingEntry entry = {.progressValue = status + 7};
+        memset(&stores.log, 0, sizeof(stores.log));
+        stores.count = 0;
+        for (int i = 0; i < 4; i++)
+            mprotect(stores.pages[i], page, PROT_READ);
+        assert_int_equal(bfSubmitToRing(&writer, &entry), status == BF_DOORBELL_STATUS_CONNECTED
+                                                              ? VK_SUCCESS
+                                                              : VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_string_equal(stores.log, "elwd");
+        assert_int_equal(*writer.pLastQueued, status + 7);
+        assert_int_equal(*writer.pDoorbell, status + 1);
+    }
+    sigaction(SIGSEGV, &before, NULL);
+    for (int i = 0; i < 4; i++)
+        munmap(stores.pages[i], page);
 }
 
 /* One physical doorbell for four queues: each ring takes it from another. */
@@ -281,8 +330,12 @@ FIXTURE_TEST(a_suspended_queue_gets_no_other_ring_before_its_own_is_read)
 {
     struct user_mode u;
     user_mode_open(f, &u, direct, RING);
+    assert_success(bfRingDoorbell(&u.writer));
     assert_success(bfSuspendCommandQueue(u.queue));
-    user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
+    doorbell_settle(&u);
+    BfRingEntry entry = user_mode_entry(&u);
+    entry.commandBuffer = register_write(f, &u, 0, 7, 0);
+    assert_success(bfAppendToRing(&u.writer, &entry)); /* and is not rung */
     BfRing ring = {BF_TYPE(RING)};
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
     assert_success(bfCreateRing(f->bf, &info, &ring));
@@ -301,6 +354,26 @@ FIXTURE_TEST(a_suspended_queue_gets_no_other_ring_before_its_own_is_read)
     user_mode_close(&u);
 }
 
+/* But it goes with the doorbell: nothing that the queue waits for can come any more. */
+FIXTURE_TEST(what_a_suspended_queue_has_goes_with_its_doorbell)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    assert_success(bfSuspendCommandQueue(u.queue));
+    user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
+    user_mode_close(&u);
+    fixture_settle(f);
+    assert_int_equal(read_word(f, 0), 0);
+    assert_value(u.progress, 0);
+}
+
+static void assert_mapped(const void *memory)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char resident;
+    assert_int_equal(mincore((void *)((uintptr_t)memory & ~(page - 1)), page, &resident), 0);
+}
+
 /* What has been written runs, whichever of the objects goes first. RB-2 */
 FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
 {
@@ -316,11 +389,8 @@ FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
         entry.signalValue = 1;
         assert_success(bfAppendToRing(&u.writer, &entry)); /* nobody has rung */
         if (first == 1) {
-            const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-            unsigned char resident;
             assert_success(bfDestroyRing(u.ring.hRingBuffer));
-            assert_int_equal(
-                mincore((void *)((uintptr_t)u.ring.pControl & ~(page - 1)), page, &resident), 0);
+            assert_mapped(u.ring.pControl);
         }
         if (first == 2)
             drop_queue(f, u.queue);
@@ -328,8 +398,10 @@ FIXTURE_TEST(what_was_written_survives_doorbell_ring_and_queue)
         await_fence(drain, 1);
         for (uint32_t i = 0; i < RING / 2; i++)
             assert_int_equal(read_word(f, i), 100u * (uint32_t)first + i);
-        if (first != 1)
+        if (first != 1) {
+            assert_mapped(u.ring.pEntries);
             assert_success(bfDestroyRing(u.ring.hRingBuffer));
+        }
         assert_bad_input(bfDestroyDoorbell(&destroy));
         assert_bad_input(bfDestroyRing(u.ring.hRingBuffer));
     }
@@ -435,15 +507,44 @@ FIXTURE_TEST(a_lost_device_aborts_every_doorbell)
     }
 }
 
+/* Mappings of rings, and of doorbells with their statuses. */
+static uint32_t mappings(void)
+{
+    char line[512];
+    uint32_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps))
+        count += strstr(line, "memfd:belfry ring") || strstr(line, "memfd:belfry doorbell");
+    fclose(maps);
+    return count;
+}
+
 /* What the program leaves goes with the device. [UMS 4] */
-FIXTURE_TEST(rings_and_doorbells_go_with_the_device)
+TEST(rings_and_doorbells_go_with_the_device)
 {
     struct user_mode u[3];
+    struct fixture f;
+    const uint32_t before = mappings();
+    fixture_open(&f, NULL);
     for (int i = 0; i < 3; i++) {
-        user_mode_open(f, &u[i], queue_types[i], RING);
+        user_mode_open(&f, &u[i], queue_types[i], RING);
         user_mode_submit(&u[i], user_mode_entry(&u[i]));
         user_mode_await(&u[i]);
     }
+    assert_true(mappings() >= before + 9);
+    fixture_close(&f);
+    assert_int_equal(mappings(), before);
+}
+
+static _Atomic bool detached;
+
+/* The GPU goes on once somebody waits for it, or the device has gone. */
+static void go_on(void *f)
+{
+    while (!detached && !((struct fixture *)f)->icd.sleepers())
+        sched_yield();
+    ((struct fixture *)f)->icd.resume();
 }
 
 /* DT-7: a normal end, here from D3, in which no ring is read. (Under the layer nobody can tell: the
@@ -453,6 +554,7 @@ FIXTURE_TEST(what_is_in_a_ring_runs_before_the_device_goes)
     if (f->layered)
         return;
     struct user_mode u, suspended;
+    struct thread waker;
     user_mode_open(f, &u, direct, RING);
     user_mode_open(f, &suspended, direct, RING);
     assert_success(bfSuspendCommandQueue(suspended.queue));
@@ -463,7 +565,17 @@ FIXTURE_TEST(what_is_in_a_ring_runs_before_the_device_goes)
         entry.commandBuffer = register_write(f, to, i, i + 1, 0);
         assert_success(bfAppendToRing(&to->writer, &entry));
     }
+    if (fixture_is_icd()) {
+        detached = false;
+        f->icd.pause();
+        thread_start(&waker, go_on, f);
+    }
     bfDetachDevice(f->bf);
+    const uint32_t last = read_word(f, RING - 1);
+    detached = true;
+    if (fixture_is_icd())
+        thread_join(&waker);
+    assert_int_equal(last, RING); /* it waits for what it has handed over */
     for (uint32_t i = 0; i < RING; i++)
         assert_int_equal(read_word(f, i), i + 1);
     assert_int_equal(read_word(f, RING), 0);

@@ -116,6 +116,24 @@ FIXTURE_TEST(progress_does_not_wait_for_what_comes_after)
     user_mode_close(&u);
 }
 
+FIXTURE_TEST(progress_comes_behind_the_work)
+{
+    struct user_mode u;
+    if (!fixture_is_icd())
+        return;
+    user_mode_open(f, &u, direct, RING);
+    f->icd.pause();
+    const uint64_t before = vulkan_counters(&f->icd).submit_infos;
+    user_mode_execute(&u, register_write(f, &u, 0, 7, 0));
+    while (vulkan_counters(&f->icd).submit_infos == before)
+        sched_yield();
+    assert_value(u.progress, 0);
+    f->icd.resume();
+    user_mode_await(&u);
+    assert_int_equal(read_word(f, 0), 7);
+    user_mode_close(&u);
+}
+
 FIXTURE_TEST(a_native_progress_fence_is_written_by_the_gpu)
 {
     struct user_mode u = {0};
@@ -241,6 +259,11 @@ FIXTURE_TEST(write_pointers_that_cannot_be_end_the_queue)
         bfRingDoorbell(&u.writer);
         assert_aborted(&u, BF_ABORT_REASON_WRITE_POINTER, 1);
         assert_ended(f, &u);
+        drop_queue(f, u.queue); /* and the program falls back */
+        BfCommandQueue plain = make_queue(f, direct);
+        execute(plain, write_word(f, plain, 0, (uint32_t)i + 1));
+        await_idle(plain);
+        assert_int_equal(read_word(f, 0), i + 1);
     }
 }
 

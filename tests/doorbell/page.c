@@ -474,6 +474,10 @@ TEST(the_global_doorbell_is_everybodys_and_never_taken_away)
     assert_int_equal(polled(0), 0xff);
     ring(8, 3);
     assert_int_equal(polled(0), 0);
+    disconnect_it(2, BF_DOORBELL_DISCONNECTED_RETRY); /* the others keep it */
+    polled(0);
+    ring(3, 4);
+    assert_int_equal(polled(0), 0xff);
     close_world();
 }
 

@@ -2,6 +2,8 @@
 /* A queue for user-mode submission with ring and doorbell, for tests. */
 #include "doorbell/user_mode.h"
 
+#include <dirent.h>
+
 void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
                              uint32_t flags)
 {
@@ -74,6 +76,40 @@ void user_mode_execute(struct user_mode *u, uint32_t buffer)
 void user_mode_await(const struct user_mode *u)
 {
     await_fence(u->progress, u->last);
+}
+
+unsigned long doorbell_threads(const char *format, uint32_t *threads)
+{
+    DIR *all = opendir("/proc/self/task");
+    unsigned long number = 0, other;
+    uint32_t found = 0;
+    assert_non_null(all);
+    for (struct dirent *thread; (thread = readdir(all)) != NULL;) {
+        char path[320], line[128], name[32] = "";
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", thread->d_name);
+        FILE *file = fopen(path, "r");
+        while (file && fgets(line, sizeof(line), file))
+            if (sscanf(line, "Name: %31[^\n]", name) != 1 && strcmp(name, "belfry doorbell") == 0)
+                found += sscanf(line, format, found ? &other : &number) == 1;
+        if (file)
+            fclose(file);
+    }
+    closedir(all);
+    if (threads)
+        *threads = found;
+    return number;
+}
+
+void doorbell_settle(const struct user_mode *u)
+{
+    static const char sleeps[] = "voluntary_ctxt_switches: %lu";
+    const BfNotifyWorkSubmission notify = {u->doorbell.hDoorbell, 0};
+    for (int i = 0; i < 2; i++) { /* the first time it may have been about to sleep */
+        const unsigned long before = doorbell_threads(sleeps, NULL);
+        assert_success(bfNotifyWorkSubmission(&notify));
+        while (doorbell_threads(sleeps, NULL) == before)
+            sched_yield();
+    }
 }
 
 uint64_t user_mode_status(const struct user_mode *u)

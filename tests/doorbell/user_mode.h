@@ -34,6 +34,12 @@ void user_mode_execute(struct user_mode *u, uint32_t buffer);
 /* What has been written is complete. */
 void user_mode_await(const struct user_mode *u);
 
+/* What the kernel says of the doorbell threads in a line of that format: the number of the first
+ * one; '*threads' counts them, if it isn't NULL. (Threads that one of them makes have its name, too.) */
+unsigned long doorbell_threads(const char *format, uint32_t *threads);
+/* Returns once the only doorbell thread has been woken, has looked, and sleeps. */
+void doorbell_settle(const struct user_mode *u);
+
 uint64_t user_mode_status(const struct user_mode *u);
 /* The queue is ended, for that reason, by that entry. */
 void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t entry);
