@@ -112,6 +112,10 @@ function(belfry_catch_unit break message folder program)
   set_source_files_properties(${broken} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/runtime)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
     ${PROJECT_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
+  if(broken_source MATCHES "^include/") # of a public header's functions the program has its own
+    target_include_directories(${name} BEFORE PRIVATE ${broken_folder}/include
+      ${PROJECT_SOURCE_DIR}/runtime/include/belfry)
+  endif()
   list(POP_BACK ARGN) # 'unit'
   list(TRANSFORM ARGN REPLACE "^through=" "--through;${PROJECT_SOURCE_DIR}/tests/" OUTPUT_VARIABLE through)
   list(FILTER through INCLUDE REGEX "^(--through|/)")

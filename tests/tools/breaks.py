@@ -36,6 +36,7 @@ CASES = [
     ("another passage", "runtime/base/a.c", "f(x)", "f(y)", "the old text is not in base/a.c"),
     ("the passage twice", "runtime/base/a.c", "int a", "f(x);", "is in base/a.c more than once"),
     ("a header", BROKEN, "base/a.c", "base/a.h", "base/a.h is no .c file"),
+    ("a public header in a library", BROKEN, "base/a.c", "include/a.h", "include/a.h is no .c file"),
     ("no guarantee", BROKEN, "breaks: AB-1, page\n", "", "no line names the guarantee"),
     ("a guarantee that isn't there", BROKEN, "AB-1,", "AB-1, AB-4,", "there is no guarantee and no page AB-4"),
     ("another's guarantee", BROKEN, "AB-1,", "AB-3, CD-1,", "docs/guarantees.md:4: the break one names CD-1"),
