@@ -52,7 +52,6 @@ enum bf_specialize_mode {
     BF_SPECIALIZE_OFF,
     /* a variant is used only if its results equalled the general pipeline's in every bit */
     BF_SPECIALIZE_EXACT,
-    BF_SPECIALIZE_RELAXED, /* ... if they agreed within a stated error */
 };
 
 /* Who hands over what the program submits to its VkQueues (scheduler/deferral.h). */

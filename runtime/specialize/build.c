@@ -12,9 +12,6 @@
 #include "specialize/pipeline/copy.h"
 #include "specialize/variant_state.h"
 
-/* The error that floats may have in the mode 'relaxed' (specialize/check/check.h, CK-6). */
-#define BF_RELAXED_TOLERANCE 1e-4f
-
 struct bf_job *bf_job_create(struct bf_specializer *s, struct bf_variant_states *states,
                              uint32_t candidate)
 {
@@ -75,8 +72,7 @@ static enum bf_reason form_fold(struct bf_job *job, struct form *form, bool no_c
 {
     struct bf_specializer *s = job->specializer;
     const struct bf_shader *shader = bf_pipeline_copy_shader(job->copy);
-    VkResult result = bf_shader_fold(shader, &job->watch, job->mask, no_contraction,
-                                     s->info.mode == BF_SPECIALIZE_RELAXED, &form->folded);
+    VkResult result = bf_shader_fold(shader, &job->watch, job->mask, no_contraction, &form->folded);
     if (result == VK_INCOMPLETE)
         return BF_REASON_NO_FOLD;
     if (result != VK_SUCCESS)
@@ -203,21 +199,20 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
 }
 
 /* Takes the form whose every bit agreed, or the plain one if both did. BF_REASON_NONE: *chosen. */
-static enum bf_reason forms_check(struct bf_job *job, const struct form forms[2], uint32_t count,
+static enum bf_reason forms_check(struct bf_job *job, const struct form forms[BF_CHECK_FORMS],
                                   uint32_t *chosen)
 {
     struct bf_specializer *s = job->specializer;
-    const struct bf_folded *folded[2] = {&forms[0].folded, &forms[1].folded};
+    const struct bf_folded *folded[BF_CHECK_FORMS] = {&forms[0].folded, &forms[1].folded};
     struct bf_check_info info = {
         .push = job->push,
         .fixed = fixed_words(job),
         .groups = {job->groups[0], job->groups[1], job->groups[2]},
-        .compare = s->info.mode == BF_SPECIALIZE_EXACT,
-        .tolerance = BF_RELAXED_TOLERANCE,
     };
     struct bf_check_answer answer = {0};
     uint64_t begun = bf_now_ns();
-    VkResult result = bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &answer);
+    VkResult result =
+        bf_check_in_helper(s->isolate, job->copy, BF_CHECK_FORMS, folded, &info, &answer);
     job->times.check = bf_now_ns() - begun;
     job->times.general = answer.general_ns;
     enum bf_reason reason = of_answer(job, result, &answer);
@@ -227,7 +222,7 @@ static enum bf_reason forms_check(struct bf_job *job, const struct form forms[2]
     if (*answer.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
                    (unsigned long long)job->pipeline, answer.why);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {
         if (answer.forms[i].reason != BF_REASON_NONE)
             continue;
         job->no_contraction = i == 1;
@@ -242,13 +237,13 @@ static enum bf_reason forms_check(struct bf_job *job, const struct form forms[2]
 static enum bf_reason job_make(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    struct form forms[2] = {0};
-    uint32_t form_count = s->info.mode == BF_SPECIALIZE_RELAXED ? 1 : 2, chosen = 0;
+    struct form forms[BF_CHECK_FORMS] = {0};
+    uint32_t chosen = 0;
     enum bf_reason reason = BF_REASON_NONE;
-    for (uint32_t i = 0; i < form_count && reason == BF_REASON_NONE; i++)
+    for (uint32_t i = 0; i < BF_CHECK_FORMS && reason == BF_REASON_NONE; i++)
         reason = form_fold(job, &forms[i], i == 1);
     if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, form_count, &chosen);
+        reason = forms_check(job, forms, &chosen);
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
     if (reason == BF_REASON_NONE) {
@@ -307,8 +302,7 @@ static void job_run(void *context)
 {
     struct bf_job *job = context;
     struct bf_archive *archive = job->specializer->archive;
-    const struct bf_archive_key key =
-        bf_variant_archive_key(job->specializer, job->hash, job->mask, job->values);
+    const struct bf_archive_key key = bf_variant_archive_key(job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
     if (job->remember_only) {
         verdict_store(job, &key, reason);

@@ -65,7 +65,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
     struct bf_gpu *gpu = bf_device_gpu(info->device);
-    bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk, info->mode == BF_SPECIALIZE_RELAXED);
+    bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk);
     s->pipelines.budget.most = info->memory / 2;
     s->pipelines.on_made = bf_variant_states_pipeline_made;
     s->pipelines.on_gone = bf_variant_states_pipeline_destroyed;

@@ -19,20 +19,14 @@ void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *w
     }
 }
 
-static uint8_t archive_mode(const struct bf_specializer *s)
-{
-    return s->info.mode == BF_SPECIALIZE_RELAXED ? BF_ARCHIVE_MODE_RELAXED : BF_ARCHIVE_MODE_EXACT;
-}
-
-struct bf_archive_key bf_variant_archive_key(const struct bf_specializer *s, const uint8_t hash[32],
-                                             uint8_t mask, const uint32_t values[BF_WATCHED])
+struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mask,
+                                             const uint32_t values[BF_WATCHED])
 {
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
         /* for both forms: the check finds out which one it is to be */
         .form = BF_ARCHIVE_FORM_PLAIN,
-        .mode = archive_mode(s),
     };
     memcpy(key.hash, hash, sizeof(key.hash));
     memcpy(key.values, values, sizeof(key.values));
@@ -266,7 +260,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
         bf_memory_budget_candidate_used(candidate, uses ? uses : BF_HISTOGRAM_USES);
         struct bf_verdict verdict;
         const struct bf_archive_key key =
-            bf_variant_archive_key(s, states->pipeline->hash, mask, values);
+            bf_variant_archive_key(states->pipeline->hash, mask, values);
         if (bf_archive_find(s->archive, &key, &verdict)) {
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
@@ -310,13 +304,9 @@ static void archive_remember(void *context, const struct bf_archive_key *key,
                              const struct bf_verdict *verdict)
 {
     struct remembering *r = context;
-    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED ||
-        key->mode != archive_mode(r->specializer))
+    if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED)
         return;
-    uint8_t known = r->specializer->info.mode == BF_SPECIALIZE_EXACT
-                        ? r->states->pipeline->watch.exact
-                        : (uint8_t)((1u << r->states->pipeline->watch.count) - 1);
-    if (key->mask & ~known)
+    if (key->mask >> r->states->pipeline->watch.count)
         return; /* damage that the checksum didn't catch */
     add_candidate(r->specializer, r->states, key->mask, key->values, 0, true, true, &r->jobs);
 }

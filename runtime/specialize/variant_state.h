@@ -217,8 +217,7 @@ void bf_specialize_report_free(struct bf_specializer *specializer);
 void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
                            const uint32_t values[BF_WATCHED]);
 /* The key under which the archive has a candidate. */
-struct bf_archive_key bf_variant_archive_key(const struct bf_specializer *specializer,
-                                             const uint8_t hash[32], uint8_t mask,
+struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mask,
                                              const uint32_t values[BF_WATCHED]);
 
 #endif

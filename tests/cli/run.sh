@@ -84,7 +84,7 @@ run 0 run --report --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_REPOR
 sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact
 run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
 # No settings file rebuilds shaders in a traced program; who asks for it does.
-echo 'belfry_multi_engine.specialize = relaxed' >vk_layer_settings.txt
+echo 'belfry_multi_engine.specialize = exact' >vk_layer_settings.txt
 run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE off; says err 'specialize is off'; lines err 1
 run 0 run env; unset_in_out VK_BELFRY_MULTI_ENGINE_SPECIALIZE; silent err
 run 0 run --trace=/tmp/x --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact; silent err

@@ -20,7 +20,7 @@ EXPORTED VkResult bf_specializer_create(const struct bf_specializer_info *info,
     struct bf_specializer *s = &recording.specializer;
     memset(s, 0, sizeof(*s));
     bf_pipelines_init(&s->pipelines, info->device->scheduler.gpu.handle,
-                      &info->device->scheduler.gpu.vk, false);
+                      &info->device->scheduler.gpu.vk);
     s->recorder.vk = &info->device->scheduler.gpu.vk;
     s->recorder.pipelines = &s->pipelines;
     s->recorder.submissions = &s->submissions;

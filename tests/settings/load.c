@@ -59,7 +59,7 @@ TEST(environment_sets_everything)
         "VK_BELFRY_MULTI_ENGINE_MESSAGES=Info", "VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS=1",
         "VK_BELFRY_MULTI_ENGINE_REALTIME=on", "VK_BELFRY_MULTI_ENGINE_CHECK=access",
         "VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS=3", "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on",
-        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=relaxed", "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=64",
+        "VK_BELFRY_MULTI_ENGINE_SPECIALIZE=exact", "VK_BELFRY_MULTI_ENGINE_SPECIALIZE_MEMORY=64",
         "VK_BELFRY_MULTI_ENGINE_REPORT=on", "VK_BELFRY_MULTI_ENGINE_CACHE=/tmp/c d"));
     assert_string_equal(l.messages, "");
     assert_int_equal(l.settings.queues, BF_QUEUES_NATIVE);
@@ -72,7 +72,7 @@ TEST(environment_sets_everything)
     assert_int_equal(l.settings.check, BF_CHECK_ACCESS);
     assert_int_equal(l.settings.background_tasks, 3);
     assert_true(l.settings.developer_mode);
-    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_RELAXED);
+    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_EXACT);
     assert_int_equal(l.settings.specialize_memory, 64);
     assert_true(l.settings.report);
     assert_string_equal(l.settings.cache, "/tmp/c d");

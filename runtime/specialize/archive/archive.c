@@ -151,34 +151,14 @@ void bf_archive_close(struct bf_archive *archive)
 
 /* ----------------------------------------------------------------------------------------- Read */
 
-/* AR-9: an entry's own verdict, and the strikes against the same variant in other modes. */
-static bool entry_known(const struct bf_archive *archive, const struct bf_archive_key *key,
-                        const struct bf_index_entry *entry, struct bf_verdict *out)
-{
-    bool known = entry && bf_index_known(entry, out);
-    if (known && out->code == BF_VERDICT_BARRED)
-        return true;
-    struct bf_archive_key other = *key;
-    for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
-        struct bf_verdict verdict;
-        other.mode = mode;
-        const struct bf_index_entry *there =
-            mode != key->mode ? bf_index_find(&archive->known.index, &other) : NULL;
-        if (there && bf_index_known(there, &verdict) && verdict.code == BF_VERDICT_BARRED) {
-            *out = verdict;
-            return true;
-        }
-    }
-    return known;
-}
-
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out)
 {
     struct bf_archive_key canonical;
     if (!bf_archive_key_canonical(key, &canonical))
         return false;
-    return entry_known(archive, &canonical, bf_index_find(&archive->known.index, &canonical), out);
+    const struct bf_index_entry *entry = bf_index_find(&archive->known.index, &canonical);
+    return entry && bf_index_known(entry, out);
 }
 
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
@@ -191,7 +171,7 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
     for (const struct bf_index_entry *entry = bf_index_pipeline(&archive->known.index, hash); entry;
          entry = entry->sibling) {
         struct bf_verdict verdict;
-        if (bf_index_known(entry, &verdict) && entry_known(archive, &entry->key, entry, &verdict)) {
+        if (bf_index_known(entry, &verdict)) {
             each(context, &entry->key, &verdict);
             n++;
         }

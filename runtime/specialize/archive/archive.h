@@ -28,10 +28,6 @@
  *        threads may call them whatever background threads are doing. The functions that write do
  *        both, and are for background tasks; they wait for each other, and for other processes
  *        never longer than a second each.
- *  AR-9  A verdict holds in the mode that it was put in, and in no other: what one mode rejects may
- *        be right for the other, and what it kept may be wrong. A strike holds in all modes: code
- *        over which a driver crashed isn't given to it again because it would be compared
- *        differently.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
@@ -55,13 +51,6 @@ enum bf_archive_form {
     BF_ARCHIVE_FORM_NO_CONTRACTION,
 };
 
-/* What a variant must do to be published: settings/settings.h, enum bf_specialize_mode. */
-enum bf_archive_mode {
-    BF_ARCHIVE_MODE_EXACT,
-    BF_ARCHIVE_MODE_RELAXED,
-    BF_ARCHIVE_MODES,
-};
-
 /* A variant of a pipeline. */
 struct bf_archive_key {
     /* of the pipeline: its shaders and everything else that decides its code */
@@ -70,7 +59,6 @@ struct bf_archive_key {
     uint8_t n_values;                   /* 0 to BF_ARCHIVE_VALUES */
     uint8_t mask;                       /* which members have become constant */
     uint8_t form;                       /* enum bf_archive_form */
-    uint8_t mode;                       /* enum bf_archive_mode */
 };
 
 enum bf_verdict_code {

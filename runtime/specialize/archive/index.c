@@ -46,8 +46,7 @@ static uint64_t key_hash(const struct bf_archive_key *key)
     uint64_t hash = pipeline_hash(key->hash);
     for (uint32_t i = 0; i < key->n_values; i++)
         hash = index_mix(hash, key->values[i]);
-    return index_mix(hash, (uint64_t)key->mode << 24 | (uint64_t)key->n_values << 16 |
-                               (uint64_t)key->mask << 8 | key->form);
+    return index_mix(hash, (uint64_t)key->n_values << 16 | (uint64_t)key->mask << 8 | key->form);
 }
 
 /* --------------------------------------------------------------------------------------- Tables */

@@ -83,8 +83,7 @@ enum bf_header bf_header_decode(const uint8_t *in, size_t size)
 
 bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archive_key *out)
 {
-    if (key->n_values > BF_ARCHIVE_VALUES || key->form > BF_ARCHIVE_FORM_NO_CONTRACTION ||
-        key->mode >= BF_ARCHIVE_MODES)
+    if (key->n_values > BF_ARCHIVE_VALUES || key->form > BF_ARCHIVE_FORM_NO_CONTRACTION)
         return false;
     memset(out, 0, sizeof(*out));
     memcpy(out->hash, key->hash, sizeof(out->hash));
@@ -92,14 +91,13 @@ bool bf_archive_key_canonical(const struct bf_archive_key *key, struct bf_archiv
     out->n_values = key->n_values;
     out->mask = key->mask;
     out->form = key->form;
-    out->mode = key->mode;
     return true;
 }
 
 bool bf_archive_key_equal(const struct bf_archive_key *a, const struct bf_archive_key *b)
 {
     return a->n_values == b->n_values && a->mask == b->mask && a->form == b->form &&
-           a->mode == b->mode && memcmp(a->values, b->values, sizeof(a->values)) == 0 &&
+           memcmp(a->values, b->values, sizeof(a->values)) == 0 &&
            memcmp(a->hash, b->hash, sizeof(a->hash)) == 0;
 }
 
@@ -113,7 +111,6 @@ void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE
     out[11] = key->form;
     out[12] = key->mask;
     out[13] = key->n_values;
-    out[93] = key->mode;
     memcpy(out + 16, key->hash, sizeof(key->hash));
     for (uint32_t i = 0; i < key->n_values; i++)
         put_u32(out + 48 + 4 * i, key->values[i]);
@@ -132,10 +129,9 @@ void bf_record_encode(const struct bf_record *record, uint8_t out[BF_RECORD_SIZE
 bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record)
 {
     if (memcmp(in, record_magic, sizeof(record_magic)) || get_u16(in + 8) != BF_RECORD_SIZE ||
-        get_u16(in + 94) != 0 || get_u32(in + 4) != bf_crc32c(in + 8, BF_RECORD_SIZE - 8))
+        in[93] || get_u16(in + 94) != 0 || get_u32(in + 4) != bf_crc32c(in + 8, BF_RECORD_SIZE - 8))
         return false;
-    struct bf_archive_key key = {
-        .form = in[11], .mask = in[12], .n_values = in[13], .mode = in[93]};
+    struct bf_archive_key key = {.form = in[11], .mask = in[12], .n_values = in[13]};
     memcpy(key.hash, in + 16, sizeof(key.hash));
     for (uint32_t i = 0; i < BF_ARCHIVE_VALUES; i++)
         key.values[i] = get_u32(in + 48 + 4 * i);

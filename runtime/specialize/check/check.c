@@ -523,10 +523,7 @@ static VkResult make_inputs(struct bf_check *check)
 
 static bool check_agrees(struct bf_check *check, const void *result)
 {
-    if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) == 0)
-        return true;
-    return !check->info->compare && bf_test_resources_near(&check->resources, check->expected,
-                                                           result, check->info->tolerance);
+    return memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) == 0;
 }
 
 static bool is_large(const struct bf_check *check)

@@ -21,10 +21,6 @@
  *        on images larger than the least is checked anew on those.
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
- *  CK-6  'relaxed' (compare is false): as CK-1, but for numbers that are floats, or normalised, of
- *        which |a - b| <= tolerance * max(1, |a|, |b|) is enough; of normalised ones one unit, too
- *        (specialize/check/texel.h). Words of which nothing tells what they are are taken for
- *        floats.
  *
  * Proven by tests/specialize.
  *
@@ -85,8 +81,6 @@ struct bf_check_info {
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     uint32_t form_count;
     struct bf_check_form *forms;
-    bool compare;                     /* bit by bit; false: CK-6 */
-    float tolerance;                  /* CK-6 */
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */
     void *context;
     uint64_t general_ns; /* out: the general pipeline's on the same inputs */

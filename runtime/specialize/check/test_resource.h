@@ -194,9 +194,5 @@ size_t bf_test_resources_result_size(const struct bf_test_resources *resources);
 const void *bf_test_resources_result(struct bf_test_resources *resources);
 /* Does it differ from what was uploaded? */
 bool bf_test_resources_changed(struct bf_test_resources *resources, const void *result);
-/* Equal but for floats within the tolerance (texel.h); words that nothing tells of may be
- * either. */
-bool bf_test_resources_near(const struct bf_test_resources *resources, const void *a, const void *b,
-                            float tolerance);
 
 #endif

@@ -2,7 +2,6 @@
 /* Texel formats: their blocks, components and numbers, for generating and comparing contents. */
 #include "specialize/check/texel.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------- Formats --
@@ -199,101 +198,4 @@ bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel 
         texel->bits[0] = 32;
         return true;
     }
-}
-
-/* ------------------------------------------------------------------------------------- Nearness --
- */
-
-bool bf_floats_near(double a, double b, float tolerance)
-{
-    if (a == b || (isnan(a) && isnan(b)))
-        return true;
-    if (!isfinite(a) || !isfinite(b))
-        return false;
-    double scale = fmax(1.0, fmax(fabs(a), fabs(b)));
-    return fabs(a - b) <= (double)tolerance * scale;
-}
-
-static double half_value(uint16_t half)
-{
-    int exponent = half >> 10 & 31;
-    double mantissa = half & 1023;
-    double value = exponent == 31 ? (half & 1023 ? NAN : INFINITY)
-                   : exponent     ? ldexp(1024.0 + mantissa, exponent - 25)
-                                  : ldexp(mantissa, -24);
-    return half & 0x8000 ? -value : value;
-}
-
-bool bf_halves_near(uint16_t a, uint16_t b, float tolerance)
-{
-    return bf_floats_near(half_value(a), half_value(b), tolerance);
-}
-
-/* Up to 64 bits from 'first' on, little-endian. */
-static uint64_t take_bits(const uint8_t *bytes, uint32_t first, uint32_t count)
-{
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bit = first + i;
-        value |= (uint64_t)(bytes[bit / 8] >> (bit % 8) & 1) << i;
-    }
-    return value;
-}
-
-static int64_t sign_extend(uint64_t value, uint32_t bits)
-{
-    uint64_t top = UINT64_C(1) << (bits - 1);
-    return (int64_t)((value ^ top) - top);
-}
-
-/* In units of the last place; 'scale' units are 1. */
-static bool units_near(int64_t a, int64_t b, double scale, float tolerance)
-{
-    double difference = fabs((double)a - (double)b);
-    return difference <= fmax(1.0, (double)tolerance * scale);
-}
-
-static bool components_near(enum bf_texel_kind kind, uint32_t bits, uint64_t a, uint64_t b,
-                            float tolerance)
-{
-    float fa, fb;
-    double da, db;
-    uint32_t wa = (uint32_t)a, wb = (uint32_t)b;
-    switch (kind) {
-    case BF_TEXEL_UNORM:
-        return units_near((int64_t)a, (int64_t)b, ldexp(1.0, (int)bits) - 1, tolerance);
-    case BF_TEXEL_SNORM:
-        return units_near(sign_extend(a, bits), sign_extend(b, bits), ldexp(1.0, (int)bits - 1) - 1,
-                          tolerance);
-    case BF_TEXEL_UFLOAT: /* 5 bits of exponent, the rest below it */
-        return units_near((int64_t)a, (int64_t)b, ldexp(1.0, (int)bits - 5), tolerance);
-    case BF_TEXEL_SFLOAT:
-        if (bits == 16)
-            return bf_halves_near((uint16_t)a, (uint16_t)b, tolerance);
-        if (bits == 32) {
-            memcpy(&fa, &wa, 4);
-            memcpy(&fb, &wb, 4);
-            return bf_floats_near(fa, fb, tolerance);
-        }
-        memcpy(&da, &a, 8);
-        memcpy(&db, &b, 8);
-        return bf_floats_near(da, db, tolerance);
-    default:
-        return a == b;
-    }
-}
-
-bool bf_texels_near(const struct bf_texel *texel, const void *a, const void *b, float tolerance)
-{
-    if (memcmp(a, b, texel->size) == 0)
-        return true;
-    uint32_t bit = 0;
-    for (uint32_t i = 0; i < texel->component_count; i++) {
-        uint32_t bits = texel->bits[i];
-        if (!components_near(texel->kind, bits, take_bits(a, bit, bits), take_bits(b, bit, bits),
-                             tolerance))
-            return false;
-        bit += bits;
-    }
-    return texel->component_count > 0;
 }

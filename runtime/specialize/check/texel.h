@@ -37,18 +37,4 @@ VkImageAspectFlags bf_format_aspects(VkFormat format);
 /* False: not known, or hasn't got the aspect (exactly one). */
 bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel *texel);
 
-/*
- * Are two numbers as near as 'tolerance' asks: |a - b| <= tolerance * max(1, |a|, |b|)? A NaN is
- * near a NaN alone, an infinity itself alone; the zeros are near.
- */
-bool bf_floats_near(double a, double b, float tolerance);
-bool bf_halves_near(uint16_t a, uint16_t b, float tolerance);
-
-/*
- * The same of two texels' components. Integers must be equal. Of UNORM and SNORM the difference is
- * taken in the units of the format, and one unit is always near; of floats without a sign it is
- * taken in units of their last place. Compressed blocks must be equal.
- */
-bool bf_texels_near(const struct bf_texel *texel, const void *a, const void *b, float tolerance);
-
 #endif

@@ -140,8 +140,6 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
         .general = pipelines[0].handle,
         .form_count = wanted->build_count - 1,
         .forms = forms,
-        .compare = wanted->compare,
-        .tolerance = wanted->tolerance,
     };
     for (uint32_t i = 0; i < info.form_count; i++)
         forms[i].handle = pipelines[i + 1].handle;

@@ -124,8 +124,6 @@ struct bf_wire_check {
     const uint8_t *push;          /* BF_CHECK_PUSH_BYTES */
     uint64_t fixed;
     uint32_t groups[3];
-    bool compare;
-    float tolerance;
 };
 
 /* Writes to an empty buffer; 'failed' and 'unsaid' tell afterwards whether it worked. */

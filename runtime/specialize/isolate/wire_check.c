@@ -162,8 +162,6 @@ void bf_wire_say_check(struct bf_wire_out *out, const struct bf_check_request *r
     say_long(out, check->fixed);
     for (uint32_t i = 0; i < 3; i++)
         bf_wire_say(out, check->groups[i]);
-    bf_wire_say(out, check->compare);
-    bf_wire_say_bytes(out, &check->tolerance, sizeof(check->tolerance));
 }
 
 bool bf_wire_read_check(struct bf_wire_in *in, const void *bytes, size_t size,
@@ -185,9 +183,5 @@ bool bf_wire_read_check(struct bf_wire_in *in, const void *bytes, size_t size,
     check->fixed = read_long(in);
     for (uint32_t i = 0; i < 3; i++)
         check->groups[i] = bf_wire_read(in);
-    check->compare = bf_wire_read(in) != 0;
-    const void *tolerance = bf_wire_read_bytes(in, sizeof(check->tolerance));
-    if (tolerance)
-        memcpy(&check->tolerance, tolerance, sizeof(check->tolerance));
     return bf_wire_read_end(in);
 }

@@ -7,10 +7,9 @@
 
 #include "base/sha256.h"
 
-void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct VolkDeviceTable *vk,
-                       bool relaxed)
+void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct VolkDeviceTable *vk)
 {
-    *ps = (struct bf_pipelines){.device = device, .vk = vk, .relaxed = relaxed};
+    *ps = (struct bf_pipelines){.device = device, .vk = vk};
     ps->codes.total = &ps->budget.own;
 }
 
@@ -89,30 +88,14 @@ static enum bf_reason shader_reason(enum bf_shader_reason reason)
     }
 }
 
-/* Removes the words that fold in relaxed mode alone. */
-static void keep_exact(struct bf_watch *watch)
-{
-    struct bf_watch retained = {0};
-    for (uint8_t i = 0; i < watch->count; i++) {
-        if (!(watch->exact & 1u << i))
-            continue;
-        retained.exact |= (uint8_t)(1u << retained.count);
-        retained.offset[retained.count++] = watch->offset[i];
-    }
-    *watch = retained;
-}
-
 /* Chooses the words to watch, or says why there are none. */
-static enum bf_reason pipeline_watch(struct bf_pipelines *ps, struct bf_pipeline *p,
-                                     const struct bf_pipeline_copy *copy)
+static enum bf_reason pipeline_watch(struct bf_pipeline *p, const struct bf_pipeline_copy *copy)
 {
     const struct bf_shader *shader = bf_pipeline_copy_shader(copy);
     enum bf_reason reason = shader_reason(bf_shader_facts_of(shader)->reason);
     if (reason != BF_REASON_NONE)
         return reason;
     bf_watch_choose(&p->watch, &shader, 1);
-    if (!ps->relaxed)
-        keep_exact(&p->watch);
     return p->watch.count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
 }
 
@@ -150,7 +133,7 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
     if (copy) {
         pipeline_copy_hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
-        reason = pipeline_watch(ps, p, copy);
+        reason = pipeline_watch(p, copy);
         if (reason == BF_REASON_NONE && ps->budget.most &&
             atomic_load(&ps->budget.own) + sizeof(*p) > ps->budget.most)
             reason = BF_REASON_SPACE;

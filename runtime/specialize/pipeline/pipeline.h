@@ -95,7 +95,6 @@ struct bf_module {
 struct bf_pipelines {
     VkDevice device;
     const struct VolkDeviceTable *vk;
-    bool relaxed;          /* words that fold in relaxed mode alone are watched too */
     struct bf_map records; /* VkPipeline → struct bf_pipeline */
     struct bf_map ids;     /* the same by id: only with visit_lock held */
     struct bf_map modules; /* VkShaderModule → struct bf_module */
@@ -117,7 +116,7 @@ struct bf_pipelines {
 };
 
 void bf_pipelines_init(struct bf_pipelines *pipelines, VkDevice device,
-                       const struct VolkDeviceTable *vk, bool relaxed);
+                       const struct VolkDeviceTable *vk);
 /* All builds have ended and released their copies, and no command buffer is left that will be
  * used again. Destroys all variants. Objects that the program hasn't destroyed are left to it. */
 void bf_pipelines_finish(struct bf_pipelines *pipelines);

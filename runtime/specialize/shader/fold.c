@@ -17,7 +17,6 @@ struct scalar {
 struct fold {
     const struct bf_shader *shader;
     uint64_t words; /* bit i: word i of the 64 may be folded */
-    bool relaxed;
     uint32_t next_id;
     struct scalar *scalars;
     uint32_t scalar_count;
@@ -26,8 +25,7 @@ struct fold {
 
 static bool load_folds(const struct fold *fold, const struct bf_load *load)
 {
-    return (fold->relaxed || load->exact) &&
-           !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
+    return load->exact && !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
 }
 
 /* The constant for the scalar at 'offset', made if there is none. */
@@ -141,10 +139,10 @@ static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded
 }
 
 VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
-                        bool no_contraction, bool relaxed, struct bf_folded *folded)
+                        bool no_contraction, struct bf_folded *folded)
 {
     *folded = (struct bf_folded){0};
-    struct fold fold = {.shader = shader, .relaxed = relaxed};
+    struct fold fold = {.shader = shader};
     for (uint32_t i = 0; i < watch->count && i < BF_WATCH_WORDS; i++)
         if (mask >> i & 1 && watch->offset[i] < BF_PUSH_CONSTANT_BYTES)
             fold.words |= UINT64_C(1) << (watch->offset[i] / 4);

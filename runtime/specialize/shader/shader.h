@@ -12,8 +12,8 @@
  *       it is specialized with: loads become copies of specialization constants of the same type,
  *       bit for bit; variable, interface, blocks and decorations stay; the program's own
  *       specialization stays.
- *  SF-2  No load is folded unless all its words are chosen by the mask; nor, unless 'relaxed', when
- *       its value may reach an operation whose result Vulkan leaves to the implementation: then a
+ *  SF-2  No load is folded unless all its words are chosen by the mask; nor when its
+ *       value may reach an operation whose result Vulkan leaves to the implementation: then a
  *       compiler that evaluates it need not agree with the device that does. (Which: below.)
  *  SF-3  Any words whatever are survived: what can't be understood has no members, and a reason.
  *  SF-4  A shader is immutable once made.
@@ -91,7 +91,7 @@ enum bf_shader_use {
     BF_USE_INDEX = 1 << 4,    /* an index, an integer coordinate */
     BF_USE_STRIDE = 1 << 5,   /* an integer factor, divisor or shift */
     BF_USE_ADDRESS = 1 << 6,  /* becomes a pointer: never folded */
-    BF_USE_INEXACT = 1 << 7,  /* reaches what exact mode excludes */
+    BF_USE_INEXACT = 1 << 7,  /* reaches what is not folded */
     BF_USE_CONTROLS = 1 << 8, /* steers a value that does */
     BF_USE_ALONE = 1 << 9,    /* decides, with constants and other push constants, alone */
 };
@@ -111,7 +111,7 @@ struct bf_fold_member {
     uint8_t width;      /* 1, 2, 4 or 8 */
     uint8_t components; /* 1 to 4 */
     uint8_t weight;     /* the more, the sooner it should be folded */
-    bool exact;         /* some load of it folds in exact mode */
+    bool exact;         /* some load of it may be folded */
     uint16_t uses;      /* enum bf_shader_use, over all its loads */
     enum bf_number number;
     uint32_t type, component_type; /* ids */
@@ -191,12 +191,10 @@ const char *bf_shader_reason_name(enum bf_shader_reason reason);
 struct bf_watch {
     uint8_t count;
     uint16_t offset[BF_WATCH_WORDS]; /* bytes, multiples of 4, ascending */
-    uint8_t exact;                   /* bit i: word i may be folded in exact mode */
 };
 
 /* The words of the weightiest members of all shaders of one pipeline: of a member that lies in
- * several words all or none. What exact mode can't fold has to be much weightier than what it
- * can. */
+ * several words all or none, and none of a member that can't be folded. */
 void bf_watch_choose(struct bf_watch *watch, const struct bf_shader *const *shaders,
                      uint32_t count);
 
@@ -217,13 +215,13 @@ struct bf_folded {
 
 /*
  * Bit i of 'mask' is word i of 'watch'. With 'no_contraction' all float arithmetic of the module is
- * so decorated. With 'relaxed' loads are folded that exact mode leaves alone.
+ * so decorated.
  *
  * VK_INCOMPLETE: nothing to fold; 'folded' is empty, as after an error. Errors:
  * VK_ERROR_OUT_OF_HOST_MEMORY. Free what is returned with bf_folded_finish.
  */
 VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
-                        bool no_contraction, bool relaxed, struct bf_folded *folded);
+                        bool no_contraction, struct bf_folded *folded);
 /* An empty one is allowed. */
 void bf_folded_finish(struct bf_folded *folded);
 

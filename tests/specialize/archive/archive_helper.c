@@ -66,10 +66,11 @@ struct bf_archive *open_again(struct bf_archive *archive, const char *folder, ui
 
 struct bf_archive_key key_of(uint32_t number)
 {
-    struct bf_archive_key key = {.n_values = (uint8_t)(number % 4 + 1),
-                                 .mask = (uint8_t)(1u << number % 4),
-                                 .form = (uint8_t)(number & 1),
-                                 .mode = (uint8_t)(number >> 1 & 1)};
+    struct bf_archive_key key = {
+        .n_values = (uint8_t)(number % 4 + 1),
+        .mask = (uint8_t)(1u << number % 4),
+        .form = (uint8_t)(number & 1),
+    };
     for (uint32_t i = 0; i < BF_ARCHIVE_HASH; i++)
         key.hash[i] = (uint8_t)((number / 4 + 1) * (2 * i + 1) >> i % 8);
     memcpy(key.hash, &(uint32_t){number / 4}, 4);

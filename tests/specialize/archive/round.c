@@ -100,7 +100,6 @@ PLACE_TEST(keys_differ_by_every_member)
     const struct bf_archive_key first = {.n_values = 2, .mask = 3, .values = {1, 2}};
     keys[n++] = first;
     keys[n] = first, keys[n++].form = 1;
-    keys[n] = first, keys[n++].mode = BF_ARCHIVE_MODE_RELAXED;
     keys[n] = first, keys[n++].mask = 7;
     keys[n] = first, keys[n++].n_values = 1;
     keys[n] = first, keys[n++].n_values = 3;
@@ -252,60 +251,14 @@ PLACE_TEST(strikes_bar_at_once)
     bf_archive_close(archive);
 }
 
-static void see_mode(void *context, const struct bf_archive_key *key,
-                     const struct bf_verdict *verdict)
-{
-    ((uint32_t *)context)[key->mode] = verdict->code;
-}
-
-/* AR-9: of verdicts each mode has its own, in memory and on disk; of strikes all have all. */
-PLACE_TEST(modes_share_strikes_and_nothing_else)
-{
-    for (uint8_t mode = 0; mode < BF_ARCHIVE_MODES; mode++) {
-        struct bf_archive_key own = key_of(4 * mode), other = own;
-        own.mode = mode;
-        other.mode = !mode;
-        struct bf_verdict expected = {BF_VERDICT_REJECTED, 7, 0, 0}, verdict;
-        const struct bf_verdict faster = {BF_VERDICT_KEPT, 9, 1500, 40};
-        uint32_t codes[BF_ARCHIVE_MODES] = {0};
-        struct bf_archive *archive = open_at(place->folder, 0);
-        assert_success(bf_archive_put(archive, &own, &expected));
-        for (uint32_t run = 0; run < 2; run++) {
-            assert_false(bf_archive_find(archive, &other, &verdict));
-            assert_true(bf_archive_find(archive, &own, &verdict));
-            assert_verdict(&verdict, &expected);
-            archive = open_again(archive, place->folder, 0);
-        }
-        assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 1);
-        assert_int_equal(codes[mode], BF_VERDICT_REJECTED);
-        assert_success(bf_archive_put(archive, &other, &faster));
-        assert_true(bf_archive_find(archive, &own, &verdict));
-        assert_verdict(&verdict, &expected);
-        assert_true(bf_archive_find(archive, &other, &verdict));
-        assert_verdict(&verdict, &faster);
-        assert_success(bf_archive_strike(archive, &own));
-        for (uint32_t run = 0; run < 2; run++) {
-            assert_true(bf_archive_find(archive, &other, &verdict));
-            assert_int_equal(verdict.code, BF_VERDICT_BARRED);
-            assert_int_equal(bf_archive_begin(archive, &other), VK_ERROR_NOT_PERMITTED_KHR);
-            assert_int_equal(bf_archive_for_pipeline(archive, own.hash, see_mode, codes), 2);
-            assert_int_equal(codes[0], BF_VERDICT_BARRED);
-            assert_int_equal(codes[1], BF_VERDICT_BARRED);
-            archive = open_again(archive, place->folder, 0);
-        }
-        bf_archive_close(archive);
-    }
-}
-
 PLACE_TEST(bad_input_is_refused)
 {
     struct bf_archive *archive = open_at(place->folder, 0);
-    struct bf_archive_key keys[3] = {key_of(0), key_of(0), key_of(0)};
+    struct bf_archive_key keys[2] = {key_of(0), key_of(0)};
     struct bf_verdict verdict = verdict_of(0);
     keys[0].n_values = BF_ARCHIVE_VALUES + 1;
     keys[1].form = 2;
-    keys[2].mode = BF_ARCHIVE_MODES;
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(bf_archive_put(archive, &keys[i], &verdict),
                          VK_ERROR_VALIDATION_FAILED_EXT);
         assert_int_equal(bf_archive_begin(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);

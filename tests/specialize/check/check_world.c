@@ -205,7 +205,7 @@ VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int
 void trial_init(struct world *w, VkPipeline general)
 {
     struct timing *t = &w->t;
-    *t = (struct timing){.info = {.interface = &w->s.check, .general = general, .compare = true}};
+    *t = (struct timing){.info = {.interface = &w->s.check, .general = general}};
     t->info.forms = t->forms;
     t->info.push = (const uint8_t *)t->push;
 }

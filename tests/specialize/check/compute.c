@@ -151,19 +151,6 @@ TEST(images_that_are_too_large_together_are_made_smaller)
 #undef FAR
 }
 
-WORLD_TEST(relaxed_checks_allow_the_error_they_are_told, sums_open())
-{
-    w->t.info.compare = false;
-    w->t.info.tolerance = 1.0f / 65536;
-    trial_add(w, COMPUTE(w, check_sums_comp, 0));
-    trial_add(w, COMPUTE(w, check_sums_comp, 2));
-    trial_add(w, COMPUTE(w, check_sums_comp, 4));
-    trial_add(w, COMPUTE(w, check_sums_comp, 5));
-    expect_forms(w, "=!=!");
-    w->t.info.tolerance = 1.0f / 67108864;
-    expect_forms(w, "=!!!");
-}
-
 WORLD_TEST(one_without_forms_is_over_at_once, sums_open())
 {
     assert_success(bf_check_run(w->checker, &w->t.info));

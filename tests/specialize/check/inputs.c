@@ -212,41 +212,6 @@ TEST(texels_have_their_formats_size)
     assert_int_equal(bf_format_aspects(VK_FORMAT_UNDEFINED), 0);
 }
 
-static bool near(VkFormat format, const void *a, const void *b, float tolerance)
-{
-    struct bf_texel texel;
-    assert_true(bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &texel));
-    return bf_texels_near(&texel, a, b, tolerance);
-}
-
-TEST(nearness_is_as_stated)
-{
-    assert_true(bf_floats_near(1.0, 1.5, 0.5f) && !bf_floats_near(1.0, 3.0, 0.5f));
-    assert_true(bf_floats_near(0.0, -0.0, 0.0f) && bf_floats_near(NAN, NAN, 0.0f));
-    assert_false(bf_floats_near(NAN, 0.0, 1.0f) || bf_floats_near(INFINITY, 1e300, 1.0f) ||
-                 bf_floats_near(INFINITY, -INFINITY, 1.0f));
-    assert_true(bf_halves_near(0x3c00, 0x3c01, 0.001f) && !bf_halves_near(0x3c00, 0x3c02, 0.001f));
-    assert_true(bf_halves_near(0x0001, 0x0000, 0.001f) && bf_halves_near(0x7c00, 0x7c00, 0));
-    assert_false(bf_halves_near(0x7c00, 0xfc00, 1.0f));
-
-    const uint8_t unorm_a[4] = {10, 20, 30, 255}, unorm_b[4] = {11, 19, 30, 254};
-    const uint8_t unorm_c[4] = {10, 20, 30, 253};
-    assert_true(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_b, 0));
-    assert_false(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_c, 0));
-    assert_true(near(VK_FORMAT_R8G8B8A8_UNORM, unorm_a, unorm_c, 0.01f));
-    assert_false(near(VK_FORMAT_R8G8B8A8_UINT, unorm_a, unorm_b, 1.0f));
-    assert_false(near(VK_FORMAT_BC1_RGB_UNORM_BLOCK, "abcdefgh", "abcdefgi", 1.0f));
-    const int8_t snorm_a = -1, snorm_b = 0, snorm_c = 1;
-    assert_true(near(VK_FORMAT_R8_SNORM, &snorm_a, &snorm_b, 0));
-    assert_false(near(VK_FORMAT_R8_SNORM, &snorm_a, &snorm_c, 0));
-    const uint32_t packed_a = 1u << 11, packed_b = 2u << 11, packed_c = 3u << 11;
-    assert_true(near(VK_FORMAT_B10G11R11_UFLOAT_PACK32, &packed_a, &packed_b, 0));
-    assert_false(near(VK_FORMAT_B10G11R11_UFLOAT_PACK32, &packed_a, &packed_c, 0));
-    const double wide_a = 1.0, wide_b = 1.0 + 1e-9;
-    assert_true(near(VK_FORMAT_R64_SFLOAT, &wide_a, &wide_b, 1e-8f));
-    assert_false(near(VK_FORMAT_R64_SFLOAT, &wide_a, &wide_b, 1e-10f));
-}
-
 /* ------------------------------------------------------------------------------------ Blocks -- */
 
 static struct bf_blocks *open_blocks(const uint32_t *words, size_t size)

@@ -181,17 +181,6 @@ TEST(samples_that_are_resolved_are_compared)
     }
 }
 
-/* Errors of a last place in one sample are no reason, in relaxed mode; others are. */
-DRAWING_TEST(samples_may_be_near, &drawing_shade_set, 1, &wide, VK_FORMAT_D16_UNORM)
-{
-    use_samples(d);
-    d->g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
-    const char *letters = drawing_trial(d, ".!!=!");
-    d->w->t.info.compare = false;
-    d->w->t.info.tolerance = 1e-4f;
-    expect_forms(d->w, letters);
-}
-
 /* ------------------------------------------------------------------------- Input attachments -- */
 
 static const VkSubpassDependency2 written_then_read = {

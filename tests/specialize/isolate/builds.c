@@ -146,8 +146,7 @@ TEST(forms_are_run)
         float bias;
         uint8_t rest[BF_CHECK_PUSH_BYTES - 8];
     } push = {64, 0.125f, {0}};
-    const struct bf_check_info check = {
-        .interface = &interface, .push = (const uint8_t *)&push, .compare = true};
+    const struct bf_check_info check = {.interface = &interface, .push = (const uint8_t *)&push};
     const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
     struct bf_check_answer answer;
     assert_success(bf_isolate_check(isolate, &request, &answer));

@@ -378,30 +378,6 @@ TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
     assert_int_equal(errno, ENOTEMPTY);
 }
 
-/* What was kept or rejected by one mode's rules says nothing by the other's. */
-TEST_WITH(modes_find_out_for_themselves, cache_setup, cache_teardown)
-{
-    static const char *const modes[] = {"relaxed", "exact", "relaxed"};
-    const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
-    for (int run = 0; run < 3; run++) {
-        setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", modes[run], 1);
-        struct program *p = program_open();
-        frame(p, 1, &slow);
-        commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-        if (run == 0)
-            measure(p, &slow);
-        frame(p, 1, &slow);
-        assert_words(p, &slow);
-        const char *report = program_close(p);
-        assert_int_equal(count_in(report, " unjudged "), run == 1);
-        if (run == 2) /* kept, and there again; or rejected, and not built */
-            assert_true(count_in(report, " remembered") + count_in(report, " 0 variants built") ==
-                        1);
-        else
-            assert_int_equal(count_in(report, " remembered"), 0);
-    }
-}
-
 /* A build may be under way when its pipeline goes; another one comes to its place. */
 TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
 {

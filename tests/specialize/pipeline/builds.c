@@ -83,7 +83,7 @@ static void check_builds(struct gpu *gpu, VkPipeline pipeline, bool compute, VkR
         assert_memory_equal(gpu->words, expected, GPU_WORDS * sizeof(*expected));
         struct bf_folded folded;
         assert_success(
-            bf_shader_fold(bf_pipeline_copy_shader(p->copy), &p->watch, 7, false, false, &folded));
+            bf_shader_fold(bf_pipeline_copy_shader(p->copy), &p->watch, 7, false, &folded));
         assert_success(bf_pipeline_copy_build(p->copy, &folded, bytes, VK_NULL_HANDLE, &variant));
         run(gpu, variant, compute, pass, pushes[i]);
         assert_memory_equal(gpu->words, expected, GPU_WORDS * sizeof(*expected));

@@ -234,7 +234,7 @@ static VKAPI_ATTR void VKAPI_CALL ask_buffer(VkDevice device, VkBuffer buffer,
     needs->size = fake.buffer_size;
 }
 
-void fake_open(bool relaxed)
+void fake_open(void)
 {
     memset(&fake, 0, sizeof(fake));
     fake_reset();
@@ -246,12 +246,12 @@ void fake_open(bool relaxed)
     fake.vk.vkCreateComputePipelines = create_compute;
     fake.vk.vkCreateGraphicsPipelines = create_graphics;
     fake.vk.vkGetBufferMemoryRequirements = ask_buffer;
-    bf_pipelines_init(&fake.pipelines, VK_NULL_HANDLE, &fake.vk, relaxed);
+    bf_pipelines_init(&fake.pipelines, VK_NULL_HANDLE, &fake.vk);
 }
 
-VkPipelineLayout fake_open_layout(bool relaxed, uint32_t push_bytes)
+VkPipelineLayout fake_open_layout(uint32_t push_bytes)
 {
-    fake_open(relaxed);
+    fake_open();
     return fake_layout(fake_set_layout(VK_NULL_HANDLE, NULL), push_bytes, NULL);
 }
 

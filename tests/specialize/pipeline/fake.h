@@ -26,9 +26,9 @@ struct fake {
 extern struct fake fake;
 
 /* A fresh driver, and pipelines on top. */
-void fake_open(bool relaxed);
+void fake_open(void);
 /* The same, with a layout of one set and so many bytes of push constants. */
-VkPipelineLayout fake_open_layout(bool relaxed, uint32_t push_bytes);
+VkPipelineLayout fake_open_layout(uint32_t push_bytes);
 /* The program destroys what it still has of what it made by the functions below. Fails the test if
  * anything is left alive then. */
 void fake_close(void);

@@ -69,7 +69,7 @@ void gpu_open(struct gpu *gpu, bool told)
 {
     *gpu = (struct gpu){.told = told};
     make_device(gpu);
-    bf_pipelines_init(&gpu->pipelines, gpu->device, &gpu->vk, false);
+    bf_pipelines_init(&gpu->pipelines, gpu->device, &gpu->vk);
     gpu->pool = vulkan_pool(gpu->device, 0);
     gpu->commands = vulkan_commands(gpu->device, gpu->pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     gpu->buffer =

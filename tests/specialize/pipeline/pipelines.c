@@ -135,7 +135,7 @@ TEST(everything_is_built_as_it_was)
 {
     enum { PASS, RENDERING, NO_DEPTH, NO_COLOR, GARBAGE, WAYS };
     for (int way = 0; way < WAYS; way++) {
-        fake_open(false);
+        fake_open();
         VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
         VkPipelineLayout layout = fake_layout(sets, 12, NULL);
         VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
@@ -205,7 +205,7 @@ TEST(everything_is_built_as_it_was)
 /* What concerns the program's call alone isn't asked of a build. */
 TEST(a_build_asks_for_nothing_of_the_calls)
 {
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
     VkPipelineCreationFeedback answer;
@@ -238,7 +238,7 @@ TEST(a_build_asks_for_nothing_of_the_calls)
 /* Code may come in the stage itself. */
 TEST(code_in_a_stage_is_kept)
 {
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     uint32_t *words = malloc(sizeof(paint_comp));
     assert_non_null(words);
     memcpy(words, paint_comp, sizeof(paint_comp));
@@ -267,7 +267,7 @@ TEST(code_in_a_stage_is_kept)
 /* Entries and values of constants tell shaders apart. */
 TEST(other_constants_are_another_shader)
 {
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     static const struct {
         uint32_t entries, id, value, like; /* the first case that is the same */
@@ -328,7 +328,7 @@ TEST(what_is_excluded_has_its_reason)
         {"flags", 0, 0, 0, 0x100},
         {"none", 0, 0, VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, 0},
     };
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     VkShaderModule module = fake_module(paint_comp, sizeof(paint_comp));
     for (size_t i = 0; i < BF_COUNT(cases); i++) {
         struct {
@@ -358,7 +358,7 @@ TEST(what_is_excluded_has_its_reason)
 
 TEST(shaders_say_why_not)
 {
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     static const uint32_t nonsense[] = {1, 2, 3, 4, 5};
     VkShaderModule paint = fake_module(paint_comp, sizeof(paint_comp));
     VkShaderModule no_push = fake_module(no_push_comp, sizeof(no_push_comp));
@@ -399,26 +399,22 @@ TEST(shaders_say_why_not)
     fake_close();
 }
 
-/* Only in relaxed mode are words watched that are folded in relaxed mode alone. */
-TEST(modes_watch_what_they_fold)
+TEST(what_can_not_be_folded_is_not_watched)
 {
-    for (int relaxed = 0; relaxed < 2; relaxed++) {
-        VkPipelineLayout layout = fake_open_layout(relaxed, 8);
-        VkShaderModule module = fake_module(inexact_comp, sizeof(inexact_comp));
-        const VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
-        VkPipeline pipeline = fake_compute(&info);
-        const struct bf_watch *watch = &bf_pipelines_find(&fake.pipelines, pipeline)->watch;
-        assert_string_equal(fake_reason(pipeline), "none");
-        assert_int_equal(watch->count, relaxed ? 2 : 1);
-        assert_int_equal(watch->offset[watch->count - 1], 4);
-        assert_int_equal(watch->exact, relaxed ? 2 : 1);
-        fake_close();
-    }
+    VkPipelineLayout layout = fake_open_layout(8);
+    VkShaderModule module = fake_module(inexact_comp, sizeof(inexact_comp));
+    const VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
+    VkPipeline pipeline = fake_compute(&info);
+    const struct bf_watch *watch = &bf_pipelines_find(&fake.pipelines, pipeline)->watch;
+    assert_string_equal(fake_reason(pipeline), "none");
+    assert_int_equal(watch->count, 1);
+    assert_int_equal(watch->offset[0], 4);
+    fake_close();
 }
 
 TEST(graphics_has_reasons_of_its_own)
 {
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
     VkShaderModule depth = fake_module(depth_frag, sizeof(depth_frag));

@@ -20,7 +20,7 @@ static VkPipeline painter(VkPipelineLayout layout)
 
 TEST(what_nobody_needs_goes_at_once)
 {
-    fake_open(false);
+    fake_open();
     VkSampler sampler = fake_sampler(0, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -38,7 +38,7 @@ TEST(what_nobody_needs_goes_at_once)
 
 TEST(what_a_copy_needs_stays_as_long)
 {
-    fake_open(false);
+    fake_open();
     VkSampler sampler = fake_sampler(0, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
@@ -63,7 +63,7 @@ TEST(what_a_copy_needs_stays_as_long)
 
 TEST(what_the_program_needs_stays)
 {
-    fake_open(false);
+    fake_open();
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(sets, 12, NULL);
     VkPipeline pipeline = painter(layout);
@@ -80,7 +80,7 @@ TEST(what_the_program_needs_stays)
 /* What belongs to an allocator of the program's goes when the program says so. */
 TEST(what_is_allocated_by_the_program_is_never_held)
 {
-    fake_open(false);
+    fake_open();
     const VkAllocationCallbacks *own = &fake_allocator;
     VkSampler sampler = fake_sampler(0, own);
     VkDescriptorSetLayout theirs = fake_set_layout(VK_NULL_HANDLE, own);
@@ -106,7 +106,7 @@ TEST(what_is_allocated_by_the_program_is_never_held)
 /* A driver may give equal objects one handle: each is destroyed as often as it was made. */
 TEST(equal_objects_may_be_one)
 {
-    fake_open(false);
+    fake_open();
     fake_entries.equal_handles = true;
     VkSampler samplers[2];
     VkDescriptorSetLayout sets[2];
@@ -143,7 +143,7 @@ TEST(equal_objects_may_be_one)
 /* What the program never destroys is the program's to answer for; the rest is cleaned up. */
 TEST(what_the_program_leaves_is_left)
 {
-    fake_open(false);
+    fake_open();
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout gone = fake_layout(sets, 12, NULL), left = fake_layout(sets, 16, NULL);
     VkPipeline first = painter(gone), second = painter(left);
@@ -160,7 +160,7 @@ TEST(what_the_program_leaves_is_left)
 
 TEST(equal_ranges_have_equal_numbers)
 {
-    fake_open(false);
+    fake_open();
     VkDescriptorSetLayout sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     const uint32_t sizes[] = {0, 4, 8, 4, 0, 128, 8};
     VkPipelineLayout layouts[BF_COUNT(sizes)];
@@ -183,7 +183,7 @@ TEST(equal_ranges_have_equal_numbers)
 
 TEST(bindings_are_known)
 {
-    fake_open(false);
+    fake_open();
     VkSampler sampler = fake_sampler(0.5f, NULL);
     VkDescriptorSetLayout handle = fake_set_layout(sampler, NULL);
     struct bf_retained_set_layout *sets = bf_retained_set_layout_find(&fake.pipelines, handle);
@@ -216,7 +216,7 @@ TEST(bindings_are_known)
 /* A sampler with more to it than is kept makes what it is part of unknown. */
 TEST(unknown_samplers_are_contagious)
 {
-    fake_open(false);
+    fake_open();
     const VkBaseInStructure more = {VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, NULL};
     const VkSamplerCreateInfo info = {VK_TYPE(SAMPLER_CREATE_INFO), .pNext = &more};
     VkSampler sampler;
@@ -234,7 +234,7 @@ TEST(unknown_samplers_are_contagious)
 
 TEST(older_render_passes_are_known)
 {
-    fake_open(false);
+    fake_open();
     const VkAttachmentDescription attachments[] = {
         {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_4_BIT},
         {.format = VK_FORMAT_R8G8B8A8_UNORM, .samples = VK_SAMPLE_COUNT_1_BIT},
@@ -292,7 +292,7 @@ TEST(older_render_passes_are_known)
 /* The newer way to say the same, with a view mask and a resolve of depth. */
 TEST(newer_render_passes_are_known)
 {
-    fake_open(false);
+    fake_open();
     const VkAttachmentDescription2 attachments[] = {
         {VK_TYPE(ATTACHMENT_DESCRIPTION_2), .format = VK_FORMAT_D16_UNORM,
          .samples = VK_SAMPLE_COUNT_4_BIT},
@@ -385,7 +385,7 @@ static void make_sets(VkDescriptorSetLayout sets, uint32_t count)
 
 TEST(writes_are_seen_by_their_layout)
 {
-    fake_open(false);
+    fake_open();
     VkSampler sampler = fake_sampler(2, NULL);
     VkDescriptorSetLayout handle = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkDescriptorSetLayout other_handle = fake_set_layout(sampler, NULL);
@@ -467,7 +467,7 @@ TEST(writes_are_seen_by_their_layout)
 
 TEST(templates_and_pushes_are_seen)
 {
-    fake_open(false);
+    fake_open();
     VkDescriptorSetLayout handle = fake_set_layout(VK_NULL_HANDLE, NULL);
     VkPipelineLayout layout = fake_layout(handle, 12, NULL);
     struct bf_retained_set_layout *sets = bf_retained_set_layout_find(&fake.pipelines, handle);

@@ -101,7 +101,7 @@ static void try_build(VkPipeline pipeline)
     struct bf_variant *v = calloc(1, sizeof(*v));
     if (!v)
         return;
-    if (bf_shader_fold(bf_pipeline_copy_shader(p->copy), &p->watch, 7, false, false, &folded) ==
+    if (bf_shader_fold(bf_pipeline_copy_shader(p->copy), &p->watch, 7, false, &folded) ==
             VK_SUCCESS &&
         bf_pipeline_copy_build(p->copy, &folded, push, VK_NULL_HANDLE, &v->handle) == VK_SUCCESS) {
         assert_int_equal(bf_pipeline_publish(p->copy, v), BF_REASON_NONE);
@@ -116,7 +116,7 @@ static void try_build(VkPipeline pipeline)
 static void run_program(void)
 {
     known = built = 0;
-    fake_open(false);
+    fake_open();
     was_none = false;
     VkSampler sampler = fake_sampler(1, NULL);
     VkDescriptorSetLayout sets = fake_set_layout(sampler, NULL);
@@ -170,7 +170,7 @@ TEST(the_driver_refuses_each_call)
     static const VkResult results[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_INVALID_SHADER_NV,
                                        VK_ERROR_UNKNOWN, VK_PIPELINE_COMPILE_REQUIRED,
                                        VK_SUCCESS /* and no handle */};
-    VkPipelineLayout layout = fake_open_layout(false, 12);
+    VkPipelineLayout layout = fake_open_layout(12);
     VkRenderPass pass = fake_render_pass(true, true, NULL);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));

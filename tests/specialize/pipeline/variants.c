@@ -23,7 +23,7 @@ static VkPipeline make_pipeline(const struct scene *s)
 
 static void scene_open(struct scene *s)
 {
-    fake_open(false);
+    fake_open();
     s->sets = fake_set_layout(VK_NULL_HANDLE, NULL);
     s->layout = fake_layout(s->sets, 12, NULL);
     s->pipeline = make_pipeline(s);
@@ -373,7 +373,7 @@ static void *programmer(void *context)
 
 TEST(programs_have_threads)
 {
-    fake_open(false);
+    fake_open();
     fake.quiet = true;
     pthread_t threads[THREADS];
     struct programmer programmers[THREADS];

@@ -70,7 +70,7 @@ TEST(specialization_is_merged)
     struct bf_shader *shader = shader_of("loops.comp", &given);
     struct bf_watch watch = watch_of(control_words, 5);
     struct bf_folded folded;
-    assert_int_equal(bf_shader_fold(shader, &watch, 0x1f, true, false, &folded), VK_SUCCESS);
+    assert_int_equal(bf_shader_fold(shader, &watch, 0x1f, true, &folded), VK_SUCCESS);
     validate(folded.words, folded.word_count);
     assert_int_equal(folded.entry_count, 5);
 
@@ -131,7 +131,7 @@ TEST(widths_are_kept)
         struct bf_watch watch = watch_of(shaders[s].words, shaders[s].count);
         struct bf_folded folded;
         VkSpecializationInfo info;
-        assert_int_equal(bf_shader_fold(shader, &watch, 15, false, true, &folded), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, 15, false, &folded), VK_SUCCESS);
         assert_int_equal(bf_folded_specialize(&folded, shader, push, &info), VK_SUCCESS);
         assert_int_equal(info.mapEntryCount, folded.entry_count);
         for (uint32_t i = 0; i < info.mapEntryCount; i++) {
@@ -155,8 +155,8 @@ TEST(contraction_is_forbidden)
         struct bf_shader *shader = shader_of(names[i], NULL);
         struct bf_watch watch = watch_of((const uint16_t[]){36}, 1);
         struct bf_folded plain, strict;
-        assert_int_equal(bf_shader_fold(shader, &watch, 1, false, false, &plain), VK_SUCCESS);
-        assert_int_equal(bf_shader_fold(shader, &watch, 1, true, false, &strict), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, 1, false, &plain), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, 1, true, &strict), VK_SUCCESS);
         validate(strict.words, strict.word_count);
         struct survey without = {0}, with = {0}, twice = {0};
         each(plain.words, plain.word_count, survey, &without);
@@ -171,7 +171,7 @@ TEST(contraction_is_forbidden)
             shader_of_words(strict.words, strict.word_count, bf_shader_stage(shader));
         struct bf_folded second;
         watch = watch_of((const uint16_t[]){76}, 1);
-        assert_int_equal(bf_shader_fold(again, &watch, 1, true, false, &second), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(again, &watch, 1, true, &second), VK_SUCCESS);
         validate(second.words, second.word_count);
         each(second.words, second.word_count, survey, &twice);
         assert_int_equal(twice.contractions, with.contractions);
@@ -194,8 +194,7 @@ TEST(loads_become_copies)
     each(words, count, survey, &before);
     for (uint32_t mask = 1; mask < 32; mask++) {
         struct bf_folded folded;
-        assert_int_equal(bf_shader_fold(shader, &watch, (uint8_t)mask, false, false, &folded),
-                         VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, (uint8_t)mask, false, &folded), VK_SUCCESS);
         validate(folded.words, folded.word_count);
         struct survey after = {0};
         each(folded.words, folded.word_count, survey, &after);
@@ -205,13 +204,13 @@ TEST(loads_become_copies)
         bf_folded_finish(&folded);
     }
     struct bf_folded folded;
-    assert_int_equal(bf_shader_fold(shader, &watch, 0, false, false, &folded), VK_INCOMPLETE);
+    assert_int_equal(bf_shader_fold(shader, &watch, 0, false, &folded), VK_INCOMPLETE);
     /* Words that nobody reads. */
     watch = watch_of((const uint16_t[]){60, 64, 252}, 3);
-    assert_int_equal(bf_shader_fold(shader, &watch, 7, false, true, &folded), VK_INCOMPLETE);
+    assert_int_equal(bf_shader_fold(shader, &watch, 7, false, &folded), VK_INCOMPLETE);
     /* Half of a vector. */
     watch = watch_of((const uint16_t[]){16, 24}, 2);
-    assert_int_equal(bf_shader_fold(shader, &watch, 3, false, true, &folded), VK_INCOMPLETE);
+    assert_int_equal(bf_shader_fold(shader, &watch, 3, false, &folded), VK_INCOMPLETE);
     bf_folded_finish(&folded);
     bf_shader_release(shader);
 }

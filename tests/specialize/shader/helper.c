@@ -68,7 +68,7 @@ const struct bf_fold_member *member_at(const struct bf_shader *shader, uint32_t 
 
 struct bf_watch watch_of(const uint16_t *offsets, uint32_t count)
 {
-    struct bf_watch watch = {.count = (uint8_t)count, .exact = 0xff};
+    struct bf_watch watch = {.count = (uint8_t)count};
     assert_true(count <= BF_WATCH_WORDS);
     memcpy(watch.offset, offsets, count * sizeof(*offsets));
     return watch;

@@ -38,7 +38,7 @@ static VkResult all(const char *name, uint32_t nth)
         struct bf_watch watch;
         struct bf_folded folded;
         bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
-        result = bf_shader_fold(shader, &watch, 0xff, true, true, &folded);
+        result = bf_shader_fold(shader, &watch, 0xff, true, &folded);
         if (result == VK_SUCCESS) {
             uint32_t push[64] = {0};
             VkSpecializationInfo merged;

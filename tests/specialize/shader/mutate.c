@@ -191,9 +191,9 @@ static bool run(uint64_t seed)
     struct bf_watch watch;
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
     struct bf_folded folded;
-    bool relaxed = next(2), strict = next(2), did = false;
+    bool strict = next(2), did = false;
     uint8_t mask = next(2) ? 0xff : (uint8_t)next(256);
-    VkResult result = bf_shader_fold(shader, &watch, mask, strict, relaxed, &folded);
+    VkResult result = bf_shader_fold(shader, &watch, mask, strict, &folded);
     if (result == VK_SUCCESS) {
         uint8_t push[BF_PUSH_CONSTANT_BYTES] = {1, 2, 3};
         VkSpecializationInfo merged;

@@ -15,7 +15,7 @@ static void reason_is(struct bf_shader *shader, const char *reason)
     struct bf_folded folded;
     watch = watch_of((const uint16_t[]){0, 4, 8, 12}, 4);
     if (!count)
-        assert_int_equal(bf_shader_fold(shader, &watch, 15, true, true, &folded), VK_INCOMPLETE);
+        assert_int_equal(bf_shader_fold(shader, &watch, 15, true, &folded), VK_INCOMPLETE);
     bf_shader_release(shader);
 }
 

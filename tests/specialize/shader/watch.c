@@ -18,7 +18,6 @@ TEST(control_comes_first)
     /* count, mode, stride, flags, limit; of what is merely reckoned with the first that lie there:
      * seeds.y and table[0]; but table[2] is shifted. */
     watched(&watch, (const uint16_t[]){0, 4, 8, 12, 20, 32, 40, 48}, 8);
-    assert_int_equal(watch.exact, 0xff);
     const struct bf_fold_member *count = member_at(shader, 0), *mode = member_at(shader, 4),
                                 *stride = member_at(shader, 8), *flags = member_at(shader, 12),
                                 *seeds = member_at(shader, 20), *limit = member_at(shader, 48);
@@ -64,20 +63,14 @@ TEST(wide_members_are_whole)
     bf_shader_release(frag);
 }
 
-/* What exact mode leaves alone isn't marked, and comes after its equals. */
-TEST(exact_words_are_marked)
+/* What can't be folded isn't watched. */
+TEST(what_is_inexact_is_left_alone)
 {
     struct bf_shader *shader = shader_of("reach.frag", NULL);
     struct bf_watch watch;
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
-    assert_int_equal(watch.count, 8);
-    for (uint32_t i = 0; i < watch.count; i++) {
-        const struct bf_fold_member *member = member_at(shader, watch.offset[i]);
-        assert_true(member->number != BF_NUMBER_FLOAT);
-        assert_int_equal(watch.exact >> i & 1, member->exact);
-    }
-    /* repeated, branch, switched and quotient are exact */
-    assert_int_equal(__builtin_popcount(watch.exact), 4);
+    for (uint32_t i = 0; i < watch.count; i++)
+        assert_true(member_at(shader, watch.offset[i])->exact);
     bf_shader_release(shader);
 }
 
