@@ -42,6 +42,35 @@ static bool is_opaque(const struct bf_module *m, uint32_t type)
             in->opcode == SpvOpTypeSampledImage || in->opcode == SpvOpTypeAccelerationStructureKHR);
 }
 
+static void bases_unite(struct bf_origins *o, uint32_t a, uint32_t b)
+{
+    a = bf_origin_memory(o, a);
+    b = bf_origin_memory(o, b);
+    if (a && b && a != b)
+        o->same[a] = b;
+}
+
+/* Variables of one binding are one memory. */
+static void bindings_unite(struct bf_origins *o)
+{
+    const struct bf_module *m = o->flow->m;
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++) {
+        const struct bf_instruction *a = &m->instructions[i];
+        uint32_t storage = a->opcode == SpvOpVariable ? bf_word(m, a, 3) : SpvStorageClassMax;
+        if (storage != SpvStorageClassUniform && storage != SpvStorageClassUniformConstant &&
+            storage != SpvStorageClassStorageBuffer)
+            continue;
+        const struct bf_id *id = &m->ids[a->result];
+        for (uint32_t j = 0; j < i; j++) {
+            const struct bf_instruction *b = &m->instructions[j];
+            if (b->opcode == SpvOpVariable && bf_word(m, b, 3) == storage &&
+                m->ids[b->result].set == id->set && m->ids[b->result].binding == id->binding)
+                bases_unite(o, a->result, b->result);
+        }
+    }
+}
+
 static void bases_find(struct bf_origins *o)
 {
     const struct bf_module *m = o->flow->m;
@@ -74,17 +103,14 @@ static void bases_find(struct bf_origins *o)
             break;
         }
     }
+    bindings_unite(o);
     /* A parameter may be whatever is passed for it. */
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         uint32_t f =
             in->opcode == SpvOpFunctionCall ? bf_function_find(m, bf_word(m, in, 3)) : UINT32_MAX;
-        for (uint32_t w = 4; f != UINT32_MAX && w < in->count; w++) {
-            uint32_t a = bf_origin_memory(o, bf_word(m, in, w));
-            uint32_t b = bf_origin_memory(o, bf_function_parameter(m, f, w - 4));
-            if (a && b && a != b)
-                o->same[a] = b;
-        }
+        for (uint32_t w = 4; f != UINT32_MAX && w < in->count; w++)
+            bases_unite(o, bf_word(m, in, w), bf_function_parameter(m, f, w - 4));
     }
 }
 
@@ -292,6 +318,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
             break; /* what is in an image is another question */
         bits |= o->memory[bf_origin_memory(o, bf_word(m, in, 3))];
         bits |= o->unassigned[i] ? BF_ORIGIN_UNASSIGNED : 0;
+        bits |= bf_word(m, in, 4) & SpvMemoryAccessVolatileMask ? FROM_ELSEWHERE : 0;
         break;
     case SpvOpStore:
         origin_add(o, &o->memory[bf_origin_memory(o, bf_word(m, in, 1))], bits | o->block[b]);

@@ -20,6 +20,7 @@ static const struct {
     {"FLOAT_BEFORE.comp", "fine", "fine"},
     {"FLOAT_RETURN.comp", "fine", "float"},
     {"WRITTEN.comp", "shared", "shared"},
+    {"ALIASED.comp", "shared", "shared"},
     {"ATOMIC.comp", "shared", "shared"},
     {"SHARED_LOOP.comp", "shared", "shared"},
     {"SHARED_INDEX.comp", "fine", "shared"},

@@ -3,6 +3,8 @@
  * once. */
 #include "helper.h"
 
+#include "specialize/dry_run/dry_run.h"
+
 #define NO_MEMORY_WRAPPED
 #include "support/no_memory.h"
 
@@ -51,6 +53,12 @@ static VkResult all(const char *name, uint32_t nth)
         bf_folded_finish(&folded);
         bf_shader_release(shader);
     }
+    struct bf_dry_run run = {0};
+    const struct bf_dry_run_options options = {.set = 7};
+    if (result == VK_SUCCESS)
+        result = bf_dry_run_create(&info, &options, &run);
+    assert_true(!run.words == (result != VK_SUCCESS));
+    bf_dry_run_finish(&run);
     fails_at = 0;
     return result;
 }

@@ -16,6 +16,11 @@ layout(push_constant, std430) uniform Push {
 layout(binding = 0) buffer Out {
     uint words[];
 } result;
+#ifdef CASE_ALIASED
+layout(binding = 0) readonly buffer Again {
+    uint words[];
+} again;
+#endif
 #ifdef CASE_BINDING
 layout(binding = 1) buffer Other {
     uint word;
@@ -119,6 +124,10 @@ void main()
 #endif
 #ifdef CASE_WRITTEN
     for (uint k = 0u; k < result.words[5]; k++)
+        x += 3u;
+#endif
+#ifdef CASE_ALIASED
+    for (uint k = 0u; k < again.words[5]; k++)
         x += 3u;
 #endif
 #ifdef CASE_ATOMIC
