@@ -11,10 +11,6 @@
 
 #include "support/std.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define PROGRAM_VARIABLES 4
 
 struct program;
@@ -44,12 +40,5 @@ struct program_inputs {
 /* What one invocation does first that it shouldn't, and if it ends, what it writes. */
 enum program_end program_run(const struct program *program, const struct program_inputs *inputs,
                              uint32_t me, uint32_t out[PROGRAM_VARIABLES]);
-
-/* optimize.cpp: what spirv-opt -O makes of a module, by malloc; NULL: nothing. */
-uint32_t *program_optimize(const uint32_t *words, size_t count, size_t *out_count);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
