@@ -42,6 +42,11 @@ function(belfry_copy name)
       string(REPLACE "." "[.]" layer_object "/VkLayer_belfry.dir/./${CMAKE_MATCH_1}.o$")
       continue()
     endif()
+    if(broken_source MATCHES "^specialize/")
+      set(of_layer ${broken}) # in front of the archive, from which its member isn't taken then
+      set(layer_object "^$")
+      continue()
+    endif()
     list(APPEND sources ${broken})
     string(REPLACE "." "[.]" object "/${broken_source}.o$")
     set(objects $<FILTER:${objects},EXCLUDE,${object}>)
@@ -81,6 +86,10 @@ function(belfry_copy name)
     target_compile_options(${copy}_layer PRIVATE -w)
     set_target_properties(${copy}_layer PROPERTIES OUTPUT_NAME VkLayer_belfry
       LIBRARY_OUTPUT_DIRECTORY ${folder})
+  endif()
+  if(BELFRY_SPECIALIZE)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${CMAKE_BINARY_DIR}/lib/belfry ${folder}/belfry SYMBOLIC) # the build helper
   endif()
   add_dependencies(${copy} ${copy}_layer)
   configure_file(${CMAKE_BINARY_DIR}/lib/VkLayer_belfry_multi_engine.json

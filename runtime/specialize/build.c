@@ -247,8 +247,12 @@ static enum bf_reason job_make(struct bf_job *job)
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
     if (reason == BF_REASON_NONE) {
+        /* A driver that crashes over it here crashes the program: the next run finds that it began. */
+        const struct bf_archive_key bar = bf_variant_bar_key(job->hash);
         uint64_t begun = bf_now_ns();
+        bf_archive_begin(s->archive, &bar);
         reason = form_build(job, &forms[chosen]);
+        bf_archive_end(s->archive, &bar);
         job->times.build = bf_now_ns() - begun;
     }
     if (reason == BF_REASON_NONE) {
@@ -279,14 +283,26 @@ static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
     }
 }
 
-static void verdict_store(struct bf_job *job, const struct bf_archive_key *key,
-                          enum bf_reason reason)
+/* The shaders, or the driver, are left alone from now on, by every program. */
+static void misbehaviour_store(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT) {
-        bf_archive_strike(s->archive, key);
+    const struct bf_archive_key pipeline = bf_variant_bar_key(job->hash);
+    const struct bf_archive_key driver = bf_variant_driver_bar_key();
+    bf_archive_strike(s->archive, &pipeline);
+    if (job->error != VK_ERROR_DEVICE_LOST)
         return;
-    }
+    bf_archive_strike(s->archive, &driver);
+    bf_message(BF_MESSAGE_WARNING,
+               "specialize: a check has lost its device: no shader is rebuilt with this driver any "
+               "more, until it changes%s%s",
+               s->archive_folder ? ", or this is deleted: " : "",
+               s->archive_folder ? s->archive_folder : "");
+}
+
+static void verdict_store(struct bf_job *job, enum bf_reason reason)
+{
+    const struct bf_archive_key key = bf_variant_archive_key(job->hash, job->mask, job->values);
     if (reason != BF_REASON_FASTER && !is_lasting(job, reason))
         return;
     const struct bf_verdict verdict = {
@@ -295,24 +311,21 @@ static void verdict_store(struct bf_job *job, const struct bf_archive_key *key,
         .gain = job->gain,
         .n = job->samples,
     };
-    bf_archive_put(s->archive, key, &verdict);
+    bf_archive_put(job->specializer->archive, &key, &verdict);
 }
 
 static void job_run(void *context)
 {
     struct bf_job *job = context;
-    struct bf_archive *archive = job->specializer->archive;
-    const struct bf_archive_key key = bf_variant_archive_key(job->hash, job->mask, job->values);
     enum bf_reason reason = job->reason;
-    if (job->remember_only) {
-        verdict_store(job, &key, reason);
-    } else if (bf_archive_begin(archive, &key) == VK_ERROR_NOT_PERMITTED_KHR) {
-        reason = BF_REASON_CRASHED;
-    } else {
+    if (!job->remember_only)
+        reason = bf_variant_barred(job->specializer, job->hash);
+    if (!job->remember_only && reason == BF_REASON_NONE) {
         reason = job_make(job);
-        bf_archive_end(archive, &key);
-        verdict_store(job, &key, reason);
+        if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT)
+            misbehaviour_store(job);
     }
+    verdict_store(job, reason);
     job_end(job, reason);
 }
 

@@ -45,7 +45,8 @@
     X(BF_REASON_FASTER, "faster", "kept: it is faster")                                            \
     X(BF_REASON_UNUSED, "unused", "its values were no longer in use")                              \
     X(BF_REASON_SPACE, "space", "there is no more memory for it by the setting")                   \
-    X(BF_REASON_NO_HELPER, "no-helper", "there is no process to check it in")
+    X(BF_REASON_NO_HELPER, "no-helper", "there is no process to check it in")                      \
+    X(BF_REASON_DRIVER, "driver", "a check has lost a device of this driver")
 
 #define BF_REASON_CONSTANT(constant, code, text) constant,
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };

@@ -12,8 +12,11 @@
  *  SP-4  A variant is one item of background work, from the start of its build to its publication.
  *  SP-5  A driver that fails in a call of a build, a check or a measurement costs the program
  *        nothing: no call of the program's fails for that, no object is left behind, later builds
- *        go on, and the report says why, with the driver's error. (A device that is lost is lost to
- *        the program, too, as the driver tells it.)
+ *        go on, and the report says why, with the driver's error.
+ *  SP-6  What has misbehaved is left alone by all programs from then on: after a crash, or a run that
+ *        doesn't end, whatever has the same shaders, with any values; after a device that was lost in
+ *        a check whatever the driver builds, until it is another one, or the user deletes the
+ *        archive's folder, which a line names.
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline

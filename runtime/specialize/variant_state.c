@@ -33,6 +33,30 @@ struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mas
     return key;
 }
 
+struct bf_archive_key bf_variant_bar_key(const uint8_t hash[32])
+{
+    struct bf_archive_key key = {.form = BF_ARCHIVE_FORM_PLAIN}; /* no variant has an empty mask */
+    memcpy(key.hash, hash, sizeof(key.hash));
+    return key;
+}
+
+struct bf_archive_key bf_variant_driver_bar_key(void)
+{
+    return bf_variant_bar_key((const uint8_t[32]){0});
+}
+
+enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
+{
+    const struct bf_archive_key pipeline = bf_variant_bar_key(hash);
+    const struct bf_archive_key driver = bf_variant_driver_bar_key();
+    struct bf_verdict verdict;
+    if (bf_archive_find(s->archive, &driver, &verdict) && verdict.code == BF_VERDICT_BARRED)
+        return BF_REASON_DRIVER;
+    if (bf_archive_find(s->archive, &pipeline, &verdict) && verdict.code == BF_VERDICT_BARRED)
+        return BF_REASON_CRASHED;
+    return BF_REASON_NONE;
+}
+
 static uint32_t epoch_of(struct bf_specializer *s)
 {
     return atomic_load(&s->submissions.epoch);
@@ -265,12 +289,15 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
                 candidate->state = BF_VARIANT_STATE_REJECTED;
-                candidate->reason = verdict.code == BF_VERDICT_BARRED
-                                        ? BF_REASON_CRASHED
-                                        : (enum bf_reason)verdict.reason;
+                candidate->reason = (enum bf_reason)verdict.reason;
                 return;
             }
         }
+    }
+    candidate->reason = bf_variant_barred(s, states->pipeline->hash);
+    if (candidate->reason != BF_REASON_NONE) {
+        candidate->state = BF_VARIANT_STATE_REJECTED;
+        return;
     }
     candidate->state = BF_VARIANT_STATE_QUEUED;
     candidate->reason = BF_REASON_NONE;

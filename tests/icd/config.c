@@ -233,7 +233,8 @@ static void pipeline_rules_read(struct icd_config *config)
 {
     struct variable v = variable_read("BELFRY_ICD_PIPELINE", config->ordinal);
     const uint32_t most = sizeof(config->pipeline_rules) / sizeof(config->pipeline_rules[0]);
-    for (const char *at = v.text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    for (const char *at = faults_are_here() ? v.text : NULL; at;
+         at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         struct icd_pipeline_rule rule = {0};
         char what[16] = "", rest[2] = "", *end;
         int n = sscanf(at, "%15[^:,]:%31[^,]%1[^,]", what, rule.entry, rest);

@@ -211,20 +211,47 @@ static void run_in_helper(bool draws, const char *fault, const char *reason)
         fail_msg("%s: %s", fault, line);
 }
 
+#define IN_HELPER "FAULTS_IN=belfry-build-helper "
+
 TEST_WITH(what_fails_in_the_helper_costs_the_program_nothing, cache_setup, cache_teardown)
 {
     static const struct {
         const char *fault, *reason;
     } faults[] = {
-        {"FAULTS_IN=belfry-build-helper LOSE_AT_SUBMIT=1", " rejected crashed "},
-        {"FAULTS_IN=belfry-build-helper LOSE_AT_SUBMIT=20", " rejected crashed "},
-        {"FAULTS_IN=belfry-build-helper OOM_AT_SUBMIT=1", " rejected memory "},
-        {"FAULTS_IN=belfry-build-helper OOM_AT=15", " rejected memory "},
-        {"FAULTS_IN=belfry-build-helper OOM_AT=100000", NULL},
+        {IN_HELPER "LOSE_AT_SUBMIT=1", " rejected crashed "},
+        {IN_HELPER "LOSE_AT_SUBMIT=20", " rejected crashed "},
+        {IN_HELPER "OOM_AT_SUBMIT=1", " rejected memory "},
+        {IN_HELPER "OOM_AT=15", " rejected memory "},
+        {IN_HELPER "OOM_AT=100000", NULL},
+        {IN_HELPER "PIPELINE=crash", " rejected crashed "},
         {"FAULTS_IN=nobody LOSE_AT_SUBMIT=1 OOM_AT=1", NULL},
     };
-    for (size_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++)
-        run_in_helper(i & 1, faults[i / 2].fault, faults[i / 2].reason);
+    for (uint32_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++) {
+        char fault[128]; /* what one does isn't held against another driver */
+        snprintf(fault, sizeof(fault), "BUILD=%u %s", i + 1, faults[i / 2].fault);
+        run_in_helper(i & 1, fault, faults[i / 2].reason);
+    }
+}
+
+/* By its shaders, whatever the values; after a lost device all that the driver builds. */
+TEST_WITH(what_has_misbehaved_is_left_alone, cache_setup, cache_teardown)
+{
+    static const struct {
+        const char *fault;
+        bool draws;
+        const char *reason;
+    } runs[] = {
+        {"BUILD=1 " IN_HELPER "PIPELINE=crash", false, " rejected crashed "},
+        {"BUILD=1", false, " rejected crashed "},
+        {"BUILD=1", true, NULL},
+        {"BUILD=2", false, NULL},
+        {"BUILD=2 " IN_HELPER "LOSE_AT_SUBMIT=1", true, " rejected crashed "},
+        {"BUILD=2", true, " rejected driver "},
+        {"BUILD=2", false, " rejected driver "},
+        {"BUILD=3", false, NULL},
+    };
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+        run_in_helper(runs[i].draws, runs[i].fault, runs[i].reason);
 }
 
 /* ------------------------------------------------------------------- The program's own calls -- */
