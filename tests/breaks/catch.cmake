@@ -98,7 +98,10 @@ function(belfry_catch_unit break message folder program)
   get_target_property(top ${sound} SOURCE_DIR)
   get_target_property(sources ${sound} SOURCES)
   string(REGEX REPLACE "(^|;)([A-Za-z_.][A-Za-z0-9_./]*[.]c)" "\\1${top}/\\2" sources "${sources}")
-  string(REPLACE "." "[.]" without "/${broken_source}.o$|/runtime/${broken_source}$")
+  # In the specialiser's objects the folder is the target's name.
+  string(REGEX REPLACE "^specialize/" "belfry_specialize.dir/./" of_specializer ${broken_source})
+  string(REPLACE "." "[.]" without
+    "/${broken_source}.o$|/runtime/${broken_source}$|/${of_specializer}.o$")
   # Of an archive no member is taken whose names are there already.
   add_executable(${name} ${broken} "$<FILTER:${sources},EXCLUDE,${without}>")
   foreach(property LINK_LIBRARIES LINK_OPTIONS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS)
