@@ -117,7 +117,8 @@ fail_submissions:
     bf_pipelines_finish(&s->pipelines);
     bf_specialize_report_free(s);
     free(s);
-    bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: error %d", result);
+    if (result != VK_ERROR_INITIALIZATION_FAILED) /* bf_isolate_create has said why */
+        bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: error %d", result);
     return result;
 }
 
