@@ -15,6 +15,7 @@
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
+    bf_submissions_settle(&s->submissions);
     bf_variant_states_collect(s);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
@@ -32,6 +33,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
 static BfMeasurementsState further(void *context)
 {
     struct bf_specializer *s = context;
+    bf_submissions_settle(&s->submissions);
     bf_variant_states_collect(s);
     return bf_variant_states_measurements(s);
 }

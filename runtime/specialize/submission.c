@@ -17,6 +17,7 @@ struct bf_open_submission {
     VkFence fence;
     uint64_t call;
     uint32_t epoch;
+    bool wanted; /* it is due: counts were wanted when it had finished */
     uint32_t recording_count, signal_count;
     struct bf_recording *recordings[BF_SUBMISSION_BUFFERS];
     VkSemaphore semaphores[BF_SUBMISSION_SIGNALS];
@@ -50,10 +51,14 @@ static bool submissions_are_empty(struct bf_submissions *s)
     return atomic_load_explicit(&s->open, memory_order_acquire) == 0;
 }
 
+static void settle_part(struct bf_submissions *s);
+
 /* The list. Under the lock --------------------------------------------------------------------- */
 
 static struct bf_open_submission *open_submission_append(struct bf_submissions *s)
 {
+    if (!s->free && s->due_first)
+        settle_part(s);
     struct bf_open_submission *part = s->free;
     if (!part) {
         s->lost++;
@@ -67,16 +72,31 @@ static struct bf_open_submission *open_submission_append(struct bf_submissions *
     return part;
 }
 
-static void open_submission_take_off(struct bf_submissions *s, struct bf_open_submission *part)
+static void open_submission_unlink(struct bf_submissions *s, struct bf_open_submission *part)
 {
     *(part->previous ? &part->previous->next : &s->first) = part->next;
     *(part->next ? &part->next->previous : &s->last) = part->previous;
-    part->next = s->free;
-    s->free = part;
     atomic_fetch_sub_explicit(&s->open, 1, memory_order_release);
 }
 
+static void open_submission_free(struct bf_submissions *s, struct bf_open_submission *part)
+{
+    part->next = s->free;
+    s->free = part;
+}
+
+static void open_submission_take_off(struct bf_submissions *s, struct bf_open_submission *part)
+{
+    open_submission_unlink(s, part);
+    open_submission_free(s, part);
+}
+
 /* Counting. Under the lock --------------------------------------------------------------------- */
+
+static bool counts_are_wanted(struct bf_submissions *s)
+{
+    return atomic_load(&s->counting) && bf_background_may_adapt(s->background);
+}
 
 struct use {
     struct bf_submissions *submissions;
@@ -97,7 +117,7 @@ static void count_rows(struct bf_pipeline *p, void *context)
             bf_histogram_add(&p->histogram, epoch, row);
     }
     bf_lock_release(&p->lock);
-    if (s->used)
+    if (s->used && counts_are_wanted(s))
         s->used(s->context, p, use->recording);
     bf_lock_acquire(&p->lock);
     uint32_t mask = bf_histogram_mask(&p->histogram, epoch);
@@ -156,12 +176,11 @@ static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_
     }
 }
 
-static void read_timing(struct bf_submissions *s, struct bf_recording *r)
+static void read_timing(struct bf_submissions *s, struct bf_recording *r, bool wanted)
 {
     bool measured = r->timing && r->timing->count && r->latest_epoch == atomic_load(&s->epoch);
     r->latest = 0;
-    if (measured && s->measured && atomic_load(&s->counting) &&
-        bf_background_may_adapt(s->background))
+    if (measured && s->measured && wanted && counts_are_wanted(s))
         s->measured(s->context, r);
 }
 
@@ -170,8 +189,8 @@ static void read_timing(struct bf_submissions *s, struct bf_recording *r)
 static void recording_count(struct bf_submissions *s, struct bf_recording *r,
                             const struct bf_open_submission *part)
 {
-    bool counting = atomic_load(&s->counting) && bf_background_may_adapt(s->background);
-    if (r->noted && part->epoch == atomic_load(&s->epoch) && counting) {
+    s->counted++;
+    if (r->noted && part->epoch == atomic_load(&s->epoch) && part->wanted) {
         const struct bf_histogram_row *row;
         for (uint32_t i = 0; (row = bf_histogram_notes_row(r->notes, i)); i++) {
             if (is_first_of_its_pipeline(r->notes, i))
@@ -181,16 +200,62 @@ static void recording_count(struct bf_submissions *s, struct bf_recording *r,
     for (uint32_t i = 0; i <= r->inner_count; i++) {
         struct bf_recording *each = i < r->inner_count ? find_listed(s, r->inner[i]) : r;
         if (each && each->latest == part->call)
-            read_timing(s, each);
+            read_timing(s, each, part->wanted);
     }
     atomic_fetch_sub_explicit(&r->pending, 1, memory_order_release);
 }
 
-static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
+/* Counts the part that has been due for longest, and frees it. */
+static void settle_part(struct bf_submissions *s)
 {
+    struct bf_open_submission *part = s->due_first;
+    s->due_first = part->next;
+    if (!s->due_first)
+        s->due_last = NULL;
     for (uint32_t i = 0; i < part->recording_count; i++)
         recording_count(s, part->recordings[i], part);
-    open_submission_take_off(s, part);
+    open_submission_free(s, part);
+}
+
+/* So many command buffers, and all of the last part that has some of them. */
+static void settle(struct bf_submissions *s, uint32_t most)
+{
+    for (uint32_t done = 0; s->due_first && done < most;) {
+        done += s->due_first->recording_count;
+        settle_part(s);
+    }
+}
+
+/* There is evidence that it has finished (SU-4). */
+static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
+{
+    open_submission_unlink(s, part);
+    if (part->recording_count == 0) {
+        open_submission_free(s, part);
+        return;
+    }
+    part->wanted = counts_are_wanted(s);
+    part->next = NULL;
+    *(s->due_last ? &s->due_last->next : &s->due_first) = part;
+    s->due_last = part;
+}
+
+void bf_submissions_settle(struct bf_submissions *s)
+{
+    bf_lock_acquire(&s->lock);
+    settle(s, UINT32_MAX);
+    bf_lock_release(&s->lock);
+}
+
+static bool recording_is_due(const struct bf_submissions *s, const struct bf_recording *r)
+{
+    for (const struct bf_open_submission *p = s->due_first; p; p = p->next) {
+        for (uint32_t i = 0; i < p->recording_count; i++) {
+            if (p->recordings[i] == r)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Submitting ----------------------------------------------------------------------------------- */
@@ -235,6 +300,13 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
     if (!any && submissions_are_empty(s))
         return;
     bf_lock_acquire(&s->lock);
+    settle(s, batch->recording_count);
+    /* Samples of its submission before are read before they are written anew. */
+    for (uint32_t i = 0; s->due_first && i < batch->recording_count; i++) {
+        struct bf_recording *r = batch->recordings[i];
+        if (r && atomic_load_explicit(&r->pending, memory_order_relaxed) && recording_is_due(s, r))
+            settle(s, UINT32_MAX);
+    }
     struct bf_open_submission *part = NULL;
     bool fits = true;
     for (uint32_t i = 0; any && i < batch->recording_count; i++) {
@@ -380,6 +452,38 @@ void bf_submissions_list(struct bf_submissions *s, struct bf_recording *r)
     bf_lock_release(&s->lock);
 }
 
+/* Takes the command buffer off a part, and counts it. True: it was in it. */
+static bool count_share(struct bf_submissions *s, struct bf_open_submission *p,
+                        struct bf_recording *r)
+{
+    uint32_t kept = 0, had = p->recording_count;
+    for (uint32_t i = 0; i < had; i++) {
+        if (p->recordings[i] == r)
+            recording_count(s, r, p);
+        else
+            p->recordings[kept++] = p->recordings[i];
+    }
+    p->recording_count = kept;
+    return kept < had;
+}
+
+/* Frees the parts that are due and of whose command buffers none is left to count. */
+static void free_settled(struct bf_submissions *s)
+{
+    struct bf_open_submission **at = &s->due_first;
+    s->due_last = NULL;
+    while (*at) {
+        struct bf_open_submission *part = *at;
+        if (part->recording_count == 0) {
+            *at = part->next;
+            open_submission_free(s, part);
+        } else {
+            s->due_last = part;
+            at = &part->next;
+        }
+    }
+}
+
 /* Ends its own share of a part alone: its begin says nothing of the part's other command
  * buffers. */
 void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording *r)
@@ -387,20 +491,19 @@ void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording
     bf_lock_acquire(&s->lock);
     if (r->listed) { /* a secondary one is in no part: the primaries that execute it are */
         if (r->latest && r->latest != LOST)
-            read_timing(s, r);
+            read_timing(s, r, true);
         recording_unlist(s, r);
         bf_lock_release(&s->lock);
         return;
     }
-    for (struct bf_open_submission *p = s->first; p; p = p->next) {
-        uint32_t kept = 0, had = p->recording_count;
-        for (uint32_t i = 0; i < had; i++) {
-            if (p->recordings[i] == r)
-                recording_count(s, r, p);
-            else
-                p->recordings[kept++] = p->recordings[i];
-        }
-        p->recording_count = kept;
+    bool due = false;
+    for (struct bf_open_submission *p = s->due_first; p; p = p->next)
+        due |= count_share(s, p, r) && p->recording_count == 0;
+    if (due)
+        free_settled(s);
+    for (struct bf_open_submission *p = s->first; p && atomic_load(&r->pending); p = p->next) {
+        p->wanted = counts_are_wanted(s);
+        count_share(s, p, r);
     }
     submissions_prune(s);
     bf_lock_release(&s->lock);

@@ -13,6 +13,13 @@
  *        finishes while none are wanted. The samples of a command buffer are read when its latest
  *        submission has finished (TR-1); those of a secondary one when the latest submission of a
  *        primary that executes it has, or when it is itself begun, reset or freed.
+ *  SU-4  Evidence counts nothing: what it shows to have finished is put on a list, by eights of
+ *        command buffers, and counted later: as many command buffers as are submitted, with each
+ *        submission; those of a part at once when no part is free or one of them is submitted
+ *        again; a command buffer's own when it is begun, reset or freed; all of them in
+ *        bf_submissions_settle. So a wait for a fence takes no longer, however many command
+ *        buffers it is for and whatever they noted. Whether it counts is decided by the evidence;
+ *        the callbacks are called only if counts are still wanted.
  *  SU-3  A pipeline that the program has destroyed is never accessed: notes hold its id, which is
  *        never used again, and only bf_pipelines_visit finds it by that. Nor is a secondary command
  *        buffer that has been begun again, reset or freed since: primaries hold its number, which
@@ -58,7 +65,9 @@ struct bf_submissions {
     struct bf_lock lock;
     struct bf_open_submission *parts; /* all of them, free or not */
     struct bf_open_submission *first, *last, *free;
-    uint64_t lost; /* parts that didn't fit */
+    struct bf_open_submission *due_first, *due_last; /* finished, and not counted yet (SU-4) */
+    uint64_t counted; /* shares of command buffers that have been counted, since the beginning */
+    uint64_t lost;    /* parts that didn't fit */
     /* secondary ones with samples, by their numbers (bf_submissions_list) */
     struct bf_recording *lists[BF_SUBMISSION_LISTS];
 
@@ -105,6 +114,8 @@ void bf_submissions_value_seen(struct bf_submissions *submissions, VkSemaphore s
                                uint64_t value);
 /* NULL: all queues are idle. */
 void bf_submissions_queue_idle(struct bf_submissions *submissions, const void *queue);
+/* Counts all that has finished as far as there is evidence. */
+void bf_submissions_settle(struct bf_submissions *submissions);
 /* A secondary command buffer with samples: primaries that execute it hold its number. */
 void bf_submissions_list(struct bf_submissions *submissions, struct bf_recording *recording);
 /* The command buffer is begun, reset or freed. */

@@ -12,12 +12,23 @@ static uint64_t mix_part(uint64_t hash, uint64_t part)
     return hash ^ hash >> 29;
 }
 
-/* For finding only: contents are compared. */
+/* For finding only: contents are compared. Four sums side by side, since each step of one waits for
+ * the step before. */
 static uint64_t code_mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
-    uint64_t part = 0;
+    uint64_t part = 0, sums[4] = {0, 1, 2, 3};
     hash ^= size;
+    if (size >= sizeof(sums)) {
+        for (; size >= sizeof(sums); size -= sizeof(sums)) {
+            for (int i = 0; i < 4; i++, at += sizeof(part)) {
+                memcpy(&part, at, sizeof(part));
+                sums[i] = mix_part(sums[i], part);
+            }
+        }
+        for (int i = 0; i < 4; i++)
+            hash = mix_part(hash, sums[i]);
+    }
     for (; size >= sizeof(part); at += sizeof(part), size -= sizeof(part)) {
         memcpy(&part, at, sizeof(part));
         hash = mix_part(hash, part);
@@ -62,6 +73,7 @@ struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_
     const size_t count = bytes / sizeof(*words);
     if (!words || bytes == 0 || bytes % sizeof(*words) != 0)
         return NULL;
+    atomic_fetch_add_explicit(&codes->lookups, 1, memory_order_relaxed);
     const uint64_t hash = code_mix(0, words, bytes);
     bf_lock_acquire(&codes->lock);
     struct bf_code *code = code_find(codes, hash, words, count);
@@ -73,6 +85,7 @@ struct bf_code *bf_code_get(struct bf_codes *codes, const uint32_t *words, size_
         return NULL;
     *fresh = (struct bf_code){.hash = hash, .refs = 1, .word_count = count};
     memcpy(fresh->words, words, bytes);
+    atomic_fetch_add_explicit(&codes->copies, 1, memory_order_relaxed);
     bf_lock_acquire(&codes->lock);
     code = code_find(codes, hash, words, count); /* another thread was faster */
     if (!code) {
@@ -194,7 +207,8 @@ static struct bf_code_stage *make_stage(const struct bf_code_stage *like, struct
         .stage = stage->stage,
         .specialization = stage->specialization,
     };
-    if (!stage->arena.failed && bf_shader_create(&info, &stage->shader) == VK_SUCCESS)
+    /* The stage refers to the code, and nobody else to the shader (CD-3). */
+    if (!stage->arena.failed && bf_shader_create_over(&info, &stage->shader) == VK_SUCCESS)
         return stage;
     stage->shader = NULL;
     free_stage(stage);
@@ -216,6 +230,7 @@ struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *
     bf_lock_release(&codes->lock);
     if (found)
         return found;
+    atomic_fetch_add_explicit(&codes->analyses, 1, memory_order_relaxed);
     struct bf_code_stage *fresh = make_stage(&like, code); /* takes long: no lock is held */
     if (!fresh)
         return NULL;

@@ -4,6 +4,7 @@
  * analysed of them for each stage, entry point and specialization.
  *
  *  CD-1  Words with the same content are one bf_code; equal stages of it are one bf_code_stage.
+ *  CD-3  A stage's analysis refers to the words; it has no copy of them.
  *  CD-2  Both live as long as somebody refers to them: modules of the program, and copies of
  *        pipelines.
  *
@@ -51,6 +52,9 @@ struct bf_codes {
     struct bf_lock lock; /* leaf lock */
     struct bf_code *buckets[BF_CODE_BUCKETS];
     _Atomic uint64_t *total; /* NULL, or where all bytes that are taken here are counted too */
+    /* How often, since the beginning: words were hashed to find them; words were copied; a stage
+     * was analysed. Tests read them. */
+    _Atomic uint64_t lookups, copies, analyses;
 };
 
 /* Takes a reference to these words. NULL: out of memory, or 'bytes' is 0 or no multiple of 4. */

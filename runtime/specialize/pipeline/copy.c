@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "specialize/pipeline/pipeline.h"
+#include "specialize/shader/scan.h"
 
 /* Structs and flags that are newer than the oldest Vulkan headers that Belfry builds with. */
 #define TYPE_CREATE_FLAGS_2      1000470005 /* VkPipelineCreateFlags2CreateInfo */
@@ -107,6 +108,20 @@ static const struct bf_copy_link stage_links[] = {
     {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, 0, BF_REASON_NONE, NULL},
 };
 
+enum bf_reason bf_copy_scan(struct bf_pipelines *ps, const VkPipelineShaderStageCreateInfo *stage)
+{
+    bool pushes = true;
+    const VkShaderModuleCreateInfo *own =
+        copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    if (stage->module) {
+        const struct bf_module *module = bf_map_find(&ps->modules, (uint64_t)stage->module);
+        pushes = !module || module->unknown || module->pushes;
+    } else if (own) {
+        pushes = bf_scan_words(own->pCode, own->codeSize / sizeof(uint32_t)).pushes;
+    }
+    return pushes ? BF_REASON_NONE : BF_REASON_NO_PUSH;
+}
+
 /* Takes a reference to the code of a stage. */
 static enum bf_reason find_code(struct bf_pipelines *ps,
                                 const VkPipelineShaderStageCreateInfo *stage, struct bf_code **code)
@@ -117,6 +132,8 @@ static enum bf_reason find_code(struct bf_pipelines *ps,
             return BF_REASON_MEMORY;
         if (module->unknown)
             return BF_REASON_CHAIN;
+        if (!module->code) /* it has no shader for this stage */
+            return BF_REASON_UNPARSED;
         bf_code_retain(&ps->codes, module->code);
         *code = module->code;
         return BF_REASON_NONE;
@@ -230,6 +247,8 @@ static enum bf_reason copy_compute(struct bf_pipeline_copy *copy,
         .basePipelineIndex = -1,
     };
     reason = bf_copy_chain(copy, info->pNext, compute_links, BF_COUNT(compute_links), &to->pNext);
+    if (reason == BF_REASON_NONE)
+        reason = bf_copy_scan(copy->pipelines, &info->stage);
     if (reason == BF_REASON_NONE)
         reason = bf_copy_layout(copy, info->layout);
     if (reason == BF_REASON_NONE)

@@ -69,6 +69,11 @@ struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *pipelines, VkPipelineB
 enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
                              const void *chain);
 
+/* BF_REASON_NO_PUSH: the stage, which is the one that may be folded, has no push constants, and
+ * nothing else of the pipeline need be looked at (NW-1). Else BF_REASON_NONE. */
+enum bf_reason bf_copy_scan(struct bf_pipelines *pipelines,
+                            const VkPipelineShaderStageCreateInfo *stage);
+
 /* Copies a stage into copy->stages and 'to'. */
 enum bf_reason bf_copy_stage(struct bf_pipeline_copy *copy,
                              const VkPipelineShaderStageCreateInfo *from,

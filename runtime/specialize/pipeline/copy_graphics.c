@@ -404,6 +404,10 @@ enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
     reason = copy_chain(copy, info);
     if (reason == BF_REASON_NONE)
         reason = check_stages(info);
+    for (uint32_t i = 0; reason == BF_REASON_NONE && i < info->stageCount; i++) {
+        if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
+            reason = bf_copy_scan(copy->pipelines, &info->pStages[i]);
+    }
     if (reason == BF_REASON_NONE && info->renderPass)
         reason = hold_pass(copy, info->renderPass);
     if (reason == BF_REASON_NONE)

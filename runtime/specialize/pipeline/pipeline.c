@@ -2,10 +2,12 @@
 /* Records of a program's pipelines and shader modules, and the variants published for them. */
 #include "specialize/pipeline/pipeline.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
+#include "specialize/shader/scan.h"
 
 void bf_pipelines_init(struct bf_pipelines *ps, VkDevice device, const struct VolkDeviceTable *vk)
 {
@@ -21,15 +23,19 @@ void bf_pipelines_module_made(struct bf_pipelines *ps, VkShaderModule handle,
     struct bf_module *module = calloc(1, sizeof(*module));
     if (!module)
         return;
+    const struct bf_scan scan = bf_scan_words(info->pCode, info->codeSize / sizeof(uint32_t));
+    const bool needed = scan.pushes || scan.vertex;
     module->lives = 1;
-    module->code = bf_code_get(&ps->codes, info->pCode, info->codeSize);
+    module->pushes = scan.pushes;
+    if (needed)
+        module->code = bf_code_get(&ps->codes, info->pCode, info->codeSize);
     module->unknown = info->flags != 0;
     for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
         if (s->sType != VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT)
             module->unknown = true;
     }
     bool added = false;
-    if (module->code) {
+    if (module->code || !needed) {
         bf_lock_acquire(&ps->lock);
         struct bf_module *same = bf_map_find(&ps->modules, (uint64_t)handle);
         if (same)
@@ -113,7 +119,7 @@ static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *c
 
 static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
 {
-    atomic_fetch_sub(&ps->budget.own, sizeof(*p));
+    atomic_fetch_sub(&ps->budget.own, p->bytes);
     free(p);
 }
 
@@ -121,7 +127,9 @@ static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
 static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
                             struct bf_pipeline_copy *copy, enum bf_reason reason)
 {
-    struct bf_pipeline *p = calloc(1, sizeof(*p));
+    const size_t bytes =
+        copy ? sizeof(struct bf_pipeline) : offsetof(struct bf_pipeline, histogram);
+    struct bf_pipeline *p = calloc(1, bytes);
     if (!p) {
         bf_pipeline_copy_release(copy);
         return;
@@ -129,16 +137,17 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
     p->handle = handle;
     p->point = point;
     p->lives = 1;
+    p->bytes = (uint32_t)bytes;
     p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
     if (copy) {
         pipeline_copy_hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
         reason = pipeline_watch(p, copy);
         if (reason == BF_REASON_NONE && ps->budget.most &&
-            atomic_load(&ps->budget.own) + sizeof(*p) > ps->budget.most)
+            atomic_load(&ps->budget.own) + bytes > ps->budget.most)
             reason = BF_REASON_SPACE;
     }
-    atomic_fetch_add(&ps->budget.own, sizeof(*p));
+    atomic_fetch_add(&ps->budget.own, bytes);
     p->excluded = reason;
     if (reason == BF_REASON_NONE) {
         p->copy = copy;

@@ -78,18 +78,20 @@ struct bf_pipeline {
 
     struct bf_lock lock;    /* leaf lock, over what follows */
     struct bf_variant *all; /* every variant that it ever had */
-    struct bf_histogram histogram;
-    char name[64]; /* the program's debug name, truncated; "": none */
-    void *policy;  /* variant_state.c's data; freed by its on_gone */
+    char name[64];          /* the program's debug name, truncated; "": none */
+    void *policy;           /* variant_state.c's data; freed by its on_gone */
 
     uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
+    uint32_t bytes; /* of the record: that of a pipeline without a copy ends here */
+    struct bf_histogram histogram;
 };
 
 /* A shader module of the program. */
 struct bf_module {
-    struct bf_code *code;
-    bool unknown;   /* its chain contains more than the words */
-    uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
+    struct bf_code *code; /* NULL: no pipeline needs it (NW-1) */
+    bool pushes;          /* it declares push constants */
+    bool unknown;         /* its chain contains more than the words */
+    uint32_t lives;       /* how often the program was given the handle; the pipelines' lock */
 };
 
 struct bf_pipelines {

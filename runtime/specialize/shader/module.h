@@ -149,7 +149,8 @@ struct bf_load {
 
 struct bf_shader {
     _Atomic uint32_t references;
-    uint32_t *words;
+    const uint32_t *words;
+    uint32_t *own_words; /* the same; NULL: borrowed */
     size_t word_count;
     char *entry;
     VkShaderStageFlagBits stage;

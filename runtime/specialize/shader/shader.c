@@ -223,7 +223,8 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     return rewriter_prepare(shader, m);
 }
 
-VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **out)
+static VkResult shader_create(const struct bf_shader_info *info, bool copies,
+                              struct bf_shader **out)
 {
     struct bf_shader *shader = calloc(1, sizeof(*shader));
     if (!shader)
@@ -231,19 +232,27 @@ VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **
     atomic_init(&shader->references, 1);
     shader->stage = info->stage;
     shader->word_count = info->word_count;
-    shader->words = malloc(info->word_count * sizeof(*shader->words) + 1);
+    shader->words = info->words;
+    if (copies)
+        shader->words = shader->own_words =
+            malloc(info->word_count * sizeof(*shader->own_words) + 1);
     shader->entry = strdup(info->entry);
     if (!shader->words || !shader->entry ||
         (info->specialization && specialization_copy(shader, info->specialization))) {
         bf_shader_release(shader);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (info->word_count)
-        memcpy(shader->words, info->words, info->word_count * sizeof(*shader->words));
+    if (shader->own_words && info->word_count)
+        memcpy(shader->own_words, info->words, info->word_count * sizeof(*shader->own_words));
     shader_hash(shader);
 
-    struct bf_shader_info own = {shader->words, shader->word_count, shader->entry, shader->stage,
-                                 shader->has_specialization ? &shader->specialization : NULL};
+    const struct bf_shader_info own = {
+        .words = shader->words,
+        .word_count = shader->word_count,
+        .entry = shader->entry,
+        .stage = shader->stage,
+        .specialization = shader->has_specialization ? &shader->specialization : NULL,
+    };
     struct bf_module m;
     bool done = analyse(shader, &own, &m);
     bf_module_finish(&m);
@@ -255,6 +264,16 @@ VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **
     return VK_SUCCESS;
 }
 
+VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **out)
+{
+    return shader_create(info, true, out);
+}
+
+VkResult bf_shader_create_over(const struct bf_shader_info *info, struct bf_shader **out)
+{
+    return shader_create(info, false, out);
+}
+
 void bf_shader_retain(struct bf_shader *shader)
 {
     atomic_fetch_add_explicit(&shader->references, 1, memory_order_relaxed);
@@ -264,7 +283,7 @@ void bf_shader_release(struct bf_shader *shader)
 {
     if (!shader || atomic_fetch_sub_explicit(&shader->references, 1, memory_order_acq_rel) != 1)
         return;
-    free(shader->words);
+    free(shader->own_words);
     free(shader->entry);
     free((void *)shader->specialization.pMapEntries);
     free((void *)shader->specialization.pData);
@@ -282,7 +301,8 @@ void bf_shader_release(struct bf_shader *shader)
 size_t bf_shader_bytes(const struct bf_shader *shader)
 {
     const struct bf_shader_facts *facts = &shader->facts;
-    return sizeof(*shader) + shader->word_count * sizeof(*shader->words) +
+    return sizeof(*shader) +
+           (shader->own_words ? shader->word_count * sizeof(*shader->own_words) : 0) +
            facts->binding_count * sizeof(*shader->bindings) +
            (size_t)(facts->input_count + facts->output_count) * sizeof(*shader->inputs) +
            facts->builtin_count * sizeof(*shader->builtins) +

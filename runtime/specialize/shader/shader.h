@@ -166,6 +166,8 @@ struct bf_shader_facts {
 /* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. One reference is the
  * caller's. */
 VkResult bf_shader_create(const struct bf_shader_info *info, struct bf_shader **shader);
+/* The same, of words that outlive the shader: they aren't copied. */
+VkResult bf_shader_create_over(const struct bf_shader_info *info, struct bf_shader **shader);
 void bf_shader_retain(struct bf_shader *shader);
 /* NULL is allowed. */
 void bf_shader_release(struct bf_shader *shader);

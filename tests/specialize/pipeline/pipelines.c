@@ -3,6 +3,7 @@
 #include "fake.h"
 #include "support/infos.h"
 
+#include "shaders/blank.frag.h"
 #include "shaders/depth.frag.h"
 #include "shaders/full.vert.h"
 #include "shaders/inexact.comp.h"
@@ -288,6 +289,82 @@ TEST(other_constants_are_another_shader)
             assert_int_equal(same, cases[i].like == cases[j].like);
         }
     }
+    fake_close();
+}
+
+/* ---- What costs nothing ---- */
+
+static void assert_work(uint64_t lookups, uint64_t copies, uint64_t analyses)
+{
+    const struct bf_codes *codes = &fake.pipelines.codes;
+    assert_int_equal(codes->lookups, lookups);
+    assert_int_equal(codes->copies, copies);
+    assert_int_equal(codes->analyses, analyses);
+}
+
+/* NW-1, NW-2: nothing is hashed, copied or parsed where there is nothing to watch. */
+TEST(without_push_constants_nothing_is_done)
+{
+    VkPipelineLayout layout = fake_open_layout(12);
+    const uint64_t before = fake.pipelines.budget.own;
+    VkShaderModule module = fake_module(no_push_comp, sizeof(no_push_comp));
+    VkShaderModule blank = fake_module(blank_frag, sizeof(blank_frag));
+    assert_work(0, 0, 0);
+    assert_int_equal(fake.pipelines.budget.own, before);
+    const VkShaderModuleCreateInfo code = {VK_TYPE(SHADER_MODULE_CREATE_INFO),
+                                           .codeSize = sizeof(no_push_comp), .pCode = no_push_comp};
+    VkComputePipelineCreateInfo info = info_compute(module, layout, NULL);
+    VkPipeline pipelines[4];
+    pipelines[0] = fake_compute(&info);
+    info.stage.module = VK_NULL_HANDLE;
+    info.stage.pNext = &code;
+    pipelines[1] = fake_compute(&info);
+    assert_work(0, 0, 0);
+    /* A vertex shader is kept, for a pipeline whose fragment shader has something to watch. */
+    VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
+    assert_work(1, 1, 0);
+    struct rich *r = rich(vertex, blank, layout, VK_NULL_HANDLE);
+    pipelines[2] = fake_graphics(&r->g.info);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(fake_reason(pipelines[i]), "no-push-constants");
+    /* Linked from libraries: its stages aren't looked at. */
+    VkShaderModule paint = fake_module(paint_frag, sizeof(paint_frag));
+    assert_work(2, 2, 0);
+    r->g.stages[0].module = paint;
+    r->g.info.flags = VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT;
+    pipelines[3] = fake_graphics(&r->g.info);
+    assert_string_equal(fake_reason(pipelines[3]), "library");
+    assert_work(2, 2, 0);
+    for (int i = 0; i < 4; i++)
+        assert_true(bf_pipelines_find(&fake.pipelines, pipelines[i])->bytes < 512);
+    free(r);
+    fake_close();
+}
+
+/* CD-1, CD-3: what is to be watched is copied once and analysed once, for all modules and pipelines
+ * of these words. */
+TEST(words_are_kept_once)
+{
+    VkPipelineLayout layout = fake_open_layout(12);
+    const VkShaderModuleCreateInfo code = {VK_TYPE(SHADER_MODULE_CREATE_INFO),
+                                           .codeSize = sizeof(paint_comp), .pCode = paint_comp};
+    VkShaderModule modules[2];
+    const struct bf_shader *shader = NULL;
+    for (int i = 0; i < 6; i++) {
+        if (i < 2)
+            modules[i] = fake_module(paint_comp, sizeof(paint_comp));
+        VkComputePipelineCreateInfo info = info_compute(modules[i % 2], layout, NULL);
+        if (i >= 4) {
+            info.stage.module = VK_NULL_HANDLE;
+            info.stage.pNext = &code;
+        }
+        const struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, fake_compute(&info));
+        shader = bf_pipeline_copy_shader(p->copy);
+        size_t count;
+        assert_ptr_equal(bf_shader_words(shader, &count), p->copy->stages[0]->code->words);
+    }
+    assert_work(4, 1, 1); /* found by their hash, also those in the stages */
+    assert_true(bf_shader_bytes(shader) < sizeof(paint_comp));
     fake_close();
 }
 
