@@ -111,6 +111,7 @@ function(belfry_catch_unit break message folder program)
     endif()
   endforeach()
   target_compile_options(${name} PRIVATE -w)
+  add_dependencies(${name} ${sound}) # whose shaders are compiled first
   # Headers with hooks in them are the test's own.
   set_source_files_properties(${broken} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/runtime)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
