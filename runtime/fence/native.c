@@ -233,8 +233,7 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
         return VK_SUCCESS;
     caps->currentValueStride = BF_VALUE_MEMORY_STRIDE;
     caps->monitoredValueStride = BF_VALUE_MEMORY_STRIDE;
-    caps->minimumAddress = 0;
-    caps->maximumAddress = UINT64_MAX;
+    caps->maximumAddress = scheduler->gpu.writes_values ? UINT64_MAX : 0;
     caps->supportIntraGpuFenceType = VK_TRUE;
     caps->optimizedNativeFenceSignaledInterrupt = VK_TRUE;
     const VkQueueFlags copy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;

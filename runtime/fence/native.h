@@ -18,8 +18,11 @@
  *        that a signal which the new monitored value was too late for is found. That reading is
  *        done by bf_pending_retire and bf_fence_arm, in the order: monitored value, engines'
  *        counters.
+ *  NF-4  Both values of a fence of type INTRA_GPU are in memory of the device's own, where it has
+ *        such apart from the host's; those of the default type are where the CPU reads them.
  *
- * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c).
+ * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c)
+ * and tests/interface (members.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H

@@ -425,6 +425,28 @@ FIXTURE_TEST(handles_of_what_is_gone_name_nothing_else)
     assert_success(bfDestroyRing(0));
 }
 
+/* The driver has no memory for the GPU's store of a native fence's value. */
+TEST(no_memory_for_an_entry_ends_the_queue)
+{
+    if (!fixture_is_icd())
+        return;
+    struct fixture f;
+    struct user_mode u;
+    fixture_open(&f, &fixture_plain);
+    user_mode_open(&f, &u, direct, RING);
+    BfRingEntry entry = user_mode_entry(&u);
+    entry.signalFence = register_fence(&u, make_native_fence(&f, 0));
+    entry.signalValue = 1;
+    BfAbortReason reason;
+    assert_success(bfGetAbortReason(u.doorbell.hDoorbell, &reason, NULL));
+    assert_int_equal(reason, BF_ABORT_REASON_NONE);
+    f.icd.set_fault(NULL, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    user_mode_submit(&u, entry);
+    assert_aborted(&u, BF_ABORT_REASON_OUT_OF_MEMORY, 0);
+    assert_ended(&f, &u);
+    fixture_close(&f);
+}
+
 FIXTURE_TEST(bad_input_is_refused)
 {
     struct user_mode u;
@@ -443,7 +465,9 @@ FIXTURE_TEST(bad_input_is_refused)
         {.hHwQueue = 0, .hRingBuffer = buffer},
         {.hHwQueue = queue, .hRingBuffer = buffer}, /* it has one */
         {.hHwQueue = queue, .hRingBuffer = u.ring.hRingBuffer, .flags = 2},
-        {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 1},
+        {.hHwQueue = queue,
+         .hRingBuffer = buffer,
+         .flags = BF_CREATE_DOORBELL_REQUIRE_SECONDARY_CPU_VA_BIT},
         {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 4},
         {.hHwQueue = queue, .hRingBuffer = buffer, .flags = 2, .privateDriverDataSize = 17},
         {.hHwQueue = queue,

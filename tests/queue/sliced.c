@@ -53,7 +53,11 @@ static void bind_slice(VkCommandBuffer commands, const BfDispatchSlice *slice, v
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, s->layout, 0, 1, &s->set, 0,
                             NULL);
     vkCmdPushConstants(commands, s->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(push), push);
-    s->bound = slice->index == s->bound && commands == s->commands[s->bound] ? s->bound + 1 : 1000;
+    const uint32_t groups = s->info.groupCount[s->info.axis], each = s->info.groupsPerSlice;
+    s->bound = slice->index == s->bound && commands == s->commands[s->bound] &&
+                       slice->sliceCount == (groups + each - 1) / each
+                   ? s->bound + 1
+                   : 1000;
 }
 
 static void sliced_open_on(struct sliced *s, const struct fixture_options *options)

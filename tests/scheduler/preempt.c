@@ -279,7 +279,10 @@ TEST(caps_say_what_is_promised)
         assert_int_equal(caps.computePreemptionGranularity,
                          on ? BF_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY
                             : BF_COMPUTE_PREEMPTION_NONE);
-        assert_int_equal(caps.schedulingCaps, on ? 13 : 9);
+        assert_int_equal(caps.schedulingCaps,
+                         BF_SCHEDULING_CAPS_MULTI_ENGINE_AWARE_BIT |
+                             BF_SCHEDULING_CAPS_NO_DMA_PATCHING_BIT |
+                             (on ? BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT : 0));
         assert_int_equal(bfRequestPreemption(queue, &number),
                          on ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         assert_int_equal(bfGetPreemptionFence(queue, &fence),

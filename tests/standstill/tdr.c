@@ -158,20 +158,20 @@ TEST(hangs_end_the_process_or_not)
         const char *settings;
         int hangs, signal;
     } rows[] = {
-        {"LEVEL=1", 1, SIGABRT},
-        {"LEVEL=2", 1, 0},
-        {"LIMIT_COUNT=0", 1, SIGABRT},
-        {"LIMIT_COUNT=1", 2, SIGABRT},
-        {"LIMIT_COUNT=1 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_TIME=1", 3, 0},
-        {"DEBUG_MODE=0", 1, SIGTRAP},
-        {"DEBUG_MODE=3 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=0", 2, 0},
+        {"TDR_LEVEL=1", 1, SIGABRT},
+        {"TDR_LEVEL=2", 1, 0},
+        {"TDR_LIMIT_COUNT=0", 1, SIGABRT},
+        {"TDR_LIMIT_COUNT=1", 2, SIGABRT},
+        {"TDR_LIMIT_COUNT=1 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_TIME=1", 3, 0},
+        {"TDR_DEBUG_MODE=0", 1, SIGTRAP},
+        {"TDR_DEBUG_MODE=3 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=0", 2, 0},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
             char settings[160];
-            snprintf(settings, sizeof(settings), DELAY "40 VK_BELFRY_MULTI_ENGINE_TDR_%s",
+            snprintf(settings, sizeof(settings), DELAY "40 VK_BELFRY_MULTI_ENGINE_%s",
                      rows[i].settings);
             signal(SIGABRT, SIG_DFL);
             signal(SIGTRAP, SIG_DFL);

@@ -22,6 +22,9 @@
  *  - VK_ERROR_OUT_OF_HOST_MEMORY leaves every object as it was.
  *  - 'Thread-safety: safe' means: from any number of threads at once, with the same objects,
  *    except that an object may not be destroyed while another thread is using its handle.
+ *  - Nothing is accepted and ignored (PB-1): each flag and member has an effect, or is refused, or
+ *    the comment at it says 'not looked at'; what no function ever fills in or returns is 'never
+ *    told'.
  *  - Times are nanoseconds, sizes are bytes.
  *  - Structs begin with sType and pNext (BfStructureType), whether the caller fills them in or the
  *    function does.

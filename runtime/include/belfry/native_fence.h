@@ -75,11 +75,13 @@ typedef struct BfNativeFenceCaps {
     /* Bytes from one value to the next where fences share a page. */
     uint32_t currentValueStride;
     uint32_t monitoredValueStride;
-    /* Where the GPU finds values, at the least and at the most. */
+    /* Where the GPU may find values. Vulkan lets nobody choose, and names no limits: 0 and UINT64_MAX; or 0
+     * and 0, none, where mappings have no addresses. */
     VkDeviceAddress minimumAddress;
     VkDeviceAddress maximumAddress;
-    VkBool32 mapToGpuSystemProcess;            /* never needed here */
-    VkBool32 supportOptimizedDefaultFenceType; /* MonitoredValue in the GPU's own memory: no */
+    VkBool32 mapToGpuSystemProcess; /* VK_FALSE: there is no such process */
+    /* VK_FALSE: MonitoredValue of the default type is never in the GPU's own memory. */
+    VkBool32 supportOptimizedDefaultFenceType;
     VkBool32 supportIntraGpuFenceType;
     /* bfNotifyFencesSignaled takes a queue and finds out from its log (the cap of the same name in
      * DXGK_VIDSCHCAPS): yes. [NF 11] */
@@ -135,7 +137,7 @@ typedef struct BfNativeFenceMapping {
     void *pNext;
     const volatile uint64_t *pCurrentValue; /* aligned to 8; NULL for INTRA_GPU */
     VkBool32 readOnly;                      /* writing there ends the program by SIGSEGV */
-    /* For shaders, to read; 0 where the device has no buffer addresses. */
+    /* For shaders, to read; 0 where the device hasn't bufferDeviceAddress and shaderInt64. */
     VkDeviceAddress currentValueAddress;
     VkDeviceAddress monitoredValueAddress;
     /* For copies out of it, and descriptors. They are Belfry's: layers above its own that wrap

@@ -20,6 +20,7 @@ extern "C" {
 typedef enum BfGraphicsPreemptionGranularity {
     BF_GRAPHICS_PREEMPTION_NONE = 0,
     BF_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY = 1,
+    /* Never told: no Vulkan driver promises what is finer. */
     BF_GRAPHICS_PREEMPTION_PRIMITIVE_BOUNDARY = 2,
     BF_GRAPHICS_PREEMPTION_TRIANGLE_BOUNDARY = 3,
     BF_GRAPHICS_PREEMPTION_PIXEL_BOUNDARY = 4,
@@ -30,6 +31,7 @@ typedef enum BfGraphicsPreemptionGranularity {
 typedef enum BfComputePreemptionGranularity {
     BF_COMPUTE_PREEMPTION_NONE = 0,
     BF_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY = 1,
+    /* Never told, as above. */
     BF_COMPUTE_PREEMPTION_DISPATCH_BOUNDARY = 2,
     BF_COMPUTE_PREEMPTION_THREAD_GROUP_BOUNDARY = 3,
     BF_COMPUTE_PREEMPTION_THREAD_BOUNDARY = 4,

@@ -108,10 +108,10 @@ typedef struct BfRingEntry {
 /* The ring control. Both pointers count entries, never wrap, and begin with 0: entry number n lies
  * at pEntries[n % entryCount]. */
 typedef struct BfRingControl {
-    uint64_t write; /* the program's: entries written so far */
-    uint64_t unused0[7];
-    uint64_t read; /* Belfry's: entries that it has copied out, whose places are free again */
-    uint64_t unused1[7];
+    uint64_t write;      /* the program's: entries written so far */
+    uint64_t unused0[7]; /* not looked at, nor below: a cache line for each pointer */
+    uint64_t read;       /* Belfry's: entries that it has copied out, whose places are free again */
+    uint64_t unused1[7]; /* not looked at */
 } BfRingControl;
 
 typedef struct BfRingCreateInfo {
@@ -258,7 +258,7 @@ BF_API BfKmtHandle bfGetCommandQueueKmtHandle(BfCommandQueue queue);
 
 /* Why a queue has been ended. */
 typedef enum BfAbortReason {
-    BF_ABORT_REASON_NONE = 0,
+    BF_ABORT_REASON_NONE = 0, /* it hasn't been */
     BF_ABORT_REASON_DEVICE_LOST = 1,
     BF_ABORT_REASON_WRITE_POINTER = 2,  /* it went back, or beyond what the ring can hold */
     BF_ABORT_REASON_ENTRY = 3,          /* unknown flags, or reserved bytes that aren't 0 */

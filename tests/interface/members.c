@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Members of the public structs that tell what a device has, or that say something of it: what they say is
+ * so, and what is said to Belfry has an effect. */
+#include "support/fixture.h"
+
+#include <belfry/native_fence.h>
+#include <belfry/preemption.h>
+
+/* ------------------------------------------------------------------- Caps of native fences -- */
+
+TEST(caps_are_those_of_the_device)
+{
+    for (int int64 = 0; int64 < 2; int64++) {
+        struct fixture f;
+        fixture_open(&f, ENVIRONMENT(int64 ? "INT64=1" : "INT64=0"));
+        BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
+        assert_success(bfGetNativeFenceCaps(f.bf, &caps));
+        assert_true(caps.supported && caps.supportIntraGpuFenceType);
+        assert_true(caps.optimizedNativeFenceSignaledInterrupt);
+        assert_false(caps.mapToGpuSystemProcess || caps.supportOptimizedDefaultFenceType);
+        /* The copy queues' family doesn't compute. */
+        assert_int_equal(caps.atomicDirect, int64);
+        assert_int_equal(caps.atomicCompute, int64);
+        assert_false(caps.atomicCopy);
+        const BfNativeFenceMapping m = mapping_of(make_native_fence(&f, 0));
+        assert_int_equal(m.readOnly, caps.readOnlyMapping);
+        assert_int_equal(m.currentValueAddress != 0, int64);
+        assert_int_equal(m.monitoredValueAddress != 0, int64);
+        /* Where there are no addresses, there is none between the two. */
+        assert_int_equal(caps.minimumAddress, 0);
+        assert_true(caps.maximumAddress == (int64 ? UINT64_MAX : 0));
+        fixture_close(&f);
+    }
+}
+
+/* ------------------------------------------------------------------------ Attached devices -- */
+
+/* The memory that each buffer is bound to, and what types both have: of the attached device's calls. */
+static struct {
+    uint32_t count;
+    struct bound {
+        VkBuffer buffer;
+        VkDeviceMemory memory;
+        uint32_t types, type;
+    } list[64];
+} bound;
+
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
+                                               const VkAllocationCallbacks *callbacks,
+                                               VkDeviceMemory *memory)
+{
+    const VkResult result = vkAllocateMemory(device, info, callbacks, memory);
+    assert_true(bound.count < sizeof(bound.list) / sizeof(bound.list[0]));
+    bound.list[bound.count++] = (struct bound){.memory = result == VK_SUCCESS ? *memory : NULL,
+                                               .type = info->memoryTypeIndex};
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
+                                           VkDeviceSize offset)
+{
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(device, buffer, &needs);
+    for (uint32_t i = 0; i < bound.count; i++) {
+        if (bound.list[i].memory == memory) {
+            bound.list[i].buffer = buffer;
+            bound.list[i].types = needs.memoryTypeBits;
+        }
+    }
+    return vkBindBufferMemory(device, buffer, memory, offset);
+}
+
+static bool out_of_memory;
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count,
+                                             const VkSubmitInfo2 *infos, VkFence fence)
+{
+    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY
+                         : vkQueueSubmit2(queue, count, infos, fence);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL look_up(VkDevice device, const char *name)
+{
+    return !strcmp(name, "vkAllocateMemory")     ? (PFN_vkVoidFunction)allocate
+           : !strcmp(name, "vkBindBufferMemory") ? (PFN_vkVoidFunction)bind
+           : !strcmp(name, "vkQueueSubmit2")     ? (PFN_vkVoidFunction)submit
+                                                 : vkGetDeviceProcAddr(device, name);
+}
+
+static VkMemoryPropertyFlags memory_of(struct fixture *f, VkBuffer buffer)
+{
+    VkPhysicalDeviceMemoryProperties properties;
+    vkGetPhysicalDeviceMemoryProperties(f->physical, &properties);
+    for (uint32_t i = 0; i < bound.count; i++)
+        if (bound.list[i].buffer == buffer)
+            return properties.memoryTypes[bound.list[i].type].propertyFlags;
+    fail_msg("no memory is bound to the buffer");
+    return 0;
+}
+
+/* Attaches with something else than the fixture does. */
+static void open_with(struct fixture *f, const char *environment, void (*alter)(BfAttachInfo *info))
+{
+    static BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
+    const struct fixture_options *options = ENVIRONMENT(environment);
+    fixture_open_instance(f, options);
+    assert_success(fixture_open_device(f, options));
+    BfAttachInfo info = fixture_attach_info(f, queues);
+    alter(&info);
+    assert_success(bfAttachDevice(&info, &f->bf));
+    device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
+}
+
+static void alter_functions(BfAttachInfo *info)
+{
+    info->pfnGetDeviceProcAddr = look_up;
+}
+
+/* NF-4: the values of INTRA_GPU fences are in the GPU's own memory, where it has such; those that the CPU
+ * looks at aren't in memory that it can't see. */
+TEST(values_are_in_the_memory_of_their_type)
+{
+    static const char *const drivers[] = {"MEMORY=split", "MEMORY=uncached", "MEMORY=unified",
+                                          "MEMORY=split HOST_MEMORY=0"};
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+        struct fixture f;
+        memset(&bound, 0, sizeof(bound));
+        open_with(&f, drivers[i], alter_functions);
+        BfFence fence;
+        for (int type = BF_NATIVE_FENCE_TYPE_DEFAULT; type <= BF_NATIVE_FENCE_TYPE_INTRA_GPU;
+             type++) {
+            const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
+                                                  .type = (BfNativeFenceType)type,
+.flags = BF_SYNC_OBJECT_FLAGS_NONE};
+            assert_success(bfCreateNativeFence(f.bf, &info, &fence));
+            const BfNativeFenceMapping m = mapping_of(fence);
+            const VkMemoryPropertyFlags wanted = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU
+                                                     ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+                                                     : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+            if (!(memory_of(&f, m.currentValueBuffer) & wanted))
+                fail_msg("%s: the current value of type %d is in the wrong memory", drivers[i],
+                         type);
+            if (!(memory_of(&f, m.monitoredValueBuffer) & wanted))
+                fail_msg("%s: the monitored value of type %d is in the wrong memory", drivers[i],
+                         type);
+            bfDestroyFence(fence);
+        }
+        fixture_close(&f);
+    }
+}
+
+TEST(a_device_without_memory_says_why_it_is_lost)
+{
+    struct fixture f;
+    open_with(&f, "", alter_functions);
+    BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence gate = make_fence(&f, 0);
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(&f, queue, 0, 1));
+    out_of_memory = true;
+    bfSignalFence(gate, 1);
+    BfDeviceRemovedReason reason = BF_DEVICE_REMOVED_REASON_NONE;
+    assert_int_equal(bfGetDeviceRemovedReason(f.bf, &reason), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(reason, BF_DEVICE_REMOVED_REASON_OUT_OF_MEMORY);
+    out_of_memory = false;
+    fixture_close(&f);
+}
+
+static uint32_t preferred;
+static const BfSetting settings[] = {{.pKey = "native_fences", .pValue = "off"}};
+
+static void alter_priorities(BfAttachInfo *info)
+{
+    for (uint32_t i = 0; i < info->queueCount; i++) {
+        BfAttachQueue *queue = (BfAttachQueue *)&info->pQueues[i];
+        queue->queuePriority = queue->queueIndex == preferred ? 0.75f : 0.25f;
+    }
+    info->settingCount = 1;
+    info->pSettings = settings;
+    info->nativeFences = VK_FALSE;
+}
+
+/* BfAttachQueue::queuePriority */
+TEST(command_queues_of_high_priority_go_where_the_driver_prefers_them)
+{
+    for (preferred = 0; preferred < 2; preferred++) {
+        struct fixture f;
+        open_with(&f, "", alter_priorities);
+        const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                               .type = BF_COMMAND_LIST_TYPE_COPY,
+                                               .priority = BF_COMMAND_QUEUE_PRIORITY_HIGH};
+        BfCommandQueue queue;
+        float priority = 0;
+        assert_success(bfCreateCommandQueue(f.bf, &info, &queue));
+        assert_success(bfGetCommandQueueDriverPriority(queue, NULL, &priority));
+        assert_true(priority == 0.75f);
+        BfPreemptionStatus status = {BF_TYPE(PREEMPTION_STATUS)}; /* which tells the engine, too */
+        assert_success(bfGetPreemptionStatus(queue, &status));
+        assert_true(status.nodeOrdinal != 0);
+        assert_int_equal(status.nodeOrdinal, bfGetCommandQueueFamilyIndex(queue));
+        assert_int_equal(status.engineOrdinal, preferred);
+        bfDestroyCommandQueue(queue);
+        fixture_close(&f);
+    }
+}
+
+/* -------------------------------------------------------------------------------- Counters -- */
+
+FIXTURE_TEST(hand_overs_and_questions_are_counted)
+{
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
+    BfFence fence = make_fence(f, 0);
+    VkCommandBuffer first = write_word(f, a, 0, 7), second = copy_word(f, b, 0, 1);
+    f->icd.pause();
+    const BfDeviceCounters before = counters_of(f);
+    execute(a, first);
+    queue_signal(a, fence, 1);
+    queue_wait(b, fence, 1);
+    execute(b, second);
+    assert_int_equal(counters_of(f).semaphoreWaits, before.semaphoreWaits + 1);
+    const uint64_t queries = counters_of(f).counterQueries;
+    assert_value(fence, 0); /* its signal is under way: the driver is asked */
+    assert_true(counters_of(f).counterQueries > queries);
+    f->icd.resume();
+    await_idle(b);
+    assert_int_equal(read_word(f, 1), 7);
+}
