@@ -82,6 +82,16 @@ static void adapters_close(struct adapters *a)
 
 enum { GPU, CPU };
 
+/* As a kernel-mode queue's, its waits and signals are the CPU's. */
+static BfCommandQueue make_software_queue(struct fixture *f)
+{
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
+    return f->made_queues[f->queue_count++] = queue;
+}
+
 /* One cell: 'waiter' waits for 10, 'signaller' signals it, each from its GPU or its CPU; behind the
  * GPU's wait comes work, before its signal too. */
 static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, int wait_from,
@@ -90,6 +100,7 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
 {
     BfFence done = make_fence(waiter, 0);
     BfEvent event = make_event(waiter);
+    const BfDeviceCounters before = counters_of(waiter);
     if (wait_from == GPU) {
         queue_wait(waits, waited, 10);
         execute(waits, write_word(waiter, waits, 7, 77));
@@ -113,6 +124,9 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
     await_event(event);
     assert_value(waited, 10);
     assert_value(signalled, 10);
+    /* The CPU has let the wait go: the driver has seen none. */
+    assert_int_equal(counters_of(waiter).semaphoreWaits, before.semaphoreWaits);
+    assert_int_equal(counters_of(waiter).peerWaits, before.peerWaits);
     if (wait_from == GPU)
         assert_int_equal(read_word(waiter, 7), 77);
     if (signal_from == GPU)
@@ -125,9 +139,13 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
 
 static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_from)
 {
-    for (int made_on_igpu = 0; made_on_igpu < 2; made_on_igpu++) {
+    for (int way = 0; way < 8; way++) { /* made on either; of either, a software queue */
         struct adapters a;
-        adapters_open(&a, igpu_native, made_on_igpu);
+        adapters_open(&a, igpu_native, way & 1);
+        if (way & 2)
+            a.igpu_queue = make_software_queue(&a.igpu);
+        if (way & 4)
+            a.dgpu_queue = make_software_queue(&a.dgpu);
         if (igpu_waits)
             cell(&a.igpu, a.igpu_queue, a.on_igpu, wait_from, &a.dgpu, a.dgpu_queue, a.on_dgpu,
                  signal_from);

@@ -75,8 +75,7 @@ static bool out_of_memory;
 static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count,
                                              const VkSubmitInfo2 *infos, VkFence fence)
 {
-    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY
-                         : vkQueueSubmit2(queue, count, infos, fence);
+    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : vkQueueSubmit2(queue, count, infos, fence);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL look_up(VkDevice device, const char *name)
@@ -131,7 +130,7 @@ TEST(values_are_in_the_memory_of_their_type)
              type++) {
             const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
                                                   .type = (BfNativeFenceType)type,
-.flags = BF_SYNC_OBJECT_FLAGS_NONE};
+                                                  .flags = BF_SYNC_OBJECT_FLAGS_NONE};
             assert_success(bfCreateNativeFence(f.bf, &info, &fence));
             const BfNativeFenceMapping m = mapping_of(fence);
             const VkMemoryPropertyFlags wanted = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU
