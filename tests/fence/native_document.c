@@ -237,7 +237,7 @@ FIXTURE_TEST(four_signals_and_one_interrupt)
 /* Queues of three types, each with a VkQueue of its own, have signalled: 'a' and 'b' a native fence
  * each, 'c' one that isn't. All of it is over, and nobody has looked. */
 static const struct interrupt_row {
-    enum { ARRAY_OF_A, NOTHING, QUEUE_A, QUEUE_B } names;
+    enum { ARRAY_OF_A, NOTHING, QUEUE_A, QUEUE_A_TWICE, QUEUE_B } names;
     BfFenceNotifyFlags flags;
     uint32_t entries; /* of the log of a's signals; 0: there is none */
     uint32_t before;  /* signals of a's before, behind an interrupt that names it */
@@ -253,6 +253,7 @@ static const struct interrupt_row {
     {QUEUE_A, 0, 16, 3, {true}}, /* the log names it */
     {QUEUE_A, 0, 4, 30, {true}}, /* entries were lost */
     {QUEUE_B, 0, 16, 3, {false, true}},
+    {QUEUE_A_TWICE, 0, 16, 3, {true}}, /* first before its epoch: what was named stays so (IN-4) */
 };
 
 /* The driver keeps the sleepers. */
@@ -286,11 +287,18 @@ static void interrupt_before_the_sleeper(const struct interrupt_row *row)
         queue_signal(queues[i], fences[i], 1);
     }
     f.icd.await_blocked(3); /* a sleeper for each */
+    f.icd.hold_before_signals(row->names == QUEUE_A_TWICE);
     f.icd.resume();
     f.icd.quiesce();
+    if (row->names == QUEUE_A_TWICE) {
+        assert_success(notify(&f, 0, NULL, queues[0], row->flags));
+        assert_false(take_event(events[0]));
+        f.icd.hold_before_signals(false);
+        f.icd.quiesce();
+    }
     for (int i = 0; i < 3; i++)
         assert_false(take_event(events[i]));
-    if (row->names == QUEUE_A || row->names == QUEUE_B)
+    if (row->names >= QUEUE_A)
         named = queues[row->names == QUEUE_B];
     const BfFence *array = row->names == ARRAY_OF_A ? fences : NULL;
     assert_success(notify(&f, array != NULL, array, named, row->flags));
