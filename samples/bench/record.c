@@ -21,7 +21,20 @@
 #define ROW_PLAIN   "bind + push + dispatch, nothing to watch"
 #define ROW_WATCHED "bind + push + dispatch, watched"
 
-static const char *const required[] = {ROW_OFF, ROW_PLAIN, ROW_WATCHED, NULL};
+/* Those below compare specialize=off with exact, both under the layer. */
+#define CREATE_MICROSECONDS 10.0
+#define COMPILED_SHARE      1.02
+#define WAIT_MICROSECONDS   5.0
+
+#define ROW_SMALL    "creating a pipeline of 19 KB, nothing to watch"
+#define ROW_LARGE    "creating a pipeline of 350 KB, nothing to watch"
+#define ROW_CREATE   "creating a pipeline of 19 KB, watched"
+#define ROW_WAIT     "a wait for a fence over 256 command buffers, watched"
+#define ROW_COMPILED "the same of 19 KB, nothing to watch, compiled"
+#define ROW_HEAVY    "the same of 350 KB, nothing to watch, compiled"
+
+static const char *const required[] = {ROW_OFF,   ROW_PLAIN,  ROW_WATCHED, ROW_SMALL,
+                                       ROW_LARGE, ROW_CREATE, ROW_WAIT,    NULL};
 
 #define TRIPLES     1000u /* of commands, in a command buffer */
 #define BATCHES     64u   /* in a repetition */
@@ -208,9 +221,24 @@ static int record_run(const struct bench_options *options, struct bench_report *
         {"record-plain", ROW_PLAIN, PLAIN_NANOSECONDS},
         {"record-watched", ROW_WATCHED, WATCHED_NANOSECONDS},
     };
+    static const struct {
+        const char *part, *row;
+        double allowance;
+    } costs[] = {
+        {"create-small", ROW_SMALL, CREATE_MICROSECONDS},
+        {"create-large", ROW_LARGE, CREATE_MICROSECONDS},
+        {"create-watched", ROW_CREATE, CREATE_MICROSECONDS},
+        {"wait-many", ROW_WAIT, WAIT_MICROSECONDS},
+    };
+    static const struct {
+        const char *part, *row;
+    } compiled[] = {
+        {"create-small-compiled", ROW_COMPILED},
+        {"create-large-compiled", ROW_HEAVY},
+    };
     static struct bench_found found;
-    (void)options; /* the device is the test driver's */
-    snprintf(report->device, sizeof report->device, "the test driver");
+    snprintf(report->device, sizeof report->device,
+             "the test driver; 'compiled': the first device");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         bench_part_run_on_icd(rows[i].part, BENCH_BELFRY, bench_icd_free, &found);
         if (found.reason[0])
@@ -218,6 +246,22 @@ static int record_run(const struct bench_options *options, struct bench_report *
         else
             bench_row_cost(report, rows[i].row, "ns", found.plain, found.belfry, found.count,
                            rows[i].allowance);
+    }
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; ++i) {
+        bench_part_run_on_icd(costs[i].part, BENCH_BELFRY, bench_icd_free, &found);
+        if (found.reason[0])
+            bench_row_skip(report, costs[i].row, "%s", found.reason);
+        else
+            bench_row_cost(report, costs[i].row, "us", found.plain, found.belfry, found.count,
+                           costs[i].allowance);
+    }
+    for (size_t i = 0; i < sizeof compiled / sizeof compiled[0]; ++i) {
+        bench_part_run(compiled[i].part, BENCH_BELFRY, options, NULL, &found);
+        if (found.reason[0])
+            bench_row_skip(report, compiled[i].row, "%s", found.reason);
+        else
+            bench_row_share(report, compiled[i].row, "us", found.plain, found.belfry, found.count,
+                            COMPILED_SHARE);
     }
     return bench_complete(&bench_record, report) ? 0 : 1;
 }

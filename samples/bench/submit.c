@@ -16,6 +16,7 @@
 #include "log_overlap.h"
 #include "preempt_part.h"
 #include "present.h"
+#include "create.h"
 #include "record.h"
 #include "reference.h"
 #include "side.h"
@@ -455,6 +456,12 @@ static const struct bench_part parts[] = {
     {"record-off", record_off},
     {"record-plain", record_plain},
     {"record-watched", record_watched},
+    {"create-small", create_small},
+    {"create-large", create_large},
+    {"create-watched", create_watched},
+    {"create-small-compiled", create_small_compiled},
+    {"create-large-compiled", create_large_compiled},
+    {"wait-many", wait_many},
     {"doorbell-caller", doorbell_caller},
     {"doorbell-tail", doorbell_tail},
     {"doorbell-edge", doorbell_edge},
