@@ -11,6 +11,7 @@
 #include "fence/native.h"
 #include "log/log.h"
 #include "scheduler/command_queue.h"
+#include "scheduler/engine.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
@@ -49,6 +50,16 @@ static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t co
     bf_lock_release(&scheduler->pending.lock);
 }
 
+/* Marks all of the queue's pending signals. */
+static void queue_name_all(struct bf_command_queue *queue)
+{
+    struct bf_pending *pending = &queue->base.scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    for (struct bf_update *u = queue->first_update; u; u = u->next)
+        u->named = true;
+    bf_lock_release(&pending->lock);
+}
+
 /* Marks the queue's pending signals that the entries name. An entry whose signal has been applied
  * may mark a later one of the same value, which is then looked at in vain. */
 static void queue_name_updates(struct bf_command_queue *queue, const struct bf_log_item *items,
@@ -63,24 +74,24 @@ static void queue_name_updates(struct bf_command_queue *queue, const struct bf_l
     bf_lock_release(&pending->lock);
 }
 
-/* Reads the queue's log of signals since the last interrupt, and marks what it names. False: it
- * doesn't tell (IN-4). */
-static bool interrupt_read_log(struct bf_command_queue *queue)
+static bool queue_has_timed_log(const struct bf_command_queue *queue)
 {
-    struct bf_engine *engine = queue->base.engine;
+    return bf_log_is_enabled(queue->base.log) &&
+           queue->base.scheduler->gpu.fence_log != BF_FENCE_LOG_UNTIMED;
+}
+
+/* Reads the queue's log of signals since the last interrupt, and marks what it names. False: it
+ * doesn't tell (IN-4). The engine's lock is held. */
+static bool queue_read_log(struct bf_command_queue *queue)
+{
     struct bf_log *log = queue->base.log;
     uint32_t count = AT_ONCE;
     uint64_t lost = 0;
     bool known = true;
-    if (!bf_log_is_enabled(log) || queue->base.scheduler->gpu.fence_log == BF_FENCE_LOG_UNTIMED)
-        return false;
-    bf_engine_enter(engine);
     /* It has just been switched off; or the host writes it, perhaps after the GPU has signalled
      * (LG-6). */
-    if (!bf_log_is_enabled(log) || bf_log_is_by_host(log)) {
-        bf_engine_leave(engine, 0);
+    if (!queue_has_timed_log(queue) || bf_log_is_by_host(log))
         return false;
-    }
     bf_log_flush(log);
     struct bf_log_cursor *cursor = log->interrupts;
     if (cursor && !bf_log_cursor_is_current(cursor)) {
@@ -101,8 +112,31 @@ static bool interrupt_read_log(struct bf_command_queue *queue)
             lost == 0;
         queue_name_updates(queue, items, count);
     }
+    return known;
+}
+
+static bool interrupt_read_log(struct bf_command_queue *queue)
+{
+    struct bf_engine *engine = queue->base.engine;
+    if (!queue_has_timed_log(queue))
+        return false;
+    bf_engine_enter(engine);
+    bool known = queue_read_log(queue);
     bf_engine_leave(engine, 0);
     return known;
+}
+
+/* The same of all of the engine's queues; where a log doesn't tell, all that is its queue's is
+ * marked. */
+static void engine_read_logs(struct bf_engine *engine)
+{
+    bf_engine_enter(engine);
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_command_queue *queue = (struct bf_command_queue *)engine->queues[i];
+        if (queue->base.is_command_queue && !queue_read_log(queue))
+            queue_name_all(queue);
+    }
+    bf_engine_leave(engine, 0);
 }
 
 static bool choose_all(const struct bf_update *update, const void *context)
@@ -117,12 +151,17 @@ static bool choose_named(const struct bf_update *update, const void *context)
     return update->named;
 }
 
+static bool choose_named_of_engine(const struct bf_update *update, const void *engine)
+{
+    return update->named && update->queue->base.engine == engine;
+}
+
 /* Those of the array; without one all native ones; with 'legacy' those that aren't. */
 static bool choose_reported(const struct bf_update *update, const void *context)
 {
     const struct bf_interrupt *interrupt = context;
     bool native = update->fence->native != NULL;
-    bool reported = native && !interrupt->queue && !interrupt->count;
+    bool reported = native && !interrupt->queue && !interrupt->engine && !interrupt->count;
     for (uint32_t i = 0; i < interrupt->count && !reported; i++)
         reported = interrupt->fences[i] == update->fence;
     return reported || (interrupt->legacy && !native);
@@ -138,17 +177,43 @@ VkResult bf_interrupt_handle(struct bf_scheduler *scheduler, const struct bf_int
         result = bf_pending_retire_chosen(
             pending, interrupt->queue,
             interrupt_read_log(interrupt->queue) ? choose_named : choose_all, NULL, effects);
-    if (result == VK_SUCCESS && (!interrupt->queue || interrupt->legacy))
+    if (interrupt->engine) {
+        engine_read_logs(interrupt->engine);
+        result = bf_pending_retire_chosen(pending, NULL, choose_named_of_engine, interrupt->engine,
+                                          effects);
+    }
+    bool found = interrupt->queue || interrupt->engine;
+    if (result == VK_SUCCESS && (!found || interrupt->legacy))
         result = bf_pending_retire_chosen(pending, NULL, choose_reported, interrupt, effects);
     if (result != VK_SUCCESS)
         return result;
     if (interrupt->count)
         interrupt_look_at_fences(scheduler, interrupt->count, interrupt->fences, effects);
-    else if (!interrupt->queue)
+    else if (!found)
         interrupt_look_at_all(scheduler, true, effects);
     if (interrupt->legacy)
         interrupt_look_at_all(scheduler, false, effects);
     return VK_SUCCESS;
+}
+
+/* The engine that the interrupt names; NULL, with a line, where there is none. */
+static struct bf_engine *interrupt_engine(struct bf_scheduler *scheduler,
+                                          const BfFenceNotification *notification,
+                                          const BfFenceNotificationEngine *named)
+{
+    const struct bf_command_queue *queue = (const struct bf_command_queue *)notification->queue;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        if (engine->base.family == named->nodeOrdinal &&
+            engine->base.index == named->engineOrdinal && !notification->signaledFenceCount &&
+            (!queue || queue->base.engine == engine))
+            return engine;
+    }
+    bf_message(BF_MESSAGE_ERROR,
+               "bfNotifyFencesSignaled: nodeOrdinal %u, engineOrdinal %u: there is no such engine, "
+               "it isn't the queue's, or there are fences",
+               named->nodeOrdinal, named->engineOrdinal);
+    return NULL;
 }
 
 VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *notification)
@@ -157,8 +222,10 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     const BfFenceNotifyFlags known = BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT;
-    if (!bf_structure_check(notification, BF_STRUCTURE_TYPE_FENCE_NOTIFICATION, __func__,
-                            "pNotification"))
+    const void *chained;
+    if (!bf_structure_check_extended(notification, BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+                                     BF_STRUCTURE_TYPE_FENCE_NOTIFICATION_ENGINE, &chained,
+                                     __func__, "pNotification"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if ((notification->flags & ~known) ||
         (notification->signaledFenceCount && notification->queue)) {
@@ -186,12 +253,16 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
         bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: the queue belongs to another device");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    struct bf_engine *engine = chained ? interrupt_engine(scheduler, notification, chained) : NULL;
+    if (chained && !engine)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
     const struct bf_interrupt interrupt = {
         .count = count,
         .fences = (struct bf_fence *const *)notification->pSignaledFences,
         .queue = queue,
+        .engine = queue ? NULL : engine,
         .legacy = notification->flags & BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT,
     };
     struct bf_effects effects = {0};

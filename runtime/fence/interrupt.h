@@ -19,7 +19,8 @@
  *  IN-4  A queue stands for the signals that its log names since the queue's last interrupt. Where
  *        the log doesn't tell (there is none, it was not read before, entries were lost, the host
  *        writes it), for all signals of that queue that are pending, and for no other queue's. What
- *        an entry has named stays so until its epoch is reached, which is after the entry.
+ *        an entry has named stays so until its epoch is reached, which is after the entry. An
+ *        engine stands for each of its queues.
  *
  * Proven by tests/fence (interrupt.c).
  */
@@ -35,11 +36,13 @@ struct bf_scheduler;
 struct bf_effects;
 struct bf_fence;
 struct bf_command_queue;
+struct bf_engine;
 
 struct bf_interrupt {
     uint32_t count; /* of 'fences'; 0: all native ones, unless there is a queue */
     struct bf_fence *const *fences;
     struct bf_command_queue *queue; /* its log tells which; NULL: it isn't known */
+    struct bf_engine *engine;       /* without a queue, all of this engine; NULL: nor is that */
     bool legacy;                    /* all fences that aren't native as well */
 };
 

@@ -4,6 +4,7 @@
 #include "shared_peer.h"
 
 #include <belfry/native_fence.h>
+#include <belfry/preemption.h>
 
 /* Without imported host memory the program's mapping is the GPU's own, so the test can play it. */
 static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
@@ -237,7 +238,7 @@ FIXTURE_TEST(four_signals_and_one_interrupt)
 /* Queues of three types, each with a VkQueue of its own, have signalled: 'a' and 'b' a native fence
  * each, 'c' one that isn't. All of it is over, and nobody has looked. */
 static const struct interrupt_row {
-    enum { ARRAY_OF_A, NOTHING, QUEUE_A, QUEUE_A_TWICE, QUEUE_B } names;
+    enum { ARRAY_OF_A, NOTHING, ENGINE_A, QUEUE_A, QUEUE_A_TWICE, QUEUE_B } names;
     BfFenceNotifyFlags flags;
     uint32_t entries; /* of the log of a's signals; 0: there is none */
     uint32_t before;  /* signals of a's before, behind an interrupt that names it */
@@ -254,10 +255,34 @@ static const struct interrupt_row {
     {QUEUE_A, 0, 4, 30, {true}}, /* entries were lost */
     {QUEUE_B, 0, 16, 3, {false, true}},
     {QUEUE_A_TWICE, 0, 16, 3, {true}}, /* first before its epoch: what was named stays so (IN-4) */
+    {ENGINE_A, 0, 0, 0, {true}},
+    {ENGINE_A, 0, 16, 3, {true}},
+    {ENGINE_A, BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT, 16, 3, {true, false, true}},
+};
+/* All on one VkQueue, whose interrupt is about the others, too: 'a' hasn't signalled. */
+static const struct interrupt_row shared_rows[] = {
+    {ENGINE_A, 0, 16, 3, {false, true, true}},
 };
 
+static VkResult notify_of_engine(struct fixture *f, const BfFence *fence, BfCommandQueue named,
+                                 BfCommandQueue of, uint32_t beyond, BfFenceNotifyFlags flags)
+{
+    BfPreemptionStatus status = {BF_TYPE(PREEMPTION_STATUS)};
+    assert_success(bfGetPreemptionStatus(of, &status));
+    const BfFenceNotificationEngine engine = {BF_TYPE(FENCE_NOTIFICATION_ENGINE),
+                                              .nodeOrdinal = status.nodeOrdinal,
+                                              .engineOrdinal = status.engineOrdinal + beyond};
+    const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION),
+                                              .pNext = &engine,
+                                              .queue = named,
+                                              .pSignaledFences = fence,
+                                              .signaledFenceCount = fence != NULL,
+                                              .flags = flags};
+    return bfNotifyFencesSignaled(f->bf, &notification);
+}
+
 /* The driver keeps the sleepers. */
-static void interrupt_before_the_sleeper(const struct interrupt_row *row)
+static void interrupt_before_the_sleeper(const struct interrupt_row *row, uint32_t sleepers)
 {
     struct fixture f;
     fixture_open(&f, NULL);
@@ -284,9 +309,10 @@ static void interrupt_before_the_sleeper(const struct interrupt_row *row)
     execute(queues[2], work);
     for (int i = 0; i < 3; i++) {
         set_event_on(fences[i], 1, events[i]);
-        queue_signal(queues[i], fences[i], 1);
+        if (sleepers == 3 || i > 0)
+            queue_signal(queues[i], fences[i], 1);
     }
-    f.icd.await_blocked(3); /* a sleeper for each */
+    f.icd.await_blocked(sleepers);
     f.icd.hold_before_signals(row->names == QUEUE_A_TWICE);
     f.icd.resume();
     f.icd.quiesce();
@@ -301,11 +327,14 @@ static void interrupt_before_the_sleeper(const struct interrupt_row *row)
     if (row->names >= QUEUE_A)
         named = queues[row->names == QUEUE_B];
     const BfFence *array = row->names == ARRAY_OF_A ? fences : NULL;
-    assert_success(notify(&f, array != NULL, array, named, row->flags));
+    assert_success(row->names == ENGINE_A
+                       ? notify_of_engine(&f, NULL, NULL, queues[0], 0, row->flags)
+                       : notify(&f, array != NULL, array, named, row->flags));
     for (int i = 0; i < 3; i++) {
         bool let_go = take_event(events[i]);
         if (let_go != row->let_go[i])
-            fail_msg("row %d: waiter %d was%s let go", (int)(row - interrupt_rows), i,
+            fail_msg("%s %d: waiter %d was%s let go", sleepers == 3 ? "row" : "shared row",
+                     (int)(row - (sleepers == 3 ? interrupt_rows : shared_rows)), i,
                      let_go ? "" : "n't");
     }
     f.icd.set_block(NULL);
@@ -317,10 +346,29 @@ static void interrupt_before_the_sleeper(const struct interrupt_row *row)
 TEST(an_interrupt_applies_what_it_stands_for_and_no_more)
 {
     const char *shape = getenv("BELFRY_ICD_SHAPE");
-    if (!fixture_is_icd() || !shape || strcmp(shape, "nvidia") != 0)
+    if (!fixture_is_icd() || !shape)
         return;
-    for (size_t i = 0; i < sizeof(interrupt_rows) / sizeof(interrupt_rows[0]); i++)
-        interrupt_before_the_sleeper(&interrupt_rows[i]);
+    bool apart = strcmp(shape, "nvidia") == 0; /* a VkQueue, and so a sleeper, for each */
+    for (size_t i = 0; apart && i < sizeof(interrupt_rows) / sizeof(interrupt_rows[0]); i++)
+        interrupt_before_the_sleeper(&interrupt_rows[i], 3);
+    if (strcmp(shape, "q1") == 0)
+        interrupt_before_the_sleeper(&shared_rows[0], 1);
+}
+
+FIXTURE_TEST(an_engine_that_an_interrupt_names_is_its_queues)
+{
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
+    BfFence fence = make_flagged(f, 0, 0);
+    BfPreemptionStatus of_a = {BF_TYPE(PREEMPTION_STATUS)}, of_b = of_a;
+    assert_success(bfGetPreemptionStatus(a, &of_a));
+    assert_success(bfGetPreemptionStatus(b, &of_b));
+    assert_success(notify_of_engine(f, NULL, NULL, a, 0, 0));
+    assert_success(notify_of_engine(f, NULL, a, a, 0, 0));
+    assert_bad_input(notify_of_engine(f, NULL, NULL, a, 64, 0)); /* there isn't one */
+    assert_bad_input(notify_of_engine(f, &fence, NULL, a, 0, 0));
+    if (of_a.nodeOrdinal != of_b.nodeOrdinal)
+        assert_bad_input(notify_of_engine(f, NULL, a, b, 0, 0));
 }
 
 TEST(a_notification_alone_makes_waiters_look_again)

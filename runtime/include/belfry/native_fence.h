@@ -183,7 +183,7 @@ typedef VkFlags BfFenceNotifyFlags;
 /* DXGKARGCB_NOTIFY_INTERRUPT_DATA::NativeFenceSignaled. [NF 7, 11] */
 typedef struct BfFenceNotification {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_NOTIFICATION */
-    const void *pNext;
+    const void *pNext;     /* NULL, or a BfFenceNotificationEngine */
     /* Those that were signalled; NULL: all native ones are looked at. */
     uint32_t signaledFenceCount;
     const BfFence *pSignaledFences;
@@ -196,6 +196,17 @@ typedef struct BfFenceNotification {
     BfFenceNotifyFlags flags;
 } BfFenceNotification;
 
+/* Extends BfFenceNotification by NodeOrdinal and EngineOrdinal: the VkQueue that was running, as
+ * BfPreemptionStatus numbers it. All BfCommandQueues on it are looked at as if each had been named;
+ * where 'queue' is named as well, that one alone, which has to be of this engine. Not beside an
+ * array. */
+typedef struct BfFenceNotificationEngine {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_FENCE_NOTIFICATION_ENGINE */
+    const void *pNext;
+    uint32_t nodeOrdinal;
+    uint32_t engineOrdinal;
+} BfFenceNotificationEngine;
+
 /*
  * The GPU has signalled fences: waiters that are satisfied are let go before the call returns. For
  * what Belfry's own queues signal nobody needs to call it. More may be looked at than is named.
@@ -205,8 +216,8 @@ typedef struct BfFenceNotification {
  * current one. [NF 3]
  *
  * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
- * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue; a destroyed fence, where
- * WDDM stops the system). Thread-safety: safe.
+ * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue or an engine; an engine that
+ * there isn't, or isn't the queue's; a destroyed fence, where WDDM stops the system). Thread-safety: safe.
  */
 BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotification *pNotification);
 
