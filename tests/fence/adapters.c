@@ -139,12 +139,19 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
 
 static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_from)
 {
-    for (int way = 0; way < 8; way++) { /* made on either; of either, a software queue */
+    static const struct {
+        bool made_on_igpu, igpu_software, dgpu_software;
+    } ways[] = {{false, false, false},
+                {true, false, false},
+                {false, true, false},
+                {true, false, true},
+                {false, true, true}};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct adapters a;
-        adapters_open(&a, igpu_native, way & 1);
-        if (way & 2)
+        adapters_open(&a, igpu_native, ways[i].made_on_igpu);
+        if (ways[i].igpu_software)
             a.igpu_queue = make_software_queue(&a.igpu);
-        if (way & 4)
+        if (ways[i].dgpu_software)
             a.dgpu_queue = make_software_queue(&a.dgpu);
         if (igpu_waits)
             cell(&a.igpu, a.igpu_queue, a.on_igpu, wait_from, &a.dgpu, a.dgpu_queue, a.on_dgpu,

@@ -5,6 +5,8 @@
 #include "support/fixture.h"
 
 #include <belfry/background.h>
+#include <belfry/preemption.h>
+#include <belfry/user_mode_submission.h>
 
 #include "support/lines.h"
 
@@ -31,6 +33,11 @@ union structure {
     BfFenceLogReaderCreateInfo reader;
     BfBackgroundProcessingProperties properties;
     BfBackgroundDriver driver;
+    BfRingCreateInfo ring_info;
+    BfRing ring;
+    BfSlicedDispatchInfo sliced;
+    BfPreemptionCaps preemption_caps;
+    BfPreemptionStatus preemption;
 };
 
 /* Each calls its function with 's', and destroys what that makes. */
@@ -115,6 +122,38 @@ static VkResult add_driver(struct subject *t, union structure *s)
     return bfAddBackgroundDriver(t->f.bf, &s->driver);
 }
 
+static VkResult create_ring(struct subject *t, union structure *s)
+{
+    BfRing ring = {BF_TYPE(RING)};
+    VkResult result = bfCreateRing(t->f.bf, &s->ring_info, &ring);
+    bfDestroyRing(ring.hRingBuffer);
+    return result;
+}
+
+static VkResult fill_ring(struct subject *t, union structure *s)
+{
+    const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = 64};
+    VkResult result = bfCreateRing(t->f.bf, &info, &s->ring);
+    if (result == VK_SUCCESS)
+        bfDestroyRing(s->ring.hRingBuffer);
+    return result;
+}
+
+static VkResult dispatch_sliced(struct subject *t, union structure *s)
+{
+    return bfQueueDispatchSliced(t->queue, &s->sliced);
+}
+
+static VkResult get_preemption_caps(struct subject *t, union structure *s)
+{
+    return bfGetPreemptionCaps(t->f.bf, &s->preemption_caps);
+}
+
+static VkResult get_preemption_status(struct subject *t, union structure *s)
+{
+    return bfGetPreemptionStatus(t->queue, &s->preemption);
+}
+
 /* All functions that take a struct, with what their declarations call it. */
 static const struct row {
     const char *call, *argument;
@@ -137,9 +176,15 @@ static const struct row {
     {"bfGetBackgroundProcessingProperties", "pProperties",
      BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES, get_properties},
     {"bfAddBackgroundDriver", "pDriver", BF_STRUCTURE_TYPE_BACKGROUND_DRIVER, add_driver},
+    {"bfCreateRing", "pInfo", BF_STRUCTURE_TYPE_RING_CREATE_INFO, create_ring},
+    {"bfCreateRing", "pRing", BF_STRUCTURE_TYPE_RING, fill_ring},
+    {"bfQueueDispatchSliced", "pInfo", BF_STRUCTURE_TYPE_SLICED_DISPATCH_INFO, dispatch_sliced},
+    {"bfGetPreemptionCaps", "pCaps", BF_STRUCTURE_TYPE_PREEMPTION_CAPS, get_preemption_caps},
+    {"bfGetPreemptionStatus", "pStatus", BF_STRUCTURE_TYPE_PREEMPTION_STATUS,
+     get_preemption_status},
 };
 #define ROWS      (sizeof(rows) / sizeof(rows[0]))
-#define LAST_TYPE BF_STRUCTURE_TYPE_BACKGROUND_DRIVER
+#define LAST_TYPE BF_STRUCTURE_TYPE_FENCE_NOTIFICATION_ENGINE
 
 /* The struct with what the function needs to succeed. */
 static union structure structure_of(struct subject *t, const struct row *row)
@@ -151,6 +196,8 @@ static union structure structure_of(struct subject *t, const struct row *row)
     } else if (row->run == create_reader) {
         s.reader.queue = t->queue;
         s.reader.type = BF_FENCE_LOG_TYPE_WAITS;
+    } else if (row->run == create_ring) {
+        s.ring_info.entryCount = 64;
     }
     s.base.sType = row->type;
     return s;
@@ -218,7 +265,7 @@ TEST(another_stype_and_an_unknown_struct_are_refused)
     open_subject(&t);
     for (size_t i = 0; i < ROWS; i++) {
         check_row(&t, &rows[i]);
-        if (rows[i].run != attach_device)
+        if (rows[i].run != attach_device && rows[i].run != dispatch_sliced) /* tests/queue */
             check_accepted(&t, &rows[i]);
     }
     fixture_close(&t.f);
@@ -237,11 +284,39 @@ TEST(attaching_is_refused_likewise_and_then_succeeds)
     fixture_close(&t.f);
 }
 
-/* The table above has a row for every type, but for that of what Belfry hands to the program. */
+/* What extends a struct is found by its sType, once, and where it is known. */
+TEST(structs_that_extend_others_are_found_by_version)
+{
+    static struct subject t;
+    open_subject(&t);
+    BfSyncObjectCreateInfo sync = {BF_TYPE(SYNC_OBJECT_CREATE_INFO)}, again = sync;
+    BfFenceNotificationEngine engine = {BF_TYPE(FENCE_NOTIFICATION_ENGINE)};
+    BfFenceCreateInfo fence = {BF_TYPE(FENCE_CREATE_INFO), .pNext = &sync};
+    BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION), .pNext = &engine};
+    BfFence made;
+    assert_success(bfCreateFence(t.f.bf, &fence, &made));
+    bfDestroyFence(made);
+    assert_success(bfNotifyFencesSignaled(t.f.bf, &notification));
+    sync.pNext = &again;
+    engine.pNext = &engine;
+    assert_bad_input(bfCreateFence(t.f.bf, &fence, &made));
+    assert_bad_input(bfNotifyFencesSignaled(t.f.bf, &notification));
+    sync.pNext = engine.pNext = NULL;
+    fence.pNext = &engine;
+    notification.pNext = &sync;
+    assert_bad_input(bfCreateFence(t.f.bf, &fence, &made));
+    assert_bad_input(bfNotifyFencesSignaled(t.f.bf, &notification));
+    fixture_close(&t.f);
+}
+
+/* The table above has a row for every type, but for those that extend others, and that of what Belfry
+ * hands to the program. */
 TEST(every_type_is_tried)
 {
     for (int type = 1; type <= LAST_TYPE; type++) {
-        bool found = type == BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO;
+        bool found = type == BF_STRUCTURE_TYPE_BACKGROUND_MODE_INFO ||
+                     type == BF_STRUCTURE_TYPE_SYNC_OBJECT_CREATE_INFO ||
+                     type == BF_STRUCTURE_TYPE_FENCE_NOTIFICATION_ENGINE;
         for (size_t i = 0; i < ROWS; i++)
             found = found || (int)rows[i].type == type;
         if (!found)
