@@ -228,10 +228,13 @@ VkResult bfNotifyFencesSignaled(BfDevice handle, const BfFenceNotification *noti
                                      __func__, "pNotification"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if ((notification->flags & ~known) ||
-        (notification->signaledFenceCount && notification->queue)) {
+        (notification->signaledFenceCount &&
+         (notification->queue || !notification->pSignaledFences))) {
         bf_message(BF_MESSAGE_ERROR, "bfNotifyFencesSignaled: %s",
-                   notification->queue ? "there are fences as well as a queue, or an unknown flag"
-                                       : "a flag is not known");
+                   notification->signaledFenceCount && !notification->pSignaledFences
+                       ? "signaledFenceCount isn't 0, and pSignaledFences is NULL"
+                   : notification->queue ? "there are fences as well as a queue, or an unknown flag"
+                                         : "a flag is not known");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     /* No array: all. */

@@ -154,6 +154,7 @@ TEST(an_interrupt_that_names_nothing_known_is_refused)
     assert_bad_input(notify(&f, 2, mixed, NULL, 0));
     assert_bad_input(notify(&f, 1, &fence, queue, 0));
     assert_bad_input(notify(&f, 0, NULL, NULL, 2));
+    assert_bad_input(notify(&f, 1, NULL, NULL, 0));
     assert_bad_input(notify(&f, 0, NULL, make_queue(&other, BF_COMMAND_LIST_TYPE_DIRECT), 0));
     assert_bad_input(bfNotifyFencesSignaled(f.bf, &chained));
     assert_bad_input(bfNotifyFencesSignaled(f.bf, NULL));

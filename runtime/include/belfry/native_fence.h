@@ -120,7 +120,9 @@ typedef struct BfNativeFenceCreateInfo {
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
-    BfSyncObjectFlags flags; /* as bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT */
+    /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused are that one and INTRA_GPU
+     * together, and either of the two of a shared or cross-adapter fence. */
+    BfSyncObjectFlags flags;
 } BfNativeFenceCreateInfo;
 
 /*
@@ -216,7 +218,7 @@ typedef struct BfFenceNotificationEngine {
  * current one. [NF 3]
  *
  * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
- * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; fences and a queue or an engine; an engine that
+ * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; a count without an array; fences and a queue or an engine; an engine that
  * there isn't, or isn't the queue's; a destroyed fence, where WDDM stops the system). Thread-safety: safe.
  */
 BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotification *pNotification);
