@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #version 450
 /* Reads no push constants. */
 layout(location = 0) out vec4 color;
