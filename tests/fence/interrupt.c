@@ -156,6 +156,9 @@ static void signal_all(void *argument)
         words[i] = atomic_word_of(s->fences[i]);
         monitored[i] = monitored_of(s->fences[i]);
     }
+    while (atomic_load(monitored[0]) ==
+           UINT64_MAX) /* somebody waits: there is an interrupt at all */
+        sched_yield();
     for (uint64_t n = 1; n <= s->signals / FENCES; n++) {
         for (int i = 0; i < FENCES; i++) {
             if (!gpu_signals(words[i], monitored[i], n))
