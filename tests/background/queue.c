@@ -42,13 +42,17 @@ TEST(items_begin_in_the_order_they_came_in)
 {
     enum { COUNT = 200 };
     struct story s = STORY;
+    struct gate gate = CLOSED; /* the first stands until all are there */
     struct item items[COUNT];
     struct bf_background *b =
         make_with(&(struct bf_background_info){.tasks = 1, .proc = "/nonexistent"});
     for (int i = 0; i < COUNT; i++) {
-        items[i] = (struct item){.story = &s, .number = i};
+        items[i] = (struct item){.story = &s, .number = i, .gate = i ? NULL : &gate};
         queue(b, &items[i]);
+        if (i == 0)
+            story_await(&s, 0, BEGAN);
     }
+    gate_open(&gate);
     story_await(&s, COUNT - 1, ENDED);
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(s.entries[2 * i].item, i);
