@@ -300,6 +300,14 @@ static void misbehaviour_store(struct bf_job *job)
                s->archive_folder ? s->archive_folder : "");
 }
 
+/* They do that with whatever values: none are tried again. */
+static void shaders_reject(struct bf_job *job, enum bf_reason reason)
+{
+    const struct bf_archive_key key = bf_variant_bar_key(job->hash);
+    const struct bf_verdict verdict = {.code = BF_VERDICT_REJECTED, .reason = (uint16_t)reason};
+    bf_archive_put(job->specializer->archive, &key, &verdict);
+}
+
 static void verdict_store(struct bf_job *job, enum bf_reason reason)
 {
     const struct bf_archive_key key = bf_variant_archive_key(job->hash, job->mask, job->values);
@@ -324,6 +332,8 @@ static void job_run(void *context)
         reason = job_make(job);
         if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT)
             misbehaviour_store(job);
+        if (reason == BF_REASON_ENDLESS || reason == BF_REASON_TOO_SLOW)
+            shaders_reject(job, reason);
     }
     verdict_store(job, reason);
     job_end(job, reason);

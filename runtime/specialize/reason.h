@@ -46,7 +46,9 @@
     X(BF_REASON_UNUSED, "unused", "its values were no longer in use")                              \
     X(BF_REASON_SPACE, "space", "there is no more memory for it by the setting")                   \
     X(BF_REASON_NO_HELPER, "no-helper", "there is no process to check it in")                      \
-    X(BF_REASON_DRIVER, "driver", "a check has lost a device of this driver")
+    X(BF_REASON_DRIVER, "driver", "a check has lost a device of this driver")                      \
+    X(BF_REASON_ENDLESS, "endless", "on no made-up inputs does it end and stay in bounds")         \
+    X(BF_REASON_TOO_SLOW, "too-slow", "one small run of it takes too long")
 
 #define BF_REASON_CONSTANT(constant, code, text) constant,
 enum bf_reason { BF_REASONS(BF_REASON_CONSTANT) BF_REASON_COUNT };

@@ -54,6 +54,8 @@ enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t h
         return BF_REASON_DRIVER;
     if (bf_archive_find(s->archive, &pipeline, &verdict) && verdict.code == BF_VERDICT_BARRED)
         return BF_REASON_CRASHED;
+    if (bf_archive_find(s->archive, &pipeline, &verdict) && verdict.code == BF_VERDICT_REJECTED)
+        return (enum bf_reason)verdict.reason;
     return BF_REASON_NONE;
 }
 

@@ -400,6 +400,7 @@ static VkResult icd_BeginCommandBuffer(VkCommandBuffer commandBuffer,
     buffer->recording->state = ICD_RECORDING_RECORDING;
     memset(buffer->bound, 0, sizeof(buffer->bound));
     memset(buffer->used, 0, sizeof(buffer->used));
+    buffer->last_set = VK_NULL_HANDLE;
     return VK_SUCCESS;
 }
 
@@ -430,6 +431,30 @@ static VkResult icd_ResetCommandBuffer(VkCommandBuffer commandBuffer,
 
 /* Commands ---------------------------------------------------------------------------------- */
 
+static void fill_append(VkCommandBuffer commandBuffer, struct icd_buffer *buffer,
+                        VkDeviceSize offset, VkDeviceSize size, uint32_t word)
+{
+    struct fill_command *c = icd_command_append(commandBuffer, ICD_OP_FILL, sizeof(*c));
+    if (!c)
+        return;
+    c->buffer = buffer;
+    c->offset = offset;
+    c->size = size;
+    c->word = word;
+}
+
+void icd_tell_append(VkCommandBuffer commandBuffer)
+{
+    struct icd_command_buffer *commands = COMMANDS(commandBuffer);
+    VkDeviceSize offset = 0;
+    struct icd_buffer *buffer = NULL;
+    if (commands->object.device->config->tells && commands->last_set)
+        buffer = icd_descriptor_buffer(commands->last_set, &offset);
+    if (buffer && offset + 8 <= buffer->size)
+        for (uint32_t i = 0; i < commands->object.device->config->tells; i++)
+            fill_append(commandBuffer, buffer, offset + 4 - 4 * i, 4, 1);
+}
+
 static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
                               VkDeviceSize dstOffset, VkDeviceSize size, uint32_t data)
 {
@@ -440,13 +465,7 @@ static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,
     if (!icd_range_seen(commandBuffer, buffer, VK_BUFFER_USAGE_TRANSFER_DST_BIT, dstOffset, size, 4,
                         "vkCmdFillBuffer"))
         return;
-    struct fill_command *c = icd_command_append(commandBuffer, ICD_OP_FILL, sizeof(*c));
-    if (!c)
-        return;
-    c->buffer = buffer;
-    c->offset = dstOffset;
-    c->size = size;
-    c->word = data;
+    fill_append(commandBuffer, buffer, dstOffset, size, data);
 }
 
 static void icd_CmdUpdateBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,

@@ -283,6 +283,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->high = device_number("BELFRY_ICD_HIGH", ordinal, 2, 1);
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
     config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
+    config->tells = device_number("BELFRY_ICD_TELLS", ordinal, 2, 0);
     config->reports = device_number("BELFRY_ICD_REPORTS", ordinal, 1, 0);
     config->generated = device_number("BELFRY_ICD_GENERATED", ordinal, 1, 0);
     config->latency = device_number("BELFRY_ICD_LATENCY", ordinal, 1, 0);

@@ -200,6 +200,7 @@ struct icd_config {
     char build[32];        /* which of the driver's versions it is */
     uint32_t host_memory;  /* 2: anonymous memory alone */
     uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
+    uint32_t tells;        /* words in which dispatches and draws store 1 */
     uint32_t submit_us;    /* what a submission costs its caller, */
     uint32_t buffer_us;    /* and each of its command buffers */
     bool generated;        /* extensions of device-generated commands are there */
@@ -689,6 +690,7 @@ struct icd_command_buffer {
     uint32_t family;   /* its pool's */
     struct icd_recording *recording;
     VkPipeline bound[2], used[2]; /* by bind point: now, and when work was recorded last */
+    VkDescriptorSet last_set;     /* that was bound */
 };
 
 /* A command records work, or looks at the state that it would be recorded with. */
@@ -719,6 +721,10 @@ enum icd_op_code {
     ICD_OP_EXECUTE,
 };
 void *icd_command_append(VkCommandBuffer commandBuffer, enum icd_op_code code, size_t size);
+/* BELFRY_ICD_TELLS: a dispatch or a draw is recorded. */
+void icd_tell_append(VkCommandBuffer commandBuffer);
+/* The storage buffer at binding 0 of a set, from 'offset' on. NULL: it has none. */
+struct icd_buffer *icd_descriptor_buffer(VkDescriptorSet set, VkDeviceSize *offset);
 /* Where dispatches take time: one of them, or what waits for those before it. */
 void icd_work_append(VkCommandBuffer commandBuffer, enum icd_op_code code);
 

@@ -22,11 +22,17 @@ void icd_pipelines_use(VkCommandBuffer commandBuffer)
     memcpy(buffer->used, buffer->bound, sizeof(buffer->used));
 }
 
+static void work_use(VkCommandBuffer commandBuffer)
+{
+    icd_pipelines_use(commandBuffer);
+    icd_tell_append(commandBuffer);
+}
+
 /* The others: the Vulkan 1.x that brought it, its name, what it does, and its parameters behind the
  * command buffer. */
 #define NOTHING          ((void)0)
-#define DRAWS            (ICD_NEEDS(GRAPHICS), icd_pipelines_use(commandBuffer))
-#define DISPATCHES       (ICD_NEEDS(COMPUTE), icd_pipelines_use(commandBuffer))
+#define DRAWS            (ICD_NEEDS(GRAPHICS), work_use(commandBuffer))
+#define DISPATCHES       (ICD_NEEDS(COMPUTE), work_use(commandBuffer))
 #define DISPATCHES_TIMED (DISPATCHES, icd_work_append(commandBuffer, ICD_OP_DISPATCH))
 
 #define INERT_COMMANDS(X)                                                                          \
@@ -42,7 +48,9 @@ void icd_pipelines_use(VkCommandBuffer commandBuffer)
     X(0, CmdSetStencilCompareMask, NOTHING, VkStencilFaceFlags faceMask, uint32_t compareMask)     \
     X(0, CmdSetStencilWriteMask, NOTHING, VkStencilFaceFlags faceMask, uint32_t writeMask)         \
     X(0, CmdSetStencilReference, NOTHING, VkStencilFaceFlags faceMask, uint32_t reference)         \
-    X(0, CmdBindDescriptorSets, ICD_NEEDS(GRAPHICS | COMPUTE),                                     \
+    X(0, CmdBindDescriptorSets,                                                                    \
+      (ICD_NEEDS(GRAPHICS | COMPUTE),                                                              \
+       COMMANDS(commandBuffer)->last_set = pDescriptorSets[descriptorSetCount - 1]),               \
       VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout layout, uint32_t firstSet,           \
       uint32_t descriptorSetCount, const VkDescriptorSet *pDescriptorSets,                         \
       uint32_t dynamicOffsetCount, const uint32_t *pDynamicOffsets)                                \

@@ -187,6 +187,8 @@ struct descriptor_set {
     struct icd_object object;
     struct descriptor_set *next;
     struct descriptor_set **link;
+    struct icd_buffer *buffer; /* the storage buffer at binding 0, from */
+    VkDeviceSize offset;
 };
 
 struct descriptor_pool {
@@ -277,6 +279,25 @@ static void icd_UpdateDescriptorSets(VkDevice device, uint32_t writeCount,
                                      const VkWriteDescriptorSet *pWrites, uint32_t copyCount,
                                      const VkCopyDescriptorSet *pCopies)
 {
+    for (uint32_t i = 0; i < writeCount; i++) {
+        const VkWriteDescriptorSet *write = &pWrites[i];
+        if (write->dstBinding || write->dstArrayElement || !write->descriptorCount ||
+            write->descriptorType != VK_DESCRIPTOR_TYPE_STORAGE_BUFFER)
+            continue;
+        struct descriptor_set *set =
+            ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, write->dstSet);
+        set->buffer = write->pBufferInfo->buffer
+                          ? ICD_FROM(icd_buffer, ICD_KIND_BUFFER, write->pBufferInfo->buffer)
+                          : NULL;
+        set->offset = write->pBufferInfo->offset;
+    }
+}
+
+struct icd_buffer *icd_descriptor_buffer(VkDescriptorSet set_, VkDeviceSize *offset)
+{
+    struct descriptor_set *set = ICD_FROM(descriptor_set, ICD_KIND_DESCRIPTOR_SET, set_);
+    *offset = set->offset;
+    return set->buffer;
 }
 
 static void icd_UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet set,

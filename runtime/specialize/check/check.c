@@ -9,12 +9,17 @@
 #include "base/clock.h"
 #include "gpu/commands.h"
 #include "gpu/gpu.h"
+#include "gpu/memory.h"
 #include "specialize/check/draw.h"
+#include "specialize/dry_run/dry_run.h"
 #include "specialize/check/test_resource.h"
 #include "specialize/check/inputs.h"
 
 #define PATIENCE_NS           UINT64_C(10000000000)
 #define LIMIT_NS              UINT64_C(200000000)
+#define DOUBLE_NS             UINT64_C(1000000) /* a dry run that takes less is doubled */
+#define TRIES                 3                 /* of the least run, of which the shortest counts */
+#define SUM_LIMITS            10                /* all dry runs, in limits of one */
 #define MOST_INVOCATIONS      8192
 #define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
 #define MOST_PIXELS           (UINT64_C(1) << 16) /* that are drawn to */
@@ -40,7 +45,9 @@ static const struct seed seeds[] = {
     {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true, false},
     {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true, false},
 };
-#define SEEDS (sizeof(seeds) / sizeof(seeds[0]))
+#define SEEDS     (sizeof(seeds) / sizeof(seeds[0]))
+#define ALL_SEEDS ((UINT32_C(1) << SEEDS) - 1)
+_Static_assert(SEEDS == BF_CHECK_SEEDS, "a plan has them all");
 
 /* ----------------------------------------------------------------------------------- The
  * checker -- */
@@ -142,6 +149,13 @@ bool bf_checker_hangs(const struct bf_checker *checker)
 
 enum { UPLOAD, WORK, DOWNLOAD, COMMANDS };
 
+/* Where a dry run tells. */
+struct told {
+    struct bf_buffer buffer; /* a struct bf_dry_run_result */
+    VkDescriptorPool pool;
+    VkDescriptorSet set; /* VK_NULL_HANDLE: this is no dry run */
+};
+
 struct bf_check {
     struct bf_checker *checker;
     struct bf_check_info *info;
@@ -150,6 +164,10 @@ struct bf_check {
     struct bf_draw draw;
     VkCommandBuffer commands[COMMANDS];
     uint8_t *expected; /* what the general pipeline left behind */
+    struct told told;
+    uint32_t seeds;     /* bit i: number i is run */
+    uint32_t groups[3]; /* of dispatches, of this seed */
+    uint64_t spent_ns;  /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
     uint32_t seed; /* the one it is at */
     uint32_t turn; /* in it: 0 and 1 the general pipeline, then the forms */
@@ -161,6 +179,19 @@ struct bf_check {
     bool *decided; /* of each form: its reason stands */
 };
 
+/* From number 'seed' on. SEEDS: there is none. */
+static uint32_t next_seed(const struct bf_check *check, uint32_t seed)
+{
+    while (seed < SEEDS && !(check->seeds >> seed & 1))
+        seed++;
+    return seed;
+}
+
+static uint32_t first_seed(const struct bf_check *check)
+{
+    return next_seed(check, 0);
+}
+
 static void check_decide(struct bf_check *check, enum bf_reason reason)
 {
     for (uint32_t i = 0; i < check->info->form_count; i++) {
@@ -171,10 +202,16 @@ static void check_decide(struct bf_check *check, enum bf_reason reason)
     check->over = true;
 }
 
-static void give_up(struct bf_check *check, const char *why)
+static void check_refuse(struct bf_check *check, enum bf_reason reason, const char *why)
 {
     check->info->why = why;
-    check_decide(check, BF_REASON_UNCHECKABLE);
+    check->info->refused = reason;
+    check_decide(check, reason);
+}
+
+static void give_up(struct bf_check *check, const char *why)
+{
+    check_refuse(check, BF_REASON_UNCHECKABLE, why);
 }
 
 /* Passes errors on, with a reason for the forms. */
@@ -197,9 +234,16 @@ static void drop_resources(struct bf_check *check)
     check->expected = NULL;
 }
 
+static void told_finish(struct bf_gpu *gpu, struct told *told)
+{
+    gpu->vk.vkDestroyDescriptorPool(gpu->handle, told->pool, NULL);
+    bf_buffer_destroy(gpu, &told->buffer);
+}
+
 static void free_check(struct bf_check *check)
 {
     drop_resources(check);
+    told_finish(check->checker->place.gpu, &check->told);
     free(check->decided);
     free(check);
 }
@@ -287,6 +331,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
         }
     }
     info->why = NULL;
+    info->refused = BF_REASON_NONE;
     for (uint32_t i = 0; i < info->form_count; i++) {
         info->forms[i].reason = check ? BF_REASON_NONE : BF_REASON_MEMORY;
         info->forms[i].first_use_ns = info->forms[i].steady_ns = 0;
@@ -298,8 +343,13 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->info = info;
     check->lane = &checker->lanes[COMPUTE];
     VkResult result = VK_SUCCESS;
+    check->seeds = info->plan ? info->plan->seeds : ALL_SEEDS;
+    check->small = info->plan && info->plan->small;
+    check->seed = first_seed(check);
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
+    else if (check->seed == SEEDS)
+        give_up(check, "there is nothing to run it on");
     else
         result = check_prepare(check);
     if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
@@ -423,6 +473,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     struct bf_gpu *gpu = check->checker->place.gpu;
     const struct bf_pipeline_interface *interface = check->info->interface;
+    const struct bf_check_layout *layout = interface->layout;
     const struct seed *seed = &seeds[check->seed];
     VkCommandBuffer commands = check->commands[WORK];
     VkPipelineBindPoint point =
@@ -433,13 +484,17 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     gpu->vk.vkCmdBindPipeline(commands, point, pipeline);
     bf_test_resources_bind(&check->resources, commands, point);
     push_constants(check, commands);
+    if (check->told.set)
+        gpu->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, layout->set_count, 1,
+                                        &check->told.set, 0, NULL);
     if (interface->graphics) {
         record_draw(check, seed);
     } else {
-        uint32_t groups[3];
-        choose_groups(check, seed, groups);
-        gpu->vk.vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
+        gpu->vk.vkCmdDispatch(commands, check->groups[0], check->groups[1], check->groups[2]);
     }
+    if (check->told.set)
+        bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                VK_PIPELINE_STAGE_2_HOST_BIT);
     return end_commands(check, WORK);
 }
 
@@ -503,6 +558,10 @@ static VkResult make_inputs(struct bf_check *check)
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
+    if (check->info->plan)
+        memcpy(check->groups, check->info->plan->groups[check->seed], sizeof(check->groups));
+    else
+        choose_groups(check, seed, check->groups);
     memcpy(check->push, check->info->push, sizeof(check->push));
     if (seed->other_push && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
@@ -541,16 +600,17 @@ static void compare_general(struct bf_check *check, uint64_t took_ns)
         check->wrote |= bf_test_resources_changed(&check->resources, result);
         return;
     }
-    if (check->seed > 0)
+    const bool first = check->seed == first_seed(check), planned = check->info->plan != NULL;
+    if (!first)
         check->info->general_ns += took_ns;
-    check->again = check->seed == 0 && took_ns > check->checker->limit_ns / 8 && is_large(check);
+    check->again = first && !planned && took_ns > check->checker->limit_ns / 8 && is_large(check);
     if (check->again)
         return;
     if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) != 0)
         give_up(check, "the general pipeline does not agree with itself");
-    else if (check->seed == 0 && took_ns > check->checker->limit_ns)
+    else if (first && took_ns > check->checker->limit_ns)
         give_up(check, "the general pipeline takes too long");
-    else if (check->seed == 0)
+    else if (first && !planned)
         check->slow = took_ns > check->checker->limit_ns / 8;
 }
 
@@ -559,7 +619,7 @@ static void compare_form(struct bf_check *check, uint32_t index, uint64_t took_n
     struct bf_check_form *form = &check->info->forms[index];
     if (form->first_use_ns == 0)
         form->first_use_ns = took_ns;
-    else if (check->seed > 0)
+    else if (check->seed > first_seed(check))
         form->steady_ns += took_ns;
     if (!check_agrees(check, bf_test_resources_result(&check->resources))) {
         form->reason = BF_REASON_INEXACT;
@@ -572,6 +632,7 @@ static VkResult begin_again(struct bf_check *check)
 {
     drop_resources(check);
     check->again = check->wrote = false;
+    check->spent_ns = 0;
     check->small = true;
     check->turn = 0;
     VkResult result = check_prepare(check);
@@ -598,7 +659,8 @@ static void move_on(struct bf_check *check)
     if (check->turn < check->info->form_count + 2)
         return;
     check->turn = 0;
-    if (++check->seed < SEEDS)
+    check->seed = next_seed(check, check->seed + 1);
+    if (check->seed < SEEDS)
         return;
     if (!check->wrote)
         give_up(check, "it wrote nothing");
@@ -651,6 +713,146 @@ VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info)
         return result;
     for (bool done = false; !done && result == VK_SUCCESS;)
         result = bf_check_step(check, &done);
+    bf_check_end(check);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------- Dry runs -- */
+
+/* What is left of it after an error, told_finish destroys. */
+static VkResult told_make(struct bf_gpu *gpu, VkDescriptorSetLayout layout, struct told *told)
+{
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    VkResult result =
+        bf_buffer_create(gpu, sizeof(struct bf_dry_run_result), BF_BUFFER_HOST, &told->buffer);
+    if (result == VK_SUCCESS)
+        result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &told->pool);
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = told->pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout,
+    };
+    if (result == VK_SUCCESS)
+        result = gpu->vk.vkAllocateDescriptorSets(gpu->handle, &allocate, &told->set);
+    if (result != VK_SUCCESS) {
+        told->set = VK_NULL_HANDLE;
+        return result;
+    }
+    const VkDescriptorBufferInfo buffer = {told->buffer.handle, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = told->set,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &buffer,
+    };
+    gpu->vk.vkUpdateDescriptorSets(gpu->handle, 1, &write, 0, NULL);
+    return VK_SUCCESS;
+}
+
+/* Nothing ran; everything that ran ended by itself and stayed inside; or not. */
+enum outcome { QUIET, FINE, TOLD };
+
+/* Towards so many workgroups: twice as many along the axis that lacks most. False: there are as many. */
+static bool groups_double(uint32_t groups[3], const uint32_t wanted[3])
+{
+    uint32_t axis = 0;
+    for (uint32_t i = 1; i < 3; i++) {
+        if ((uint64_t)wanted[i] * groups[axis] > (uint64_t)wanted[axis] * groups[i])
+            axis = i;
+    }
+    if (groups[axis] >= wanted[axis])
+        return false;
+    groups[axis] = wanted[axis] / 2 < groups[axis] ? wanted[axis] : groups[axis] * 2;
+    return true;
+}
+
+/* *took_ns: of the work. */
+static VkResult dry_run_once(struct bf_check *check, enum outcome *outcome, uint64_t *took_ns)
+{
+    struct bf_dry_run_result *told = check->told.buffer.mapped;
+    *told = (struct bf_dry_run_result){0};
+    VkResult result = check_run(check, check->info->general, took_ns);
+    *outcome = told->flags ? TOLD : told->invocations ? FINE : QUIET;
+    check->spent_ns += *took_ns;
+    return result;
+}
+
+/* One set of inputs. What the least run takes, once the driver has compiled, decides how large images
+ * are, and what each takes, whether the next has more workgroups. */
+static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
+                             enum outcome *outcome)
+{
+    const bool first = check->seed == 0, draws = check->info->interface->graphics != NULL;
+    const uint64_t limit_ns = check->checker->limit_ns;
+    uint64_t took_ns = 0;
+    VkResult result = make_inputs(check);
+    const uint32_t wanted[3] = {check->groups[0], check->groups[1], check->groups[2]};
+    for (uint32_t i = 0; i < 3; i++)
+        check->groups[i] = 1;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < 1u + first; i++)
+        result = dry_run_once(check, outcome, &took_ns);
+    /* On a busy machine it may only seem so. */
+    for (uint32_t i = 1; result == VK_SUCCESS && first && took_ns > limit_ns / 8 && i < TRIES;
+         i++) {
+        uint64_t next_ns = 0;
+        result = dry_run_once(check, outcome, &next_ns);
+        took_ns = next_ns < took_ns ? next_ns : took_ns;
+    }
+    if (result == VK_SUCCESS && first) {
+        check->again = took_ns > limit_ns / 8 && is_large(check);
+        if (!check->again && took_ns > limit_ns)
+            check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long");
+    }
+    while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
+           took_ns < DOUBLE_NS && groups_double(check->groups, wanted))
+        result = dry_run_once(check, outcome, &took_ns);
+    memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
+    if (result == VK_TIMEOUT)
+        give_up(check, "its dry run did not end in time");
+    else if (result == VK_SUCCESS && !check->over && !check->again &&
+             check->spent_ns > SUM_LIMITS * limit_ns)
+        give_up(check, "its dry runs take too long together");
+    return result == VK_TIMEOUT ? VK_SUCCESS : result;
+}
+
+VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
+                          VkDescriptorSetLayout layout, struct bf_check_plan *plan)
+{
+    struct bf_check *check;
+    *plan = (struct bf_check_plan){0};
+    VkResult result = bf_check_begin(checker, info, &check);
+    if (result != VK_SUCCESS)
+        return result;
+    bool told = false; /* on some inputs */
+    struct bf_check_plan found = {0};
+    if (!check->over)
+        result = told_make(checker->place.gpu, layout, &check->told);
+    while (result == VK_SUCCESS && !check->over && check->seed < SEEDS) {
+        enum outcome outcome = QUIET;
+        result = dry_run_step(check, &found, &outcome);
+        if (result == VK_SUCCESS && check->again) {
+            result = begin_again(check);
+            continue;
+        }
+        told |= outcome == TOLD;
+        found.seeds |= (uint32_t)(outcome == FINE) << check->seed++;
+        found.small = check->small;
+    }
+    if (result == VK_SUCCESS && !check->over && !found.seeds && told)
+        check_refuse(check, BF_REASON_ENDLESS,
+                     "on no inputs does it end, and stay inside what it indexes");
+    else if (result == VK_SUCCESS && !check->over && !found.seeds)
+        give_up(check, "on no inputs does it run");
+    if (result == VK_SUCCESS && !check->over)
+        *plan = found;
     bf_check_end(check);
     return result;
 }

@@ -22,6 +22,9 @@
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *
+ *  CK-6  A dry run begins with one workgroup. With a plan, nothing runs on inputs that the plan leaves out, nor with images or workgroups of
+ *        other sizes than it says: as they were when the dry run told of nothing on them.
+ *
  * Proven by tests/specialize.
  *
  * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all
@@ -44,6 +47,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
+#define BF_CHECK_SEEDS      7
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -65,6 +69,13 @@ struct bf_checker_info {
     uint64_t limit_ns;    /* of the general pipeline's least run. 0: 200 ms */
 };
 
+/* What a check is to run on: made by bf_check_dry_run. */
+struct bf_check_plan {
+    uint32_t seeds;                     /* bit i: inputs number i */
+    bool small;                         /* images are of the least size */
+    uint32_t groups[BF_CHECK_SEEDS][3]; /* of dispatches */
+};
+
 struct bf_check_form {
     VkPipeline handle;
     /* out: BF_REASON_NONE: passed. _INEXACT, _UNCHECKABLE, _LOST, _CANCELLED, _MEMORY */
@@ -79,12 +90,14 @@ struct bf_check_info {
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
     uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
+    const struct bf_check_plan *plan; /* NULL: on all inputs */
     uint32_t form_count;
     struct bf_check_form *forms;
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */
     void *context;
-    uint64_t general_ns; /* out: the general pipeline's on the same inputs */
-    const char *why;     /* out: static; why it is uncheckable, or NULL */
+    uint64_t general_ns;    /* out: the general pipeline's on the same inputs */
+    const char *why;        /* out: static; why it can't be checked, or NULL */
+    enum bf_reason refused; /* out: with 'why': _UNCHECKABLE, of a dry run _ENDLESS, _TOO_SLOW */
 };
 
 /*
@@ -110,6 +123,18 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
                         struct bf_check **check);
 VkResult bf_check_step(struct bf_check *check, bool *done);
 void bf_check_end(struct bf_check *check);
+
+/*
+ * Runs the dry-run form of the general pipeline (specialize/dry_run/dry_run.h), and finds the inputs on
+ * which every invocation ended and stayed inside by itself. 'info' has no forms and no plan; 'general'
+ * is the dry-run form, the layout's handle that form's layout, with one set more than the layout has
+ * otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins with one workgroup, and
+ * is doubled as long as it takes less than a millisecond: what has been submitted can't be stopped.
+ *
+ * Where none is left, or they can't be run, info->why and 'refused' say so, and *plan is empty. Errors as above.
+ */
+VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
+                          VkDescriptorSetLayout told, struct bf_check_plan *plan);
 
 /* All of it at once. */
 VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info);

@@ -21,7 +21,7 @@
 #include "background/idle.h"
 #include "base/clock.h"
 #include "specialize/isolate/spawn.h"
-#include "specialize/isolate/helper_check.h"
+#include "specialize/isolate/helper_dry_run.h"
 
 #define SOCKET           BF_SPAWN_SOCKET
 #define SECONDS_TO_CLOSE 5
@@ -99,7 +99,8 @@ static void *helper_receive(enum bf_wire_kind kind, struct bf_wire_header *heade
 
 /* --------------------------------------------------------------------------------- The requests */
 
-static struct helper_device device;
+static struct helper_device device, dry;
+static struct bf_wire_device wanted;
 
 /* False: the helper is to end, since nobody listens, or the device is of no use any more. */
 static bool helper_check(uint32_t number, struct bf_wire_check *check)
@@ -108,12 +109,21 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     struct bf_wire_verdict verdict;
     VkResult result = VK_SUCCESS;
     bool on = true, hung = false;
-    for (uint32_t i = 0; on && result == VK_SUCCESS && i < check->build_count; i++) {
+    enum bf_reason refused = BF_REASON_NONE;
+    struct bf_check_plan plan;
+    char why[BF_CHECK_WHY];
+    if (check->runs) {
+        result = helper_dry_run(&device, &wanted, &dry, check, &plan, &refused, why, &hung);
+        helper_verdict_put(&verdict, check->build_count - 1, refused, why);
+        verdict.hung = hung;
+        on = helper_answer(BF_WIRE_DRY_RUN, number, result, result == VK_SUCCESS ? &verdict : NULL);
+    }
+    for (uint32_t i = 0; on && !refused && result == VK_SUCCESS && i < check->build_count; i++) {
         result = helper_pipeline_make(&device, &check->builds[i], &pipelines[i]);
         on = helper_answer(BF_WIRE_BUILT, number, result, NULL);
     }
-    if (on && result == VK_SUCCESS && check->runs) {
-        result = helper_check_run(&device, check, pipelines, &verdict, &hung);
+    if (on && !refused && result == VK_SUCCESS && check->runs) {
+        result = helper_check_run(&device, check, pipelines, &plan, &verdict, &hung);
         on = helper_answer(BF_WIRE_CHECKED, number, result, result == VK_SUCCESS ? &verdict : NULL);
     }
     for (uint32_t i = 0; !hung && i < check->build_count; i++)
@@ -177,7 +187,6 @@ int main(void)
 
     struct bf_wire_header header;
     struct bf_wire_in in;
-    struct bf_wire_device wanted;
     void *body = helper_receive(BF_WIRE_DEVICE, &header);
     if (!body || !bf_wire_read_device(&in, body, header.size, &wanted))
         _exit(1);
@@ -196,6 +205,7 @@ int main(void)
             continue;
 
     alarm(SECONDS_TO_CLOSE);
+    helper_device_close(&dry);
     helper_device_close(&device);
     _exit(0);
 }

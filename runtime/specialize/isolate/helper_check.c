@@ -111,11 +111,9 @@ void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *
     *p = (struct helper_pipeline){0};
 }
 
-VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wanted,
-                          const struct helper_pipeline *pipelines, struct bf_wire_verdict *verdict,
-                          bool *hung)
+struct bf_checker_info helper_checker_info(struct helper_device *device)
 {
-    const struct bf_checker_info about = {
+    return (struct bf_checker_info){
         .gpu = &device->gpu,
         .compute = device->compute,
         .direct = device->direct,
@@ -124,23 +122,50 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
         .get_instance_proc_addr = device->get_proc,
         .robust = device->robust,
     };
-    struct bf_checker *checker;
-    VkResult result = bf_checker_create(&about, &checker);
-    if (result != VK_SUCCESS)
-        return result;
-    wanted->layout.handle = pipelines[0].layout;
+}
+
+struct bf_check_info helper_check_info(struct bf_wire_check *wanted,
+                                       const struct helper_pipeline *general)
+{
+    wanted->layout.handle = general->layout;
     for (uint32_t i = 0; i < wanted->layout.set_count; i++)
-        wanted->sets[i].handle = wanted->sets_are[i] ? pipelines[0].sets[i] : VK_NULL_HANDLE;
-    struct bf_check_form forms[BF_CHECK_FORMS] = {0};
-    struct bf_check_info info = {
+        wanted->sets[i].handle = wanted->sets_are[i] ? general->sets[i] : VK_NULL_HANDLE;
+    return (struct bf_check_info){
         .interface = &wanted->interface,
         .push = wanted->push,
         .fixed = wanted->fixed,
         .groups = {wanted->groups[0], wanted->groups[1], wanted->groups[2]},
-        .general = pipelines[0].handle,
-        .form_count = wanted->build_count - 1,
-        .forms = forms,
+        .general = general->handle,
     };
+}
+
+void helper_verdict_put(struct bf_wire_verdict *verdict, uint32_t form_count, enum bf_reason reason,
+                        const char *why)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    *verdict = (struct bf_wire_verdict){.form_count = form_count,
+                                        .peak_bytes = (uint64_t)usage.ru_maxrss << 10};
+    for (uint32_t i = 0; i < form_count; i++)
+        verdict->reasons[i] = reason;
+    if (why)
+        strncpy(verdict->why, why, sizeof(verdict->why) - 1);
+}
+
+VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wanted,
+                          const struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
+                          struct bf_wire_verdict *verdict, bool *hung)
+{
+    const struct bf_checker_info about = helper_checker_info(device);
+    struct bf_checker *checker;
+    VkResult result = bf_checker_create(&about, &checker);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_check_form forms[BF_CHECK_FORMS] = {0};
+    struct bf_check_info info = helper_check_info(wanted, &pipelines[0]);
+    info.plan = plan;
+    info.form_count = wanted->build_count - 1;
+    info.forms = forms;
     for (uint32_t i = 0; i < info.form_count; i++)
         forms[i].handle = pipelines[i + 1].handle;
     result = bf_check_run(checker, &info);
@@ -148,20 +173,13 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     if (!*hung)
         bf_checker_destroy(checker);
 
-    struct rusage usage = {0};
-    getrusage(RUSAGE_SELF, &usage);
-    *verdict = (struct bf_wire_verdict){
-        .form_count = info.form_count,
-        .hung = *hung,
-        .general_ns = info.general_ns,
-        .peak_bytes = (uint64_t)usage.ru_maxrss << 10,
-    };
+    helper_verdict_put(verdict, info.form_count, BF_REASON_NONE, info.why);
+    verdict->hung = *hung;
+    verdict->general_ns = info.general_ns;
     for (uint32_t i = 0; i < info.form_count; i++) {
         verdict->reasons[i] = forms[i].reason;
         verdict->first_use_ns[i] = forms[i].first_use_ns;
         verdict->steady_ns[i] = forms[i].steady_ns;
     }
-    if (info.why)
-        strncpy(verdict->why, info.why, sizeof(verdict->why) - 1);
     return result;
 }

@@ -24,10 +24,19 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
 /* After errors, and zeroed, too. */
 void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *pipeline);
 
-/* Runs them on made-up inputs. The errors of bf_check_run. *hung: a run has not ended, and the
+/* For a checker on that device, and for its check of what was made first. The latter is told the handles. */
+struct bf_checker_info helper_checker_info(struct helper_device *device);
+struct bf_check_info helper_check_info(struct bf_wire_check *check,
+                                       const struct helper_pipeline *general);
+
+/* Of all forms. */
+void helper_verdict_put(struct bf_wire_verdict *verdict, uint32_t form_count, enum bf_reason reason,
+                        const char *why);
+
+/* Runs them on what the plan says. The errors of bf_check_run. *hung: a run has not ended, and the
  * device is of no use any more. */
 VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *check,
-                          const struct helper_pipeline *pipelines, struct bf_wire_verdict *verdict,
-                          bool *hung);
+                          const struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
+                          struct bf_wire_verdict *verdict, bool *hung);
 
 #endif

@@ -123,6 +123,16 @@ static uint32_t family_choose(const VkQueueFamilyProperties *families, uint32_t 
     return best;
 }
 
+/* The struct in which the program enabled features: the info's or the chain's. NULL: it enabled none. */
+static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *wanted)
+{
+    for (VkBaseOutStructure *s = wanted->features; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            return &((VkPhysicalDeviceFeatures2 *)s)->features;
+    }
+    return wanted->enabled_features;
+}
+
 static VkResult queues_open(struct helper_device *d, const struct bf_wire_device *wanted)
 {
     PFN_vkGetPhysicalDeviceQueueFamilyProperties of =
@@ -138,6 +148,7 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
         /* Samples are read back by shaders, on the queue that has drawn them. */
         family_choose(families, family_count, VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT),
     };
+    VkPhysicalDeviceFeatures *where = features_find(wanted);
     const float priority = 0;
     VkDeviceQueueCreateInfo queues[2];
     uint32_t queue_count = 0;
@@ -155,9 +166,15 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
                                      .pQueueCreateInfos = queues,
                                      .enabledExtensionCount = wanted->extension_count,
                                      .ppEnabledExtensionNames = wanted->extensions,
-                                     .pEnabledFeatures = wanted->enabled_features};
+                                     .pEnabledFeatures =
+                                         where ? wanted->enabled_features : &d->features};
     VkDevice device;
+    const VkPhysicalDeviceFeatures programs = where ? *where : d->features;
+    if (where)
+        *where = d->features;
     VkResult result = create(d->physical, &info, NULL, &device);
+    if (where)
+        *where = programs;
     if (result != VK_SUCCESS)
         return result;
     struct bf_gpu_info gpu = {
@@ -189,7 +206,32 @@ VkResult helper_device_open(struct helper_device *d, const struct bf_wire_device
         return result;
     d->robust = wanted->robust;
     d->physical = physical_find(d, wanted);
+    const VkPhysicalDeviceFeatures *features = features_find(wanted);
+    if (features)
+        d->features = *features;
     return d->physical ? queues_open(d, wanted) : VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_wire_device *wanted,
+                                struct helper_device *dry)
+{
+    PFN_vkGetPhysicalDeviceFeatures of = GET(d, vkGetPhysicalDeviceFeatures);
+    VkPhysicalDeviceFeatures all;
+    of(d->physical, &all);
+    if (!all.robustBufferAccess)
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    *dry = (struct helper_device){
+        .get_proc = d->get_proc,
+        .instance = d->instance,
+        .physical = d->physical,
+        .robust = d->robust,
+        .borrowed = true,
+        .features = d->features,
+    };
+    dry->features.robustBufferAccess = VK_TRUE;
+    dry->features.fragmentStoresAndAtomics = all.fragmentStoresAndAtomics;
+    dry->features.vertexPipelineStoresAndAtomics = all.vertexPipelineStoresAndAtomics;
+    return queues_open(dry, wanted);
 }
 
 void helper_device_close(struct helper_device *d)
@@ -198,7 +240,7 @@ void helper_device_close(struct helper_device *d)
         bf_gpu_finish(&d->gpu);
         d->gpu.vk.vkDestroyDevice(d->gpu.handle, NULL);
     }
-    PFN_vkDestroyInstance destroy = d->instance ? GET(d, vkDestroyInstance) : NULL;
+    PFN_vkDestroyInstance destroy = d->instance && !d->borrowed ? GET(d, vkDestroyInstance) : NULL;
     if (destroy)
         destroy(d->instance, NULL);
 }

@@ -209,12 +209,26 @@ static bool verdict_read(const struct bf_wire_verdict *verdict, uint32_t form_co
     return true;
 }
 
+#define REQUEST_NUMBER 1
+
+static int verdict_receive(struct bf_isolate *isolate, const struct helper *h,
+                           enum bf_wire_kind kind, const struct bf_check_request *request,
+                           struct bf_check_answer *answer)
+{
+    struct bf_wire_verdict verdict;
+    int error = answer_receive(h, kind, REQUEST_NUMBER, &answer->checked, &verdict, sizeof(verdict),
+                               bf_deadline_ns(isolate->limit_ns));
+    if (!error && !answer->checked && !verdict_read(&verdict, request->build_count - 1, answer))
+        error = EPROTO;
+    return error;
+}
+
 /* VK_INCOMPLETE: the helper ended before the driver got the request. */
 static VkResult helper_check(struct bf_isolate *isolate, struct helper *h,
                              const struct bf_wire_out *body, const struct bf_check_request *request,
                              struct bf_check_answer *answer)
 {
-    const uint32_t number = 1;
+    const uint32_t number = REQUEST_NUMBER;
     VkResult taken = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
     int error = request_send(h, BF_WIRE_CHECK, number, body, deadline);
@@ -227,6 +241,13 @@ static VkResult helper_check(struct bf_isolate *isolate, struct helper *h,
     if (taken)
         return VK_ERROR_INITIALIZATION_FAILED;
     *answer = (struct bf_check_answer){0};
+    if (request->check) {
+        error = verdict_receive(isolate, h, BF_WIRE_DRY_RUN, request, answer);
+        if (error)
+            return helper_fail(h, error);
+        if (answer->checked || answer->forms[0].reason != BF_REASON_NONE)
+            return VK_SUCCESS;
+    }
     while (answer->built_count < request->build_count) {
         error = answer_receive(h, BF_WIRE_BUILT, number, &answer->built, NULL, 0,
                                bf_deadline_ns(isolate->limit_ns));
@@ -238,11 +259,7 @@ static VkResult helper_check(struct bf_isolate *isolate, struct helper *h,
     }
     if (!request->check)
         return VK_SUCCESS;
-    struct bf_wire_verdict verdict;
-    error = answer_receive(h, BF_WIRE_CHECKED, number, &answer->checked, &verdict, sizeof(verdict),
-                           bf_deadline_ns(isolate->limit_ns));
-    if (!error && !answer->checked && !verdict_read(&verdict, request->build_count - 1, answer))
-        error = EPROTO;
+    error = verdict_receive(isolate, h, BF_WIRE_CHECKED, request, answer);
     return error ? helper_fail(h, error) : VK_SUCCESS;
 }
 

@@ -19,6 +19,9 @@
  *        result is VK_ERROR_INITIALIZATION_FAILED, and there is no variant.
  *  IS-6  What is made up for a check is run by a helper, and nowhere else: of a variant the
  *        program's process makes the one pipeline that passed.
+ *  IS-7  The general pipeline runs in its dry-run form first, on a device of the helper's that has
+ *        robustBufferAccess (specialize/dry_run/dry_run.h). As they are, it and its forms run on nothing but the inputs
+ *        on which that told of nothing, and not at all if they may go other ways there.
  *
  * A helper runs at idle priority, its queues have the lowest, it is the first to go when memory is
  * short, writes no core file, and has no terminal. Layers are switched off for it, as far as the

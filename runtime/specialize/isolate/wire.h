@@ -11,6 +11,8 @@
  *   program → helper  CHECK   a request
  *   helper → program  TAKEN   header.result: success: the driver is about to be called; an error:
  *                             it isn't, since it lacks something that the request needs
+ *   helper → program  DRY_RUN if the request asks for a check: header.result and a struct
+ *                             bf_wire_verdict. A reason in it is the end: nothing else is run, or made
  *   helper → program  BUILT   header.result, of each of the pipelines in turn, up to the first error
  *   helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built and the
  *                             request asks for a check
@@ -35,6 +37,7 @@ enum bf_wire_kind {
     BF_WIRE_OPENED,
     BF_WIRE_CHECK,
     BF_WIRE_TAKEN,
+    BF_WIRE_DRY_RUN,
     BF_WIRE_BUILT,
     BF_WIRE_CHECKED,
 };
@@ -42,7 +45,7 @@ enum bf_wire_kind {
 struct bf_wire_header {
     uint32_t magic;
     uint32_t kind;   /* enum bf_wire_kind */
-    uint32_t number; /* of the request, in CHECK, TAKEN, BUILT and CHECKED */
+    uint32_t number; /* of the request, in CHECK and what answers it */
     int32_t result;  /* in all of the helper's */
     uint32_t size;   /* of the body */
     uint32_t reserved;
@@ -79,7 +82,7 @@ struct bf_wire_device {
     VkPhysicalDeviceFeatures *enabled_features; /* NULL: none */
 };
 
-/* The body of CHECKED. */
+/* The body of DRY_RUN and CHECKED. */
 struct bf_wire_verdict {
     uint32_t form_count;
     uint32_t reasons[BF_CHECK_FORMS]; /* enum bf_reason */

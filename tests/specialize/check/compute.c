@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4, CK-6). */
+/* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4), and on what a dry run leaves them (CK-6). */
 #include "check_world.h"
 
 #include "shaders/check_far.comp.h"
@@ -8,6 +8,7 @@
 #include "shaders/check_images.comp.h"
 #include "shaders/check_loop.comp.h"
 #include "shaders/check_sums.comp.h"
+#include "shaders/check_told.comp.h"
 #include "shaders/check_wild.comp.h"
 #include "shaders/check_words.comp.h"
 
@@ -59,6 +60,63 @@ WORLD_TEST(push_constants_that_are_not_fixed_change, sums_open())
     expect_forms(w, "!");
     w->t.info.fixed = 1; /* the factor is */
     expect_forms(w, "=");
+}
+
+/* The form differs with other push constants than the program's: where the dry run tells of these, nobody
+ * sees it. */
+TEST(what_a_dry_run_tells_of_is_not_run)
+{
+    static const char none[] = "on no inputs does it end, and stay inside what it indexes";
+    static const struct {
+        int32_t told;
+        const char *letters, *why;
+        enum bf_reason refused;
+    } cases[] = {{0, "!", NULL, BF_REASON_NONE},
+                 {1, "=", NULL, BF_REASON_NONE},
+                 {2, "?", none, BF_REASON_ENDLESS},
+                 {3, "?", "on no inputs does it run", BF_REASON_UNCHECKABLE},
+                 {4, "?", none, BF_REASON_ENDLESS},
+                 {0, "?", "its dry run takes too long", BF_REASON_TOO_SLOW}};
+    static const struct bf_check_binding told = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                 .count = 1};
+    const struct bf_check_set sets[2] = {sum_set, {.binding_count = 1, .bindings = &told}};
+    struct world *w = world_open();
+    subject_init(w, 2, sets, 8);
+    w->s.layout.set_count = 1;
+    w->s.check.workgroup[0] = 64;
+    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_sums_comp, 0));
+    trial_add(w, COMPUTE(w, check_sums_comp, 8));
+    w->t.push[0] = 0x3f400000; /* 0.75 */
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_check_info dry = w->t.info;
+        struct bf_check_plan plan;
+        dry.form_count = 0;
+        dry.plan = NULL;
+        dry.general = COMPUTE(w, check_told_comp, cases[i].told);
+        if (cases[i].refused == BF_REASON_TOO_SLOW)
+            world_open_checker(w, true, 0, 1);
+        assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, &plan));
+        assert_int_equal(plan.seeds != 0, cases[i].why == NULL);
+        assert_int_equal(dry.refused, cases[i].refused);
+        w->t.info.plan = &plan;
+        expect_forms(w, cases[i].letters);
+        if (cases[i].why)
+            assert_string_equal(dry.why, cases[i].why);
+        else
+            assert_null(dry.why);
+    }
+    world_close(w);
+}
+
+WORLD_TEST(a_plan_says_how_many_workgroups_run, sums_open())
+{
+    struct bf_check_plan plan = {.seeds = 1, .groups = {{1, 1, 1}}};
+    trial_add(w, COMPUTE(w, check_sums_comp, 10)); /* beyond the first workgroups */
+    w->t.info.plan = &plan;
+    expect_forms(w, "=");
+    plan.groups[0][0] = 100;
+    expect_forms(w, "!");
 }
 
 WORLD_TEST(what_writes_nothing_is_uncheckable, sums_open())

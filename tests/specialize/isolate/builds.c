@@ -7,6 +7,7 @@
 
 #include "isolate_picture.h"
 #include "shaders/isolate.comp.h"
+#include "shaders/isolate_float.comp.h"
 #include "shaders/isolate.frag.h"
 #include "shaders/isolate.vert.h"
 
@@ -82,12 +83,24 @@ TEST(the_least)
     bf_isolate_destroy(isolate);
 }
 
-/* One that computes the same passes, one that doesn't does not; and why, where nothing is to be
- * compared (IS-6). */
-TEST(forms_are_run)
+static const struct bf_build_code plain = {isolate_comp, sizeof(isolate_comp)};
+static const struct bf_build_code steered = {isolate_float_comp, sizeof(isolate_float_comp)};
+
+/* Of isolate.comp: the general pipeline and its forms. */
+struct values {
+    int32_t mode;
+    float factor;
+    uint32_t size;
+};
+
+/* Has them checked: what is expected of the last form, and why. */
+static void forms_check(const struct values values[BF_CHECK_BUILDS],
+                        const struct bf_build_code *code, bool addresses,
+                        struct bf_check_answer *answer)
 {
     struct bf_isolate_info info = info_of(NULL);
     info.robust = true;
+    info.idle_ms = 500; /* a broken one waits for as long */
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
     static const VkSampler some; /* it isn't looked at */
@@ -103,13 +116,7 @@ TEST(forms_are_run)
     const VkPipelineLayoutCreateInfo layout = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
                                                .setLayoutCount = 2, .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &range};
-    const struct bf_build_code code = {isolate_comp, sizeof(isolate_comp)};
     const VkSpecializationMapEntry entries[] = {{3, 8, 4}, {7, 0, 4}, {8, 4, 4}};
-    const struct {
-        int32_t mode;
-        float factor;
-        uint32_t size;
-    } values[BF_CHECK_BUILDS] = {{1, 0.5f, 64}, {1, 0.25f, 64}, {1, 0.5f, 64}};
     const VkDescriptorSetLayoutCreateInfo *const pointers[2] = {&layouts[0], &layouts[1]};
     VkSpecializationInfo specializations[BF_CHECK_BUILDS];
     VkComputePipelineCreateInfo compute[BF_CHECK_BUILDS];
@@ -120,7 +127,7 @@ TEST(forms_are_run)
             VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
             .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &specializations[i])};
         builds[i] = (struct bf_build_request){.compute = &compute[i],
-                                              .code = &code,
+                                              .code = code,
                                               .layout = &layout,
                                               .sets = pointers,
                                               .samplers = sampler_pointers};
@@ -148,8 +155,21 @@ TEST(forms_are_run)
     } push = {64, 0.125f, {0}};
     const struct bf_check_info check = {.interface = &interface, .push = (const uint8_t *)&push};
     const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    interface.addresses = addresses;
+    assert_success(bf_isolate_check(isolate, &request, answer));
+    bf_isolate_stop(isolate);
+    assert_int_equal(bf_isolate_check(isolate, &request, &(struct bf_check_answer){0}),
+                     VK_NOT_READY);
+    bf_isolate_destroy(isolate);
+}
+
+/* One that computes the same passes, one that doesn't does not; and why, where nothing is to be
+ * compared (IS-6). */
+TEST(forms_are_run)
+{
+    static const struct values values[] = {{1, 0.5f, 64}, {1, 0.25f, 64}, {1, 0.5f, 64}};
     struct bf_check_answer answer;
-    assert_success(bf_isolate_check(isolate, &request, &answer));
+    forms_check(values, &plain, false, &answer);
     assert_success(answer.built);
     assert_success(answer.checked);
     assert_int_equal(answer.built_count, BF_CHECK_BUILDS);
@@ -159,13 +179,41 @@ TEST(forms_are_run)
     assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns && answer.general_ns);
     assert_in_range(answer.peak_bytes >> 20, 1, 4096);
     assert_false(answer.hung);
-    interface.addresses = true;
-    assert_success(bf_isolate_check(isolate, &request, &answer));
+    forms_check(values, &plain, true, &answer);
     assert_int_equal(answer.forms[1].reason, BF_REASON_UNCHECKABLE);
     assert_string_equal(answer.why, "it goes through addresses of buffers");
-    bf_isolate_stop(isolate);
-    assert_int_equal(bf_isolate_check(isolate, &request, &answer), VK_NOT_READY);
-    bf_isolate_destroy(isolate);
+}
+
+/* What never ends, or may go other ways than its dry run, isn't run, nor built; what ends on some inputs
+ * is compared on these alone: the first form differs on others. (IS-7) */
+TEST(a_dry_run_comes_first)
+{
+    static const struct {
+        struct values values[BF_CHECK_BUILDS];
+        const struct bf_build_code *code;
+        const char *why;
+        enum bf_reason reason;
+    } cases[] = {
+        {{{2, 1, 64}, {2, 1, 64}, {2, 1, 64}},
+         &plain,
+         "on no inputs does it end, and stay inside what it indexes",
+         BF_REASON_ENDLESS},
+        {{{0, 1, 64}, {0, 1, 64}, {0, 1, 64}},
+         &steered,
+         "it may go other ways than its dry run: float",
+         BF_REASON_UNCHECKABLE},
+        {{{3, 1, 64}, {4, 1, 64}, {3, 1, 64}}, &plain, "", BF_REASON_NONE},
+    };
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const bool passes = cases[i].reason == BF_REASON_NONE;
+        struct bf_check_answer answer;
+        forms_check(cases[i].values, cases[i].code, false, &answer);
+        assert_success(answer.checked);
+        assert_string_equal(answer.why, cases[i].why);
+        assert_int_equal(answer.built_count, passes ? BF_CHECK_BUILDS : 0);
+        for (uint32_t k = 0; k < BF_CHECK_FORMS; k++)
+            assert_int_equal(answer.forms[k].reason, cases[i].reason);
+    }
 }
 
 /* For dynamic rendering, and for a render pass. */

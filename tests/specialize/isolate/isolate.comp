@@ -17,6 +17,13 @@ layout(set = 1, binding = 0) uniform sampler2D image[2];
 void main()
 {
     uint i = gl_GlobalInvocationID.x;
-    if (i < push.count)
+    if (mode == 2) // never ends
+        for (uint n = push.count | 1u; n != 0u; n += 2u)
+            data[i] += 1.0;
+    if (mode >= 3) { // ends as it is used, and not with most other push constants
+        for (uint n = push.count; n != 64u; n += 64u)
+            data[i] += 1.0;
+        data[i] = mode == 4 && push.count != 64u ? 2.0 : 1.0;
+    } else if (i < push.count)
         data[i] = mode == 1 ? data[i] * factor + push.bias : texelFetch(image[1], ivec2(i, 0), 0).x;
 }

@@ -249,6 +249,9 @@ TEST_WITH(what_has_misbehaved_is_left_alone, cache_setup, cache_teardown)
         {"BUILD=2", true, " rejected driver "},
         {"BUILD=2", false, " rejected driver "},
         {"BUILD=3", false, NULL},
+        {"BUILD=3 TELLS=2", true, " rejected endless "},
+        {"BUILD=3", true, " rejected endless "},
+        {"BUILD=3", false, NULL},
     };
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         run_in_helper(runs[i].draws, runs[i].fault, runs[i].reason);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the dry-run form of a request's general pipeline in the build helper. */
+#include "specialize/isolate/helper_dry_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "specialize/dry_run/dry_run.h"
+
+/* A build in its dry-run form: the request's with other modules, and one set more. */
+struct form {
+    struct bf_wire_build build;
+    struct bf_dry_run *runs; /* of each stage */
+    struct bf_build_code *code;
+    VkDescriptorSetLayoutCreateInfo *sets;
+    struct bf_dry_run_array *arrays;
+    uint32_t array_count, stage_count, told; /* the set's number */
+};
+
+static const VkDescriptorSetLayoutBinding told_binding = {
+    .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+    .descriptorCount = 1,
+    .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_ALL_GRAPHICS,
+};
+static const VkDescriptorSetLayoutCreateInfo told_set = {
+    .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+    .bindingCount = 1,
+    .pBindings = &told_binding,
+};
+
+static void form_finish(struct form *form)
+{
+    for (uint32_t i = 0; form->runs && i < form->stage_count; i++)
+        bf_dry_run_finish(&form->runs[i]);
+    free(form->runs);
+    free(form->code);
+    free(form->sets);
+    free(form->arrays);
+}
+
+/* Whether the driver takes one set and one storage buffer more than the program has. */
+static bool there_is_room(const struct helper_device *device, const struct bf_wire_build *build)
+{
+    PFN_vkGetPhysicalDeviceProperties of = (PFN_vkGetPhysicalDeviceProperties)device->get_proc(
+        device->instance, "vkGetPhysicalDeviceProperties");
+    VkPhysicalDeviceProperties properties;
+    of(device->physical, &properties);
+    const VkPhysicalDeviceLimits *limits = &properties.limits;
+    uint64_t all = 1, buffers = 1;
+    for (uint32_t i = 0; i < build->layout.setLayoutCount; i++) {
+        for (uint32_t k = 0; k < build->sets[i].bindingCount; k++) {
+            const VkDescriptorSetLayoutBinding *b = &build->sets[i].pBindings[k];
+            bool block = b->descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
+            all += block ? 1 : b->descriptorCount;
+            if (b->descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER ||
+                b->descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC)
+                buffers += b->descriptorCount;
+        }
+    }
+    return build->layout.setLayoutCount < limits->maxBoundDescriptorSets &&
+           build->layout.setLayoutCount < BF_CHECK_SETS &&
+           buffers <= limits->maxPerStageDescriptorStorageBuffers &&
+           buffers <= limits->maxDescriptorSetStorageBuffers && all <= limits->maxPerStageResources;
+}
+
+static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
+{
+    uint32_t set_count = build->layout.setLayoutCount, bindings = 0;
+    for (uint32_t i = 0; i < set_count; i++)
+        bindings += build->sets[i].bindingCount;
+    form->build = *build;
+    form->told = set_count;
+    form->stage_count =
+        build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : build->graphics.stageCount;
+    form->runs = calloc(form->stage_count + 1, sizeof(*form->runs));
+    form->code = calloc(form->stage_count + 1, sizeof(*form->code));
+    form->sets = calloc(set_count + 1, sizeof(*form->sets));
+    form->arrays = calloc(bindings + 1, sizeof(*form->arrays));
+    if (!form->runs || !form->code || !form->sets || !form->arrays)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < set_count; i++) {
+        form->sets[i] = build->sets[i];
+        for (uint32_t k = 0; k < build->sets[i].bindingCount; k++) {
+            const VkDescriptorSetLayoutBinding *b = &build->sets[i].pBindings[k];
+            form->arrays[form->array_count++] =
+                (struct bf_dry_run_array){i, b->binding, b->descriptorCount};
+        }
+    }
+    form->sets[set_count] = told_set;
+    form->build.sets = form->sets;
+    form->build.layout.setLayoutCount = set_count + 1;
+    form->build.code = form->code;
+    return VK_SUCCESS;
+}
+
+static void refuse(char why[BF_CHECK_WHY], const char *what, enum bf_dry_run_reason reason)
+{
+    snprintf(why, BF_CHECK_WHY, "%s: %s", what, bf_dry_run_reason_name(reason));
+}
+
+/* Whether the device lets that stage write to buffers. */
+static bool stage_tells(const struct helper_device *dry, VkShaderStageFlagBits stage)
+{
+    return stage == VK_SHADER_STAGE_COMPUTE_BIT    ? true
+           : stage == VK_SHADER_STAGE_FRAGMENT_BIT ? dry->features.fragmentStoresAndAtomics
+                                                   : dry->features.vertexPipelineStoresAndAtomics;
+}
+
+/* Writes to 'why' if one of the stages can't be run. */
+static VkResult form_rewrite(struct form *form, const struct bf_wire_build *build,
+                             const struct helper_device *dry, uint32_t api_version,
+                             char why[BF_CHECK_WHY])
+{
+    const bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
+    const struct bf_dry_run_options options = {
+        .set = form->told,
+        .vulkan_api_version = api_version,
+        .arrays = form->arrays,
+        .array_count = form->array_count,
+    };
+    for (uint32_t i = 0; i < form->stage_count && !*why; i++) {
+        const VkPipelineShaderStageCreateInfo *stage =
+            compute ? &build->compute.stage : &build->stages[i];
+        struct bf_dry_run *run = &form->runs[i];
+        const struct bf_shader_info info = {build->code[i].words, build->code[i].size / 4,
+                                            stage->pName, stage->stage, stage->pSpecializationInfo};
+        VkResult result = bf_dry_run_create(&info, &options, run);
+        if (result != VK_SUCCESS)
+            return result;
+        if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, stage->stage))
+            run->reason = BF_DRY_RUN_STAGE;
+        if (run->reason != BF_DRY_RUN_FINE)
+            refuse(why, "no dry run", run->reason);
+        else if (run->bare != BF_DRY_RUN_FINE)
+            refuse(why, "it may go other ways than its dry run", run->bare);
+        form->code[i] = (struct bf_build_code){run->words, run->word_count * 4};
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted,
+                         struct helper_pipeline *pipeline, struct bf_check_plan *plan,
+                         enum bf_reason *refused, char why[BF_CHECK_WHY], bool *hung)
+{
+    const struct bf_checker_info about = helper_checker_info(dry);
+    struct bf_checker *checker;
+    VkResult result = bf_checker_create(&about, &checker);
+    if (result != VK_SUCCESS)
+        return result;
+    struct bf_check_info info = helper_check_info(wanted, pipeline);
+    result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
+    *hung = bf_checker_hangs(checker);
+    if (!*hung)
+        bf_checker_destroy(checker);
+    if (info.why)
+        snprintf(why, BF_CHECK_WHY, "%s", info.why);
+    *refused = info.refused;
+    return result;
+}
+
+VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire_device *wanted,
+                        struct helper_device *dry, struct bf_wire_check *check,
+                        struct bf_check_plan *plan, enum bf_reason *refused, char why[BF_CHECK_WHY],
+                        bool *hung)
+{
+    const struct bf_wire_build *build = &check->builds[0];
+    struct form form = {0};
+    struct helper_pipeline pipeline = {0};
+    *plan = (struct bf_check_plan){0};
+    *why = '\0';
+    *refused = BF_REASON_UNCHECKABLE;
+    VkResult result = VK_SUCCESS;
+    if (!dry->gpu.handle)
+        result = helper_device_open_dry(device, wanted, dry);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        snprintf(why, BF_CHECK_WHY, "no dry run: the device has no robustBufferAccess");
+        return VK_SUCCESS;
+    }
+    if (result == VK_SUCCESS && !there_is_room(device, build)) {
+        refuse(why, "no dry run", BF_DRY_RUN_BINDING);
+        return VK_SUCCESS;
+    }
+    if (result == VK_SUCCESS)
+        result = form_copy(&form, build);
+    if (result == VK_SUCCESS)
+        result = form_rewrite(&form, build, dry, wanted->api_version, why);
+    if (result == VK_SUCCESS && !*why) {
+        *refused = BF_REASON_NONE;
+        result = helper_pipeline_make(dry, &form.build, &pipeline);
+        if (result == VK_SUCCESS)
+            result = form_run(dry, check, &pipeline, plan, refused, why, hung);
+        if (!*hung)
+            helper_pipeline_free(dry, &pipeline);
+    }
+    form_finish(&form);
+    return result;
+}
