@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CLOCK_MONOTONIC in nanoseconds, and Vulkan's relative timeouts as absolute deadlines on it. */
+/* CLOCK_MONOTONIC and the process's time in nanoseconds, and Vulkan's relative timeouts as absolute deadlines on it. */
 #ifndef BELFRY_BASE_CLOCK_H
 #define BELFRY_BASE_CLOCK_H
 
@@ -10,6 +10,14 @@ static inline uint64_t bf_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* That all threads of this process have computed for. */
+static inline uint64_t bf_process_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

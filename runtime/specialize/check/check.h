@@ -18,12 +18,16 @@
  *        else: a helper's own (specialize/isolate/isolate.h), never the program's.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
  *        can't be run on made-up resources, nothing passes: BF_REASON_UNCHECKABLE. What takes long
- *        on images larger than the least is checked anew on those.
+ *        on images larger than the least runs dry anew on those.
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *
- *  CK-6  A dry run begins with one workgroup. With a plan, nothing runs on inputs that the plan leaves out, nor with images or workgroups of
- *        other sizes than it says: as they were when the dry run told of nothing on them.
+ *  CK-6  A dry run begins with one workgroup. With a plan, nothing runs on inputs that the plan
+ *        leaves out, nor with images or workgroups of other sizes than it says: as they were when
+ *        the dry run told of nothing on them.
+ *  CK-7  How fast a machine is, and how busy, decides whether something is checked, never how
+ *        thoroughly: a plan whose dispatches time kept from having the workgroups of the program on
+ *        all inputs that were to have them, or as many as are ever run on others, is no plan.
  *
  * Proven by tests/specialize.
  *
@@ -67,6 +71,7 @@ struct bf_checker_info {
     bool robust;
     uint64_t patience_ns; /* for one run; then it is taken for hung. 0: ten seconds */
     uint64_t limit_ns;    /* of the general pipeline's least run. 0: 200 ms */
+    uint64_t double_ns;   /* a dry run that takes less is doubled. 0: 1 ms */
 };
 
 /* What a check is to run on: made by bf_check_dry_run. */
@@ -80,8 +85,10 @@ struct bf_check_form {
     VkPipeline handle;
     /* out: BF_REASON_NONE: passed. _INEXACT, _UNCHECKABLE, _LOST, _CANCELLED, _MEMORY */
     enum bf_reason reason;
-    uint64_t first_use_ns; /* out: the first run, from its submission until the CPU saw its end */
-    uint64_t steady_ns;    /* out: its runs on all inputs but the first, together; 0: none */
+    /* out: the first run, from its submission until the CPU saw its end; where the device is a CPU
+     * no more than it computed. The same holds for the times below. */
+    uint64_t first_use_ns;
+    uint64_t steady_ns; /* out: its runs on all inputs but the first, together; 0: none */
 };
 
 struct bf_check_info {
@@ -129,9 +136,11 @@ void bf_check_end(struct bf_check *check);
  * which every invocation ended and stayed inside by itself. 'info' has no forms and no plan; 'general'
  * is the dry-run form, the layout's handle that form's layout, with one set more than the layout has
  * otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins with one workgroup, and
- * is doubled as long as it takes less than a millisecond: what has been submitted can't be stopped.
+ * is doubled as long as it takes less than 'double_ns': what has been submitted can't be stopped. Where the
+ * device is a CPU, only time that it computes in counts.
  *
- * Where none is left, or they can't be run, info->why and 'refused' say so, and *plan is empty. Errors as above.
+ * Where none is left, or they can't be run, or not with enough workgroups (CK-7), info->why and
+ * 'refused' say so, and *plan is empty. Errors as above.
  */
 VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
                           VkDescriptorSetLayout told, struct bf_check_plan *plan);

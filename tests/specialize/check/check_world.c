@@ -92,6 +92,7 @@ struct world *world_open(void)
 {
     struct world *w = world_open_device(&fixture_plain);
     /* However busy this machine is. */
+    w->double_ns = FIXTURE_SECONDS * UINT64_C(1000000000);
     world_open_checker(w, true, FIXTURE_SECONDS * UINT64_C(1000000000),
                        FIXTURE_SECONDS * UINT64_C(1000000000));
     return w;
@@ -126,6 +127,7 @@ void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint
     info.robust = robust;
     info.patience_ns = patience_ns;
     info.limit_ns = limit_ns;
+    info.double_ns = w->double_ns;
     bf_checker_destroy(w->checker);
     assert_success(bf_checker_create(&info, &w->checker));
 }

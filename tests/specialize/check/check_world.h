@@ -31,6 +31,7 @@ struct world {
     struct bf_checker *checker;
     struct interface s;
     struct timing t;
+    uint64_t double_ns; /* of the checkers that are opened */
     VkPipeline pipelines[WORLD_OBJECTS];
     VkPipelineLayout layouts[WORLD_OBJECTS];
     VkDescriptorSetLayout set_layouts[WORLD_OBJECTS];

@@ -71,12 +71,15 @@ TEST(what_a_dry_run_tells_of_is_not_run)
         int32_t told;
         const char *letters, *why;
         enum bf_reason refused;
-    } cases[] = {{0, "!", NULL, BF_REASON_NONE},
-                 {1, "=", NULL, BF_REASON_NONE},
-                 {2, "?", none, BF_REASON_ENDLESS},
-                 {3, "?", "on no inputs does it run", BF_REASON_UNCHECKABLE},
-                 {4, "?", none, BF_REASON_ENDLESS},
-                 {0, "?", "its dry run takes too long", BF_REASON_TOO_SLOW}};
+        uint64_t limit_ns, double_ns; /* 0: as the world's */
+    } cases[] = {
+        {0, "!", NULL, BF_REASON_NONE, 0, 0},
+        {1, "=", NULL, BF_REASON_NONE, 0, 0},
+        {2, "?", none, BF_REASON_ENDLESS, 0, 0},
+        {3, "?", "on no inputs does it run", BF_REASON_UNCHECKABLE, 0, 0},
+        {4, "?", none, BF_REASON_ENDLESS, 0, 0},
+        {0, "?", "its dry run takes too long for enough workgroups", BF_REASON_UNCHECKABLE, 0, 1},
+        {0, "?", "its dry run takes too long", BF_REASON_TOO_SLOW, 1, 1}};
     static const struct bf_check_binding told = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                                  .count = 1};
     const struct bf_check_set sets[2] = {sum_set, {.binding_count = 1, .bindings = &told}};
@@ -94,8 +97,10 @@ TEST(what_a_dry_run_tells_of_is_not_run)
         dry.form_count = 0;
         dry.plan = NULL;
         dry.general = COMPUTE(w, check_told_comp, cases[i].told);
-        if (cases[i].refused == BF_REASON_TOO_SLOW)
-            world_open_checker(w, true, 0, 1);
+        if (cases[i].double_ns) {
+            w->double_ns = cases[i].double_ns;
+            world_open_checker(w, true, 0, cases[i].limit_ns);
+        }
         assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, &plan));
         assert_int_equal(plan.seeds != 0, cases[i].why == NULL);
         assert_int_equal(dry.refused, cases[i].refused);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver runs out of memory, once, at each of its calls in turn, or loses the device at each
- * submission: the check says so, and all that it made is destroyed (CK-5). */
+ * submission: the check says so, and all that it made is destroyed (CK-5). And one whose dispatches
+ * wait. */
 #include "check_faults.h"
 
 static uint64_t oom_points(struct world *w)
@@ -123,6 +124,31 @@ TEST(a_lost_device_ends_checks)
         uint32_t n = 1;
         while (run_lost((enum kind)kind, n))
             n += n < 9 ? 1 : 9;
-        assert_in_range(n, 20, 200);
+        assert_in_range(n, kind == DRY ? 20 : 40, 200);
     }
+}
+
+/* The driver's dispatches take longer than any dry run may, and compute for next to nothing. */
+static enum bf_reason refused_of_idle_dispatches(const char *environment)
+{
+    const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
+    struct faulty f;
+    struct world *w = world_open_device(&options);
+    faulty_init(w, &f, false);
+    w->double_ns = 20000000;
+    world_open_checker(w, true, 0, 20000000);
+    struct bf_check_info info = w->t.info;
+    struct bf_check_plan plan;
+    info.form_count = 0;
+    assert_success(bf_check_dry_run(w->checker, &info, w->s.sets[0].handle, &plan));
+    assert_int_equal(plan.seeds != 0, info.refused == BF_REASON_NONE);
+    world_close(w);
+    return info.refused;
+}
+
+TEST(waiting_for_a_processor_is_not_the_shader_s_time)
+{
+    assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=30000"), BF_REASON_NONE);
+    assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=30000 GPU=1"),
+                     BF_REASON_TOO_SLOW);
 }
