@@ -52,11 +52,11 @@ enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t h
     struct bf_verdict verdict;
     if (bf_archive_find(s->archive, &driver, &verdict) && verdict.code == BF_VERDICT_BARRED)
         return BF_REASON_DRIVER;
-    if (bf_archive_find(s->archive, &pipeline, &verdict) && verdict.code == BF_VERDICT_BARRED)
-        return BF_REASON_CRASHED;
-    if (bf_archive_find(s->archive, &pipeline, &verdict) && verdict.code == BF_VERDICT_REJECTED)
-        return (enum bf_reason)verdict.reason;
-    return BF_REASON_NONE;
+    if (!bf_archive_find(s->archive, &pipeline, &verdict))
+        return BF_REASON_NONE;
+    return verdict.code == BF_VERDICT_BARRED     ? BF_REASON_CRASHED
+           : verdict.code == BF_VERDICT_REJECTED ? (enum bf_reason)verdict.reason
+                                                 : BF_REASON_NONE;
 }
 
 static uint32_t epoch_of(struct bf_specializer *s)

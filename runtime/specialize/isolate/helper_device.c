@@ -231,7 +231,12 @@ VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_w
     dry->features.robustBufferAccess = VK_TRUE;
     dry->features.fragmentStoresAndAtomics = all.fragmentStoresAndAtomics;
     dry->features.vertexPipelineStoresAndAtomics = all.vertexPipelineStoresAndAtomics;
-    return queues_open(dry, wanted);
+    VkResult result = queues_open(dry, wanted);
+    if (result != VK_SUCCESS) { /* it may have come some way */
+        helper_device_close(dry);
+        *dry = (struct helper_device){0};
+    }
+    return result;
 }
 
 void helper_device_close(struct helper_device *d)

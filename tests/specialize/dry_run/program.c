@@ -94,16 +94,32 @@ struct place {
 
 static struct node *expression(struct program *p, const struct place *at, uint32_t depth);
 
+/* Draws are in statements of their own: arguments are evaluated in an order that is the compiler's. */
+static struct node *of_two(struct program *p, enum kind kind, uint32_t value,
+                           const struct place *at, uint32_t depth)
+{
+    struct node *a = expression(p, at, depth);
+    struct node *b = expression(p, at, depth);
+    return node(p, kind, value, a, b);
+}
+
+static struct node *set_variable(struct program *p, const struct place *at, uint32_t depth)
+{
+    uint32_t variable = draw(p, PROGRAM_VARIABLES);
+    return node(p, SET, variable, expression(p, at, depth), NULL);
+}
+
 /* Mostly below the limit, a power of two. */
 static struct node *index_below(struct program *p, const struct place *at, uint32_t limit)
 {
-    uint32_t how = draw(p, 8), mask = how ? limit - 1 : 2 * limit - 1;
+    uint32_t mask = draw(p, 8) ? limit - 1 : 2 * limit - 1;
     return node(p, AND, 0, expression(p, at, 1), node(p, NUMBER, mask, NULL, NULL));
 }
 
 static struct node *expression(struct program *p, const struct place *at, uint32_t depth)
 {
-    uint32_t how = depth && !is_full(p) ? draw(p, 20) : draw(p, 8);
+    uint32_t how = depth && !is_full(p) ? draw(p, 20) : draw(p, 8), value;
+    enum kind kind;
     struct node *n;
     switch (how) {
     case 0:
@@ -123,27 +139,30 @@ static struct node *expression(struct program *p, const struct place *at, uint32
     case 10:
         if (!at->function)
             return node(p, ME, 0, NULL, NULL);
-        return node(p, CALL, draw(p, at->function), expression(p, at, depth - 1),
-                    expression(p, at, depth - 1));
+        value = draw(p, at->function);
+        return of_two(p, CALL, value, at, depth - 1);
     case 11:
-        n = node(p, CHOOSE, 0, expression(p, at, depth - 1), expression(p, at, depth - 1));
-        n->kids[2] = node(p, LESS, 0, expression(p, at, depth - 1), expression(p, at, depth - 1));
+        n = of_two(p, CHOOSE, 0, at, depth - 1);
+        n->kids[2] = of_two(p, LESS, 0, at, depth - 1);
         return n;
     default:
         if (how < 8)
             return node(p, VARIABLE, draw(p, PROGRAM_VARIABLES), NULL, NULL);
-        return node(p, ADD + draw(p, SHIFT - ADD + 1), 1 + draw(p, 30),
-                    expression(p, at, depth - 1), expression(p, at, depth - 1));
+        kind = ADD + draw(p, SHIFT - ADD + 1);
+        value = 1 + draw(p, 30);
+        return of_two(p, kind, value, at, depth - 1);
     }
 }
 
 static struct node *condition(struct program *p, const struct place *at)
 {
-    struct node *a = expression(p, at, 2), *b = expression(p, at, 1);
+    struct node *a = expression(p, at, 2);
+    struct node *b = expression(p, at, 1);
     /* Small numbers are equal now and then. */
     if (draw(p, 2))
         a = node(p, AND, 0, a, node(p, NUMBER, (4u << draw(p, 3)) - 1, NULL, NULL));
-    return node(p, LESS + draw(p, 3), 0, a, b);
+    enum kind kind = LESS + draw(p, 3);
+    return node(p, kind, 0, a, b);
 }
 
 static struct node *block(struct program *p, struct place at, uint32_t most);
@@ -151,6 +170,8 @@ static struct node *block(struct program *p, struct place at, uint32_t most);
 static struct node *statement(struct program *p, const struct place *at)
 {
     struct place inside = *at, loop = *at;
+    enum kind kind;
+    uint32_t mask;
     struct node *n;
     inside.depth++;
     loop.depth++;
@@ -158,7 +179,9 @@ static struct node *statement(struct program *p, const struct place *at)
     switch (at->depth < 5 && !is_full(p) ? draw(p, 18) : draw(p, 6)) {
     case 4:
     case 5:
-        return node(p, PUT, 0, index_below(p, at, ARRAY), expression(p, at, 2));
+        n = node(p, PUT, 0, index_below(p, at, ARRAY), NULL);
+        n->kids[1] = expression(p, at, 2);
+        return n;
     case 6:
     case 7:
     case 8:
@@ -177,19 +200,16 @@ static struct node *statement(struct program *p, const struct place *at)
     case 13:
         if (at->counters == COUNTERS)
             break;
-        n = node(
-            p, COUNT, at->counters,
-            node(p, AND, 0, expression(p, at, 1),
-                 node(p, NUMBER, draw(p, 40) ? (2u << draw(p, 3)) - 1 : UINT32_MAX, NULL, NULL)),
-            NULL);
+        mask = draw(p, 40) ? (2u << draw(p, 3)) - 1 : UINT32_MAX;
+        n = node(p, AND, 0, expression(p, at, 1), node(p, NUMBER, mask, NULL, NULL));
+        n = node(p, COUNT, at->counters, n, NULL);
         loop.counters++;
         n->kids[1] = block(p, loop, 4);
         return n;
     case 14:
-        n = node(p, WHILE + draw(p, 4), 0, condition(p, at), NULL);
-        n->kids[1] = n->kind == TIGHT
-                         ? node(p, SET, draw(p, PROGRAM_VARIABLES), expression(p, at, 2), NULL)
-                         : block(p, loop, 3);
+        kind = WHILE + draw(p, 4);
+        n = node(p, kind, 0, condition(p, at), NULL);
+        n->kids[1] = kind == TIGHT ? set_variable(p, at, 2) : block(p, loop, 3);
         return n;
     case 15:
         n = node(p, FOREVER, 0, NULL, NULL);
@@ -205,7 +225,7 @@ static struct node *statement(struct program *p, const struct place *at)
     default:
         break;
     }
-    return node(p, SET, draw(p, PROGRAM_VARIABLES), expression(p, at, 3), NULL);
+    return set_variable(p, at, 3);
 }
 
 static struct node *block(struct program *p, struct place at, uint32_t most)
