@@ -299,6 +299,37 @@ SETTING_TEST(a_suspended_queue_is_filled_and_not_read, "DOORBELLS", "1")
     user_mode_close(&other);
 }
 
+/* DT-1: more than a thread reads of one ring before it looks at the next. */
+FIXTURE_TEST(a_ring_that_was_filled_at_once_is_read_to_its_end)
+{
+    enum { LONG_RING = 1024 };
+    struct user_mode u;
+    user_mode_open(f, &u, direct, LONG_RING);
+    assert_success(bfSuspendCommandQueue(u.queue));
+    for (uint32_t i = 0; i < LONG_RING; i++)
+        user_mode_submit(&u, user_mode_entry(&u));
+    assert_success(bfResumeCommandQueue(u.queue));
+    user_mode_await(&u);
+    assert_int_equal(u.ring.pControl->read, LONG_RING);
+    user_mode_close(&u);
+}
+
+/* DT-3 */
+FIXTURE_TEST(work_of_suspended_queues_keeps_nobody_awake)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    assert_success(bfSuspendCommandQueue(u.queue));
+    for (int i = 0; i < 3; i++) {
+        user_mode_submit(&u, user_mode_entry(&u));
+        doorbell_settle(&u);
+    }
+    assert_int_equal(u.ring.pControl->read, 0);
+    assert_success(bfResumeCommandQueue(u.queue));
+    user_mode_await(&u);
+    user_mode_close(&u);
+}
+
 /* ------------------------------------------------------------------- Resizing and destroying -- */
 
 FIXTURE_TEST(a_new_ring_takes_over_behind_the_old_one)
