@@ -85,8 +85,9 @@ function(belfry_catch_alone test break sound broken)
   endforeach()
 endfunction()
 
-# belfry_catch_unit(NAME MESSAGE FOLDER PROGRAM ARGUMENTS...), of 'FOLDER PROGRAM ARGUMENTS... unit': a program into
-# which the source is built, once more with the break in it.
+# belfry_catch_unit(NAME MESSAGE FOLDER PROGRAM ARGUMENTS...), of 'FOLDER PROGRAM ARGUMENTS... [NAME=VALUE...] unit': a
+# program into which the source is built, once more with the break in it; on the test driver if one of the values is
+# that driver's.
 function(belfry_catch_unit break message folder program)
   foreach(target belfry_${program} test_${program} test_${folder}_${program} belfry-${folder}-${program})
     if(TARGET ${target})
@@ -129,8 +130,15 @@ function(belfry_catch_unit break message folder program)
     set(how --hangs)
     list(REMOVE_ITEM ARGN hangs)
   endif()
+  set(environment ${ARGN})
+  list(FILTER environment INCLUDE REGEX "^[A-Z_]+=")
+  list(FILTER ARGN EXCLUDE REGEX "^[A-Z_]+=")
+  set(driver none)
+  if(environment MATCHES "BELFRY_ICD_")
+    set(driver icd)
+  endif()
   string(REGEX REPLACE "^${folder}_" "" short ${break})
-  belfry_add_test(${folder}_catches_${short} SUITE unit DRIVER none
+  belfry_add_test(${folder}_catches_${short} SUITE unit DRIVER ${driver} ENV ${environment}
     COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
     ARGS ${how} --sound $<TARGET_FILE:${sound}> ${through} $<TARGET_FILE:${name}> ${ARGN})
 endfunction()

@@ -31,22 +31,30 @@ struct seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
     uint32_t vertices, instances;
-    bool other_push;  /* not the program's push constants */
+    enum { PUSHED, LESSER_PUSH, FREE_PUSH } push; /* the program's push constants, or others */
     bool real_groups; /* as many as the program's dispatch had, if that is known */
 };
 
 /* The first is the least in every way. */
 static const struct seed seeds[] = {
-    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, false, false},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, false, true},
-    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, false, false},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, false, true},
-    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, false, false},
-    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, true, false},
-    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, true, false},
+    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, PUSHED, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, PUSHED, true},
+    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, PUSHED, false},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, PUSHED, true},
+    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, PUSHED, false},
+    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, LESSER_PUSH, false},
+    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, LESSER_PUSH, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
 };
 #define SEEDS     (sizeof(seeds) / sizeof(seeds[0]))
 #define ALL_SEEDS ((UINT32_C(1) << SEEDS) - 1)
+/* Where no dry run has been, and this is none: without those whose push constants are free. */
+#define BARE_SEEDS 0x7f
 _Static_assert(SEEDS == BF_CHECK_SEEDS, "a plan has them all");
 
 /* ----------------------------------------------------------------------------------- The
@@ -351,7 +359,9 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->info = info;
     check->lane = &checker->lanes[COMPUTE];
     VkResult result = VK_SUCCESS;
-    check->seeds = info->plan ? info->plan->seeds : ALL_SEEDS;
+    check->seeds = info->plan         ? info->plan->seeds
+                   : info->form_count ? BARE_SEEDS
+                                      : ALL_SEEDS; /* a dry run has no forms */
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
     if (checker->hung)
@@ -423,7 +433,7 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
     const struct bf_pipeline_interface *interface = check->info->interface;
     const uint32_t *seen = check->info->groups;
     bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
-    uint64_t most = real ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    uint64_t most = real && seed->push != FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
     for (int i = 0; i < 3; i++)
         groups[i] = real ? seen[i] : seed->groups[i];
     while (least_invocations(interface) * groups[0] * groups[1] * groups[2] > most) {
@@ -572,6 +582,7 @@ static VkResult make_inputs(struct bf_check *check)
         .limit = limit ? limit : 1,
         .wild = !tame && !interface->loops && !indexes,
         .timid = tame,
+        .free = seed->push == FREE_PUSH,
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
@@ -580,7 +591,7 @@ static VkResult make_inputs(struct bf_check *check)
     else
         choose_groups(check, seed, check->groups);
     memcpy(check->push, check->info->push, sizeof(check->push));
-    if (seed->other_push && !tame)
+    if (seed->push != PUSHED && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
     VkResult result = begin_commands(check, UPLOAD, false);
     if (result != VK_SUCCESS)

@@ -33,7 +33,8 @@
  *
  * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all
  * sizes and edge values, as far as they can't have shaders loop for long or, where that does harm,
- * reach out of bounds; and the program's push constants, some of them then made smaller.
+ * reach out of bounds; and the program's push constants, some of them then made smaller, and where a
+ * dry run has been also larger, negative, or something where the program had 0.
  */
 #ifndef BELFRY_SPECIALIZE_CHECK_H
 #define BELFRY_SPECIALIZE_CHECK_H
@@ -51,7 +52,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
-#define BF_CHECK_SEEDS      7
+#define BF_CHECK_SEEDS      13
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {

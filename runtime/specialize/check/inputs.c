@@ -262,19 +262,29 @@ static bool looks_float(uint32_t word)
     return exponent >= 127 - 20 && exponent <= 127 + 20;
 }
 
+/* A half to all of it; or less, up to twice as much, or of the other sign. A zero may be a float, and then
+ * stands for 1. */
+static uint32_t push_float(uint32_t word, uint64_t random, bool free)
+{
+    float value, factor = (float)(random >> 41) / 16777216.0f; /* below a half */
+    memcpy(&value, &word, 4);
+    if (!free)
+        return float_bits(value * (0.5f + factor));
+    value *= random >> 8 & 3 ? 4 * factor : -4 * factor;
+    return float_bits(word ? value : 2 * factor);
+}
+
 void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 64; i++) {
-        uint64_t random = inputs_draw(inputs, UINT64_C(0x70757368), i);
+        uint64_t random = inputs_draw(inputs, UINT64_C(0x70757368), i), integer = random >> 20;
         if ((fixed >> i & 1) || inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
-        if (looks_float(words[i])) {
-            float value;
-            memcpy(&value, &words[i], 4);
-            /* A half to all of it. */
-            words[i] = float_bits(value * (0.5f + (float)(random >> 41) / 16777216.0f));
-        } else if (words[i] > 1 && words[i] < 0x10000) {
-            words[i] = 1 + (uint32_t)((random >> 20) % words[i]);
-        }
+        if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))
+            words[i] = push_float(words[i], random, inputs->free);
+        else if (inputs->free && words[i] < 0x10000)
+            words[i] = (uint32_t)(integer % (2 * words[i] + 2));
+        else if (words[i] > 1 && words[i] < 0x10000)
+            words[i] = 1 + (uint32_t)(integer % words[i]);
     }
 }

@@ -62,6 +62,32 @@ WORLD_TEST(push_constants_that_are_not_fixed_change, sums_open())
     expect_forms(w, "=");
 }
 
+/* Sums with a form, and a set more for what their dry run tells. */
+static struct world *told_open(int32_t form)
+{
+    static const struct bf_check_binding told = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                 .count = 1};
+    const struct bf_check_set sets[2] = {sum_set, {.binding_count = 1, .bindings = &told}};
+    struct world *w = world_open();
+    subject_init(w, 2, sets, 8);
+    w->s.layout.set_count = 1;
+    w->s.check.workgroup[0] = 64;
+    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_sums_comp, 0));
+    trial_add(w, COMPUTE(w, check_sums_comp, form));
+    return w;
+}
+
+static struct bf_check_info told_run(struct world *w, int32_t told, struct bf_check_plan *plan)
+{
+    struct bf_check_info dry = w->t.info;
+    dry.form_count = 0;
+    dry.plan = NULL;
+    dry.general = COMPUTE(w, check_told_comp, told);
+    assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, plan));
+    return dry;
+}
+
 /* The form differs with other push constants than the program's: where the dry run tells of these, nobody
  * sees it. */
 TEST(what_a_dry_run_tells_of_is_not_run)
@@ -80,28 +106,15 @@ TEST(what_a_dry_run_tells_of_is_not_run)
         {4, "?", none, BF_REASON_ENDLESS, 0, 0},
         {0, "?", "its dry run takes too long for enough workgroups", BF_REASON_UNCHECKABLE, 0, 1},
         {0, "?", "its dry run takes too long", BF_REASON_TOO_SLOW, 1, 1}};
-    static const struct bf_check_binding told = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                 .count = 1};
-    const struct bf_check_set sets[2] = {sum_set, {.binding_count = 1, .bindings = &told}};
-    struct world *w = world_open();
-    subject_init(w, 2, sets, 8);
-    w->s.layout.set_count = 1;
-    w->s.check.workgroup[0] = 64;
-    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
-    trial_init(w, COMPUTE(w, check_sums_comp, 0));
-    trial_add(w, COMPUTE(w, check_sums_comp, 8));
+    struct world *w = told_open(8);
     w->t.push[0] = 0x3f400000; /* 0.75 */
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct bf_check_info dry = w->t.info;
         struct bf_check_plan plan;
-        dry.form_count = 0;
-        dry.plan = NULL;
-        dry.general = COMPUTE(w, check_told_comp, cases[i].told);
         if (cases[i].double_ns) {
             w->double_ns = cases[i].double_ns;
             world_open_checker(w, true, 0, cases[i].limit_ns);
         }
-        assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, &plan));
+        const struct bf_check_info dry = told_run(w, cases[i].told, &plan);
         assert_int_equal(plan.seeds != 0, cases[i].why == NULL);
         assert_int_equal(dry.refused, cases[i].refused);
         w->t.info.plan = &plan;
@@ -111,6 +124,21 @@ TEST(what_a_dry_run_tells_of_is_not_run)
         else
             assert_null(dry.why);
     }
+    world_close(w);
+}
+
+/* A push constant of 0 that isn't fixed becomes something else, where a dry run has been. */
+TEST(what_has_run_dry_is_checked_with_any_push_constants)
+{
+    struct world *w = told_open(11);
+    struct bf_check_plan plan;
+    w->t.push[0] = 0;
+    expect_forms(w, "=");
+    assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+    w->t.info.plan = &plan;
+    expect_forms(w, "!");
+    w->t.info.fixed = 1; /* the factor is */
+    expect_forms(w, "=");
     world_close(w);
 }
 

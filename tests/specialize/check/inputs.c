@@ -166,6 +166,29 @@ TEST(push_constants_grow_smaller_and_keep_what_is_fixed)
     assert_int_equal(changed, 7);
 }
 
+TEST(free_push_constants_become_anything)
+{
+    const uint32_t before[5] = {1000, 0x3f800000, 0xc0490fdb, 0, 1000};
+    bool larger[4] = {false}, turned[4] = {false};
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        const struct bf_inputs inputs = {
+            .seed = seed, .style = BF_INPUTS_SPREAD, .limit = 64, .free = true};
+        uint32_t words[5];
+        memcpy(words, before, sizeof(words));
+        bf_inputs_push(&inputs, 1 << 4, words, 5);
+        assert_true(words[0] <= 2001);
+        assert_int_equal(words[4], before[4]);
+        larger[0] |= words[0] > before[0];
+        turned[0] |= words[0] == 0 || words[0] < 500;
+        for (int i = 1; i < 4; i++) {
+            larger[i] |= fabsf(as_float(words[i])) > fabsf(as_float(before[i]));
+            turned[i] |= signbit(as_float(words[i])) != signbit(as_float(before[i]));
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        assert_true(larger[i] && (turned[i] || i == 3));
+}
+
 /* ----------------------------------------------------------------------------------- Formats -- */
 
 TEST(texels_have_their_formats_size)

@@ -32,5 +32,7 @@ void main()
         return;
     if (CASE == 10 && i == 5000) // beyond the first workgroups
         sum += 1.0;
+    if (CASE == 11 && push.factor != 0.0) // only for others than none
+        sum += 1.0;
     target.sums[i] = sum * (CASE == 8 ? 0.75 : push.factor);
 }
