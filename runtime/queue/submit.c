@@ -72,10 +72,12 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
     struct bf_queue *queue = bf_scheduler_vkqueue(handle, vk_queue, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (queue->scheduler->gpu.attached)
+    if (queue->scheduler->gpu.attached) {
         bf_engine_enter(queue->engine);
-    else
+        atomic_fetch_add(&queue->engine->kept, 1);
+    } else {
         bf_lock_acquire(&queue->calls_lock);
+    }
     return VK_SUCCESS;
 }
 
@@ -86,6 +88,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
         atomic_store(&queue->may_be_presenting, true); /* or have submitted */
+        atomic_fetch_add(&queue->engine->kept, 1);
         bf_engine_leave(queue->engine, 0);
         bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */
     } else {

@@ -68,6 +68,7 @@ struct bf_engine {
     struct bf_scheduler *scheduler;
 
     struct bf_lock lock;
+    _Atomic uint64_t kept; /* calls of bfLockVkQueue and bfUnlockVkQueue: odd between the two */
     _Atomic uint32_t dirty;
     _Atomic uint32_t takers;
     _Atomic uint32_t pumping;    /* a pump is between its look at 'dirty' and its last call */

@@ -241,16 +241,18 @@ static void search_engines(struct search *s)
     }
 }
 
-/* Packets that could go, on an engine that somebody has, and in no call. */
+/* Packets that could go, on an engine that a program has kept, and is in no call. The engine's lock alone
+ * says nothing: Belfry itself takes it, now and then and for a moment. */
 static void search_taken(struct search *s)
 {
     const struct bf_graph *graph = s->graph;
     for (uint32_t i = 0; i < graph->queue_count; i++) {
         const struct bf_graph_queue *queue = &graph->queues[i];
         const struct bf_graph_engine *e = &graph->engines[queue->engine];
-        if (queue->state != BF_GRAPH_GOING || e->call || !e->taken)
+        if (queue->state != BF_GRAPH_GOING || queue->windowed || e->call || !e->taken_ns)
             continue;
-        struct bf_case *found = search_add(s, BF_CASE_TAKEN, queue->age_ns);
+        uint64_t age_ns = queue->age_ns < e->taken_ns ? queue->age_ns : e->taken_ns;
+        struct bf_case *found = search_add(s, BF_CASE_TAKEN, age_ns);
         if (found) {
             found->engine = queue->engine;
             found->queue = i;

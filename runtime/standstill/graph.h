@@ -83,7 +83,7 @@ struct bf_graph_engine {
     uint32_t thread;
     char thread_name[32];
     uint64_t call_ns;
-    bool taken; /* somebody has the VkQueue to himself */
+    uint64_t taken_ns; /* for how long a program has had the VkQueue to itself; 0: it hasn't */
 };
 
 struct bf_graph {

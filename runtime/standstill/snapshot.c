@@ -539,7 +539,8 @@ static void engine_add(struct builder *b, const struct bf_standstill_engine *see
             snprintf(e->name, sizeof(e->name), "VkQueue %u:%u, which %u queues share",
                      engine->base.family, engine->base.index, alone);
     }
-    e->taken = atomic_load(&engine->lock.word) != 0;
+    if (seen->kept % 2 && atomic_load(&engine->kept) == seen->kept)
+        e->taken_ns = b->now_ns - seen->kept_since_ns;
     engine_add_busy(b, seen, number, e);
     for (const struct bf_watched_call *call = &b->scheduler->watch->engines[number].call; call;
          call = atomic_load(&call->next))

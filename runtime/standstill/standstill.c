@@ -99,6 +99,10 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
         e->busy_since_ns = s->now_ns;
     e->completed = completed;
     e->busy = accepted > completed;
+    uint64_t kept = atomic_load(&engine->kept);
+    if (kept != e->kept || kept % 2 == 0)
+        e->kept_since_ns = s->now_ns;
+    e->kept = kept;
     *active = *active || e->busy;
     stands = stands || (e->busy && standstill_lasts(s, e->busy_since_ns));
     uint64_t before = s->least_ns && s->now_ns > s->least_ns ? s->now_ns - s->least_ns : 0;

@@ -36,6 +36,8 @@ struct bf_standstill_engine {
     uint64_t completed;     /* epochs that are reached */
     bool busy;              /* later ones have been accepted */
     uint64_t busy_since_ns; /* since when 'completed' has stayed */
+    uint64_t kept;          /* odd: a program has the VkQueue to itself */
+    uint64_t kept_since_ns; /* since when that has stayed */
 };
 
 /* Called by the watchdog's thread at each look, with no lock held: for what else is to be done

@@ -352,6 +352,91 @@ FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
     vkDestroySemaphore(f->device, done, NULL);
 }
 
+/* A lower batch of so many command buffers, each of which writes its number into word 0; and a fence. */
+static VkFence submit_parts(struct fixture *f)
+{
+    VkCommandBufferSubmitInfo buffers[FLOOD];
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = FLOOD,
+                                .pCommandBufferInfos = buffers};
+    VkFence fence = vulkan_fence(f->device, false);
+    VkQueue queue = f->queues[0][0];
+    for (uint32_t i = 0; i < FLOOD; i++)
+        buffers[i] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                 .commandBuffer = write_word_in(f, 0, 0, i + 1)};
+    assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, fence)
+                              : bfVkQueueSubmit(f->bf, queue, 1, &info, fence));
+    return fence;
+}
+
+static void await_part(struct fixture *f)
+{
+    while (depth(f) == 0)
+        sched_yield();
+}
+
+static void the_fence_comes_last(struct fixture *f)
+{
+    const uint64_t before = vulkan_counters(&f->icd).command_buffers;
+    high_of(f);
+    f->icd.pause();
+    VkFence fence = submit_parts(f);
+    while (vulkan_counters(&f->icd).command_buffers - before < FLOOD) {
+        await_part(f);
+        assert_int_equal(vkGetFenceStatus(f->device, fence), VK_NOT_READY);
+        step(f);
+    }
+    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_int_equal(read_word(f, 0), FLOOD);
+    f->icd.resume();
+    vkDestroyFence(f->device, fence, NULL);
+}
+
+FIXTURE_TEST(the_fence_of_a_split_batch_comes_with_its_last_part)
+{
+    the_fence_comes_last(f);
+}
+
+TEST_AROUND(also_where_doorbell_threads_hand_over, struct fixture, f, open_with, fixture_close,
+            "VK_BELFRY_MULTI_ENGINE_SUBMIT=doorbell")
+{
+    the_fence_comes_last(f);
+}
+
+/* The first part has been accepted, the second is refused once. */
+FIXTURE_TEST(a_part_that_is_refused_goes_again_before_the_next)
+{
+    const uint64_t before = vulkan_counters(&f->icd).command_buffers;
+    high_of(f);
+    f->icd.pause();
+    VkFence fence = submit_parts(f);
+    await_part(f);
+    f->icd.set_fault("vkQueueSubmit2", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    step(f);
+    f->icd.resume();
+    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_int_equal(read_word(f, 0), FLOOD);
+    assert_int_equal(vulkan_counters(&f->icd).command_buffers - before, FLOOD);
+    f->icd.set_fault(NULL, 0, VK_SUCCESS);
+    vkDestroyFence(f->device, fence, NULL);
+}
+
+FIXTURE_TEST(a_device_is_lost_between_the_parts_of_a_batch)
+{
+    high_of(f);
+    f->icd.pause();
+    VkFence fence = submit_parts(f);
+    await_part(f);
+    if (f->layered)
+        step(f);
+    f->lost = true;
+    f->icd.lose();
+    f->icd.resume();
+    assert_int_equal(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    f->icd.quiesce(); /* the driver has it until then */
+    vkDestroyFence(f->device, fence, NULL);
+}
+
 /* Without the promise that nobody outside can tell. (The layer sees for itself.) */
 TEST(where_others_could_tell_nothing_is_held)
 {
@@ -388,11 +473,43 @@ TEST(what_is_held_is_told)
     open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
     BfCommandQueue low = low_of(&f);
     high_of(&f);
+    told = 0;
     f.icd.pause();
     flood(&f, low, FLOOD);
     while (!told)
         sched_yield();
     drain(&f, FLOOD);
+    fixture_close(&f);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+}
+
+static void hear_kept(BfMessageSeverity severity, const char *text, void *context)
+{
+    told += strstr(text, "a thread keeps VkQueue 0:0") != NULL;
+}
+
+static void execute_one(void *argument)
+{
+    struct fixture *f = argument;
+    execute(f->made_queues[0], write_word(f, f->made_queues[0], 0, 1));
+}
+
+/* Nothing goes while a program has the VkQueue to itself; under the layer Belfry's own may. */
+TEST(who_keeps_a_vkqueue_is_told)
+{
+    struct fixture f;
+    struct thread thread = {0};
+    assert_success(bfSetMessageCallback(hear_kept, NULL));
+    open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
+    low_of(&f);
+    told = 0;
+    assert_success(bfLockVkQueue(f.bf, f.queues[0][0]));
+    thread_start(&thread, execute_one, &f);
+    while (!told && !f.layered)
+        sched_yield();
+    assert_success(bfUnlockVkQueue(f.bf, f.queues[0][0]));
+    thread_join(&thread);
+    drain(&f, 1);
     fixture_close(&f);
     assert_success(bfSetMessageCallback(NULL, NULL));
 }

@@ -262,11 +262,16 @@ TEST(test_calls)
     struct made m;
     make(&m, "A!: s=1");
     m.engines[1] =
-        (struct bf_graph_engine){.name = "E", .taken = true, .thread = 5, .call_ns = 2 * S};
+        (struct bf_graph_engine){.name = "E", .taken_ns = 2 * S, .thread = 5, .call_ns = 2 * S};
     strcpy(m.engines[1].thread_name, "main");
     expect(&m,
            "packet 1 of A could have gone to the driver for 2.0 s, but a thread keeps E to itself "
            "(bfLockVkQueue)");
+    m.graph.queues[0].windowed = true; /* it couldn't */
+    expect(&m, "");
+    m.graph.queues[0].windowed = false;
+    m.engines[1].taken_ns = S / 2; /* not for so long */
+    expect(&m, "");
     m.engines[1].call = "vkQueueWaitIdle";
     m.engines[1].call_waits = true;
     expect(&m, "thread 5 'main' has been in the driver for 2.0 s, in vkQueueWaitIdle on E");
