@@ -160,8 +160,13 @@ VkResult bfGetDevicePowerState(BfDevice device, BfDevicePowerState *state)
         bf_message(BF_MESSAGE_ERROR, "bfGetDevicePowerState: pState is NULL");
     if (!scheduler || !state)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    const struct bf_doorbells *doorbells = atomic_load(&scheduler->doorbells);
-    *state = doorbells && atomic_load(&doorbells->asleep) ? BF_DEVICE_POWER_STATE_D3
-                                                          : BF_DEVICE_POWER_STATE_D0;
+    struct bf_doorbells *doorbells = atomic_load(&scheduler->doorbells);
+    *state = BF_DEVICE_POWER_STATE_D0;
+    if (!doorbells)
+        return VK_SUCCESS;
+    bf_lock_acquire(&doorbells->power_lock); /* while it is decided it isn't asleep yet */
+    if (atomic_load(&doorbells->asleep))
+        *state = BF_DEVICE_POWER_STATE_D3;
+    bf_lock_release(&doorbells->power_lock);
     return VK_SUCCESS;
 }
