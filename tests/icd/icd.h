@@ -197,21 +197,22 @@ struct icd_config {
     bool realtime;
     uint32_t high; /* global priority HIGH: 0 not permitted, 1 permitted, 2 an error */
     bool int64;
-    char build[32];        /* which of the driver's versions it is */
-    uint32_t host_memory;  /* 2: anonymous memory alone */
-    uint32_t dispatch_us;  /* what a dispatch takes; 0: it does nothing */
-    uint32_t tells;        /* words in which dispatches and draws store 1 */
-    uint32_t submit_us;    /* what a submission costs its caller, */
-    uint32_t buffer_us;    /* and each of its command buffers */
-    bool generated;        /* extensions of device-generated commands are there */
-    bool gpu;              /* the device says that it is one */
-    bool reports;          /* extensions that tell of a loss are there */
-    bool latency;          /* what tells a driver of frames and of VkQueues is there */
-    bool internal_queues;  /* VK_KHR_internally_synchronized_queues is */
-    bool protected_memory; /* the feature, families and a memory type for it */
-    bool late_wait_points; /* BELFRY_ICD_BUG */
-    bool processes;        /* timeline semaphores can be exported to others */
-    bool worst_order;      /* BELFRY_ICD_ORDER */
+    char build[32];          /* which of the driver's versions it is */
+    uint32_t host_memory;    /* 2: anonymous memory alone */
+    uint32_t dispatch_us;    /* what a dispatch takes; 0: it does nothing */
+    uint32_t dispatch_every; /* of how many on a queue one takes that; the others nothing */
+    uint32_t tells;          /* words in which dispatches and draws store 1 */
+    uint32_t submit_us;      /* what a submission costs its caller, */
+    uint32_t buffer_us;      /* and each of its command buffers */
+    bool generated;          /* extensions of device-generated commands are there */
+    bool gpu;                /* the device says that it is one */
+    bool reports;            /* extensions that tell of a loss are there */
+    bool latency;            /* what tells a driver of frames and of VkQueues is there */
+    bool internal_queues;    /* VK_KHR_internally_synchronized_queues is */
+    bool protected_memory;   /* the feature, families and a memory type for it */
+    bool late_wait_points;   /* BELFRY_ICD_BUG */
+    bool processes;          /* timeline semaphores can be exported to others */
+    bool worst_order;        /* BELFRY_ICD_ORDER */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -616,6 +617,7 @@ struct icd_queue {
     struct icd_packet *ending, **ending_tail; /* their work isn't over */
 
     uint64_t works_until; /* the worker's: when all work that it has started is over */
+    uint64_t works;       /* and how many dispatches it has started */
 
     uint32_t n_late; /* BELFRY_ICD_BUG=late_wait_points: what finished packets waited for */
     struct icd_payload *late[ICD_LATE];

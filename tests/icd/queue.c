@@ -154,8 +154,9 @@ static struct timespec time_at(uint64_t ns)
 
 void icd_queue_work(struct icd_queue *queue)
 {
-    uint64_t ends = icd_now() + UINT64_C(1000) * queue->object.device->config->dispatch_us;
-    if (queue->works_until < ends)
+    const struct icd_config *config = queue->object.device->config;
+    uint64_t ends = icd_now() + UINT64_C(1000) * config->dispatch_us;
+    if (++queue->works % config->dispatch_every == 0 && queue->works_until < ends)
         queue->works_until = ends;
 }
 
