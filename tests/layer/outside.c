@@ -101,6 +101,8 @@ DEVICE_TEST(test_external_and_stuck, "SHAPE=q1 VK_BELFRY_MULTI_ENGINE_TDR_DDI_DE
     vulkan_destroy(w->device, theirs, mine);
     assert_int_equal(w->icd.blocked(), 1);
     w->icd.release(UINT64_MAX);
+    while (w->icd.blocked())
+        sched_yield();
 }
 
 /* W-1: nor does the semaphore go while a watcher is still in a call with it. */
