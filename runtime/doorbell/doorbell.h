@@ -124,7 +124,7 @@ void bf_doorbells_each(struct bf_scheduler *scheduler,
 void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
                           void (*visit)(struct bf_hw_queue *hw, void *what), void *what);
 
-/* bfSuspendCommandQueue and bfResumeCommandQueue. False: it isn't suspended. */
+/* bfSuspendCommandQueue and bfResumeCommandQueue. False: there are as many as can be, or none. */
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);
 
 /* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; and a

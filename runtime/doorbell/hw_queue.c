@@ -618,25 +618,3 @@ BfKmtHandle bfGetCommandQueueKmtHandle(BfCommandQueue queue)
     struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
     return hw ? hw->handle : 0;
 }
-
-/* ---------------------------------------------------------------------------- Suspending -- */
-
-VkResult bfSuspendCommandQueue(BfCommandQueue queue)
-{
-    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
-    if (!hw)
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    bf_doorbell_thread_suspend(hw, true);
-    return VK_SUCCESS;
-}
-
-VkResult bfResumeCommandQueue(BfCommandQueue queue)
-{
-    struct bf_hw_queue *hw = bf_hw_queue_of(queue, __func__);
-    if (hw && bf_doorbell_thread_suspend(hw, false))
-        return VK_SUCCESS;
-    if (hw)
-        bf_message(BF_MESSAGE_ERROR, "bfResumeCommandQueue: the queue%s isn't suspended",
-                   BF_LABEL(hw->queue));
-    return VK_ERROR_VALIDATION_FAILED_EXT;
-}

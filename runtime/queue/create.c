@@ -323,6 +323,7 @@ void bfDestroyCommandQueue(BfCommandQueue handle)
     if (progress)
         bf_fence_destroy(progress);
     bf_engine_enter(engine);
+    atomic_store(&queue->base.suspended, 0); /* CS-4 */
     queue->leaving = true;
     engine->leaving = true;
     atomic_store(&engine->dirty, 1);

@@ -91,7 +91,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
         !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
     /* The loss is checked last: packets that a lost device drops count as accepted. */
-    bool done = !bf_queue_has_backlog(&queue->base) && !atomic_load(&engine->unfed) &&
+    bool done = !bf_queue_is_occupied(&queue->base) && !atomic_load(&engine->unfed) &&
                 atomic_load(&engine->preempt.under_way) == 0 &&
                 atomic_load(&engine->outside.count) == 0 && !bf_scheduler_is_lost(scheduler);
     if (done) {

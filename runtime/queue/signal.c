@@ -30,7 +30,7 @@ static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct b
      * thread; after that, the queue is idle. */
     if (bf_queue_is_being_issued(&queue->base))
         bf_engine_pump_taking_over(queue->base.engine);
-    if (bf_queue_has_backlog(&queue->base))
+    if (bf_queue_is_occupied(&queue->base))
         return BF_OUTCOME_BY_PACKET;
     bf_lock_acquire(&pending->lock);
     *result = bf_pending_is_idle(pending, queue, &idle);
@@ -46,7 +46,7 @@ static enum bf_outcome queue_signal_now(struct bf_command_queue *queue, struct b
             *result = VK_ERROR_DEVICE_LOST;
         else
             *result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (!bf_queue_has_backlog(&queue->base)) { /* nor has another thread submitted more */
+    } else if (!bf_queue_is_occupied(&queue->base)) { /* nor has another thread submitted more */
         outcome = BF_OUTCOME_DONE;
         if (bf_pending_is_complete(pending, queue->frontier)) {
             bf_command_queue_log_signal(queue, fence, value);

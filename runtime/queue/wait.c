@@ -27,7 +27,7 @@ static enum bf_outcome queue_wait_now(struct bf_command_queue *queue, struct bf_
     struct bf_log *log = queue->base.log;
     bool passed = atomic_load(&fence->value) >= value;
     /* With a log, a satisfied wait keeps its place behind what is held. */
-    bool in_turn = bf_log_is_enabled(log) && bf_queue_has_backlog(&queue->base);
+    bool in_turn = bf_log_is_enabled(log) && bf_queue_is_occupied(&queue->base);
     if (!atomic_load(&fence->pending)) {
         if (!passed || in_turn)
             return BF_OUTCOME_BY_PACKET;
@@ -45,7 +45,7 @@ static enum bf_outcome queue_wait_now(struct bf_command_queue *queue, struct bf_
         outcome = BF_OUTCOME_DONE;
         bf_queue_log_note_fence(log, BF_LOG_WAITS, fence, value, BF_LOG_AT_NS, 0);
     } else if ((update = bf_fence_update_reaching(fence, value)) != NULL &&
-               !bf_queue_has_backlog(&queue->base)) {
+               !bf_queue_is_occupied(&queue->base)) {
         bf_queue_log_note_fence(log, BF_LOG_WAITS, fence, value, bf_command_queue_log_when(queue),
                                 bf_now_ns());
         bf_frontier_join(queue->frontier, update->frontier, pending->engine_count);

@@ -67,7 +67,9 @@ struct bf_queue {
     uint64_t gathered;     /* bf_window.gathers when it was looked at last */
 
     _Atomic bool preempted; /* the first packet is held by a request (PE-1) */
-    _Atomic bool blocked;   /* the first packet waits; whoever ends its wait clears this */
+    _Atomic uint32_t
+        suspended;        /* so often (scheduler/suspension.h); written under the engine's lock */
+    _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;
 
     struct bf_last_submission last_submission; /* on shared engines */
@@ -80,6 +82,12 @@ struct bf_queue {
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)
 {
     return atomic_load(&queue->finished) != atomic_load(&queue->appended);
+}
+
+/* Does what it is given now become a packet, since something is held before it, or all is? */
+static inline bool bf_queue_is_occupied(const struct bf_queue *queue)
+{
+    return bf_queue_has_backlog(queue) || atomic_load(&queue->suspended);
 }
 
 static inline uint64_t bf_queue_numbered(const struct bf_queue *queue)

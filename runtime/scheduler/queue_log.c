@@ -29,7 +29,7 @@ bool bf_queue_log_is_possible(const struct bf_queue *queue)
 bool bf_queue_log_is_idle(const struct bf_queue *queue)
 {
     const struct bf_log *log = queue->log;
-    return !bf_queue_has_backlog(queue) && log && bf_log_is_last_batch_over(log);
+    return !bf_queue_is_occupied(queue) && log && bf_log_is_last_batch_over(log);
 }
 
 /* May the driver still be working on what the queue was given before it had a log? */

@@ -249,7 +249,8 @@ static void search_taken(struct search *s)
     for (uint32_t i = 0; i < graph->queue_count; i++) {
         const struct bf_graph_queue *queue = &graph->queues[i];
         const struct bf_graph_engine *e = &graph->engines[queue->engine];
-        if (queue->state != BF_GRAPH_GOING || queue->windowed || e->call || !e->taken_ns)
+        if (queue->state != BF_GRAPH_GOING || queue->windowed || queue->suspended || e->call ||
+            !e->taken_ns)
             continue;
         uint64_t age_ns = queue->age_ns < e->taken_ns ? queue->age_ns : e->taken_ns;
         struct bf_case *found = search_add(s, BF_CASE_TAKEN, age_ns);
@@ -258,6 +259,23 @@ static void search_taken(struct search *s)
             found->queue = i;
             found->key = key_add_queue(graph, found->key, i);
             found->behind = search_count_behind(s, i);
+        }
+    }
+}
+
+/* Alone, a suspended queue stands as it is meant to. */
+static void search_suspended(struct search *s)
+{
+    const struct bf_graph *graph = s->graph;
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        const struct bf_graph_queue *queue = &graph->queues[i];
+        uint32_t behind =
+            queue->state == BF_GRAPH_GOING && queue->suspended ? search_count_behind(s, i) : 0;
+        struct bf_case *found = behind ? search_add(s, BF_CASE_SUSPENDED, queue->age_ns) : NULL;
+        if (found) {
+            found->queue = i;
+            found->key = key_add_queue(graph, found->key, i);
+            found->behind = behind;
         }
     }
 }
@@ -283,6 +301,7 @@ size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_ca
         search_waits(&s, path, met);
         search_engines(&s);
         search_taken(&s);
+        search_suspended(&s);
     }
     free(s.reach);
     free(s.least);

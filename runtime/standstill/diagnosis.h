@@ -22,12 +22,13 @@
 #include "standstill/graph.h"
 
 enum bf_case_kind {
-    BF_CASE_CIRCLE,  /* queues that wait for each other */
-    BF_CASE_MISSING, /* a queue waits for a signal that nobody has submitted */
-    BF_CASE_BUSY,    /* the GPU has been busy with one submission */
-    BF_CASE_OUTSIDE, /* the GPU waits for a signal from outside */
-    BF_CASE_CALL,    /* a call has been in the driver */
-    BF_CASE_TAKEN,   /* a packet could go, but somebody has the VkQueue to himself */
+    BF_CASE_CIRCLE,    /* queues that wait for each other */
+    BF_CASE_MISSING,   /* a queue waits for a signal that nobody has submitted */
+    BF_CASE_BUSY,      /* the GPU has been busy with one submission */
+    BF_CASE_OUTSIDE,   /* the GPU waits for a signal from outside */
+    BF_CASE_CALL,      /* a call has been in the driver */
+    BF_CASE_TAKEN,     /* a packet could go, but somebody has the VkQueue to himself */
+    BF_CASE_SUSPENDED, /* queues wait for one that the program has suspended */
 };
 
 #define BF_CASE_MEMBERS 8
@@ -38,7 +39,7 @@ struct bf_case {
     uint64_t key;    /* SS-3 */
     uint64_t age_ns; /* of a circle, of its youngest member */
     uint32_t engine; /* BUSY, OUTSIDE, CALL, TAKEN */
-    uint32_t queue;  /* MISSING, TAKEN, OUTSIDE: if it isn't NONE, the node */
+    uint32_t queue;  /* MISSING, TAKEN, SUSPENDED, OUTSIDE: if it isn't NONE, the node */
     /* CIRCLE: queues, each with the signal that it waits for, which is the next one's (of the last,
      * the first's). Of a larger one, the first few. */
     uint32_t member_count, more_members;

@@ -54,6 +54,7 @@ struct bf_graph_queue {
     uint64_t packet; /* its number; of a wait of its own, of the packet before it */
     bool waits;      /* the first packet is a wait: bfQueueWait */
     bool windowed;   /* it is held by a priority window of its engine */
+    bool suspended;  /* the queue is (bfSuspendCommandQueue) */
     bool on_gpu;     /* it is what an engine has accepted behind a wait for outside */
     uint32_t packets;
     uint64_t numbered; /* packets that it was given, since its creation */

@@ -222,6 +222,7 @@ static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struc
     node->packet = packet->number;
     node->waits = packet->kind == BF_PACKET_WAIT;
     node->windowed = atomic_load(&queue->windowed);
+    node->suspended = atomic_load(&queue->suspended) > 0;
     /* Whoever sets a blocked queue free clears this; and nobody blocks it, under the batch lock. */
     if (packet->in_hand || !atomic_load(&queue->blocked))
         return;

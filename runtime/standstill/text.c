@@ -195,13 +195,23 @@ static void put_taken(struct writer *w, const struct bf_case *found)
     put_behind(w, found->behind);
 }
 
+static void put_suspended(struct writer *w, const struct bf_case *found)
+{
+    put_packet(w, &w->graph->queues[found->queue]);
+    put(w, " has been held for ");
+    put_age(w, found->age_ns);
+    put(w, ": the queue is suspended (bfSuspendCommandQueue)");
+    put_behind(w, found->behind);
+}
+
 void bf_case_write(const struct bf_graph *graph, const struct bf_case *found,
                    char text[BF_CASE_TEXT])
 {
     static void (*const writers[])(struct writer *, const struct bf_case *) = {
-        [BF_CASE_CIRCLE] = put_circle, [BF_CASE_MISSING] = put_missing,
-        [BF_CASE_BUSY] = put_busy,     [BF_CASE_OUTSIDE] = put_outside,
-        [BF_CASE_CALL] = put_call,     [BF_CASE_TAKEN] = put_taken,
+        [BF_CASE_CIRCLE] = put_circle,       [BF_CASE_MISSING] = put_missing,
+        [BF_CASE_BUSY] = put_busy,           [BF_CASE_OUTSIDE] = put_outside,
+        [BF_CASE_CALL] = put_call,           [BF_CASE_TAKEN] = put_taken,
+        [BF_CASE_SUSPENDED] = put_suspended,
     };
     struct writer w = {graph, text, 0};
     text[0] = '\0';
@@ -240,7 +250,9 @@ void bf_wait_write(const struct bf_graph *graph, uint32_t index, char text[BF_CA
     if (queue->state == BF_GRAPH_HELD)
         put_wanted(&w, queue);
     else
-        put(&w, queue->windowed ? " is held by a priority window" : " waits for its turn");
+        put(&w, queue->suspended  ? " is held, since the queue is suspended,"
+                : queue->windowed ? " is held by a priority window"
+                                  : " waits for its turn");
     put(&w, " for ");
     put_age(&w, queue->age_ns);
     if (queue->state != BF_GRAPH_HELD)

@@ -73,6 +73,7 @@
     X(UNTIMED_UNREAD, "the driver has not written them")                                           \
     X(WINDOW, "a priority window")                                                                 \
     X(PREEMPTION, "a preemption request")                                                          \
+    X(SUSPENSION, "a resumption of its queue")                                                     \
     X(BEFORE_IT, "the packet before it")                                                           \
     X(COUNT, "count")                                                                              \
     X(DEVICE, "device")                                                                            \

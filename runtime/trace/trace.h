@@ -86,9 +86,10 @@ struct bf_trace_sync {
     uint64_t value;
 };
 
-/* As obstacles: a priority window, and a preemption request. */
+/* As obstacles: a priority window, a preemption request, and bfSuspendCommandQueue. */
 #define BF_TRACE_WINDOW     ((struct bf_trace_sync){0, 1})
 #define BF_TRACE_PREEMPTION ((struct bf_trace_sync){0, 2})
+#define BF_TRACE_SUSPENSION ((struct bf_trace_sync){0, 3})
 
 /* The trace's record of a packet, embedded in the scheduler's packet. Only trace functions write to
  * it, bf_stamps_begin to 'timed', and who decides that it is not to have timestamps to 'untimed'.

@@ -340,9 +340,10 @@ const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)
 
 enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle)
 {
-    return obstacle.value == BF_TRACE_PREEMPTION.value ? BF_STRING_PREEMPTION
-           : obstacle.value == BF_TRACE_WINDOW.value   ? BF_STRING_WINDOW
-                                                       : BF_STRING_BEFORE_IT;
+    return obstacle.value == BF_TRACE_SUSPENSION.value   ? BF_STRING_SUSPENSION
+           : obstacle.value == BF_TRACE_PREEMPTION.value ? BF_STRING_PREEMPTION
+           : obstacle.value == BF_TRACE_WINDOW.value     ? BF_STRING_WINDOW
+                                                         : BF_STRING_BEFORE_IT;
 }
 
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,

@@ -9,6 +9,7 @@
 #include <belfry/belfry.h>
 #include <belfry/native_fence.h>
 #include <belfry/preemption.h>
+#include <belfry/user_mode_submission.h>
 
 #define BF_FUNCTIONS(X)                                                                            \
     X(GetDevice)                                                                                   \
@@ -24,6 +25,8 @@
     X(SetCommandQueuePriority)                                                                     \
     X(QueueExecute)                                                                                \
     X(RequestPreemption)                                                                           \
+    X(SuspendCommandQueue)                                                                         \
+    X(ResumeCommandQueue)                                                                          \
     X(QueueSignal)                                                                                 \
     X(QueueWait)                                                                                   \
     X(QueueWaitIdle)                                                                               \

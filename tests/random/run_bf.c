@@ -100,6 +100,13 @@ void bf_objects_destroy(struct run *run)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
+/* In some programs queues are suspended over some of their calls (CS-1, CS-2). The plan needn't know:
+ * it changes nothing but when they run. */
+static bool plan_suspends(const struct plan *plan)
+{
+    return plan->seed % 4 == 1;
+}
+
 /* On a queue that is idle, a signal is there when its call returns, whatever other threads do. */
 static void signal_check_idle(struct run *run, int op, int index)
 {
@@ -107,7 +114,7 @@ static void signal_check_idle(struct run *run, int op, int index)
     const struct plan_batch *batch = &plan->batches[index];
     const struct plan_queue *queue = &plan->queues[batch->queue];
     if (batch->cb_count || batch->wait_count || queue->waitless || run->counters_lag ||
-        queue->read) /* then it is work */
+        queue->read || plan_suspends(plan)) /* then it is work, or its turn may not have come */
         return;
     int i = 0, before = -1;
     for (; queue->events[i] != batch->event; i++)
@@ -136,6 +143,9 @@ static void batch_submit(struct run *run, int op, int index)
     const struct plan_batch *batch = &run->plan->batches[index];
     struct bf_api *bf = &run->bench->bf;
     BfCommandQueue queue = run->bf_queues[batch->queue];
+    bool suspended = plan_suspends(run->plan) && (uint32_t)op * UINT32_C(2246822519) >> 31;
+    if (suspended)
+        run_must(run, op, bf->SuspendCommandQueue(queue), "bfSuspendCommandQueue");
     for (int w = 0; w < batch->wait_count; w++) {
         const struct plan_wait *wait = &batch->waits[w];
         if (wait->arm < 0)
@@ -158,6 +168,8 @@ static void batch_submit(struct run *run, int op, int index)
                  bf->QueueSignal(queue, run->bf_fences[batch->signals[s].semaphore],
                                  batch->signals[s].value),
                  "bfQueueSignal");
+    if (suspended)
+        run_must(run, op, bf->ResumeCommandQueue(queue), "bfResumeCommandQueue");
     signal_check_idle(run, op, index);
 }
 

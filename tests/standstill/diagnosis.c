@@ -255,6 +255,20 @@ TEST(test_engines)
            "the host or by somebody outside of the device");
 }
 
+/* A suspended queue is a cause where others wait for it; alone it stands as it is meant to. */
+TEST(test_suspended)
+{
+    struct made m;
+    make(&m, "A: s<1 B!: s=1");
+    expect(&m, "");
+    m.graph.queues[1].suspended = true;
+    expect(&m, "packet 1 of B has been held for 2.0 s: the queue is suspended "
+               "(bfSuspendCommandQueue); 1 more queue waits for it");
+    make(&m, "B!: s=1");
+    m.graph.queues[0].suspended = true;
+    expect(&m, "");
+}
+
 /* A call that waits for the GPU is no cause while the GPU is busy; a packet that could go is told
  * only where no call keeps it. */
 TEST(test_calls)
@@ -270,6 +284,9 @@ TEST(test_calls)
     m.graph.queues[0].windowed = true; /* it couldn't */
     expect(&m, "");
     m.graph.queues[0].windowed = false;
+    m.graph.queues[0].suspended = true; /* nor could it */
+    expect(&m, "");
+    m.graph.queues[0].suspended = false;
     m.engines[1].taken_ns = S / 2; /* not for so long */
     expect(&m, "");
     m.engines[1].call = "vkQueueWaitIdle";

@@ -275,10 +275,18 @@ typedef enum BfAbortReason {
 BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, uint64_t *pEntry);
 
 /*
- * Suspends a queue, which is a hardware context of its own, and resumes it. [UMS 5] Meanwhile
- * nothing is read from its ring, which the program may go on filling; its doorbell stays connected,
- * but is the first to be taken where another queue needs one. What has been read goes on.
- * Suspensions are counted.
+ * Suspends a queue, which is a hardware context of its own, and resumes it. [UMS 5] Suspensions are
+ * counted. Destroying a queue resumes it.
+ *
+ * For user-mode submission: meanwhile nothing is read from its ring, which the program may go on
+ * filling; its doorbell stays connected, but is the first to be taken where another queue needs one.
+ * What has been read goes on.
+ *
+ * Of any other queue: when the call has returned, the GPU is given nothing more of it until it is
+ * resumed, and no signal of it applies, be it that all before it is complete. Calls on the queue
+ * return as ever, and what they submit is queued; bfQueueWaitIdle waits for the resumption. What the
+ * GPU has been given goes on. Like bfSetCommandQueuePriority, both calls wait for a present that is
+ * being made on the same VkQueue.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (also: it isn't suspended). Thread-safety: safe.
  */
