@@ -9,26 +9,25 @@
 #include "scheduler/command_queue.h"
 #include "scheduler/suspension.h"
 
-VkResult bfSuspendCommandQueue(BfCommandQueue handle)
+static VkResult context_suspend(BfCommandQueue handle, bool suspend, const char *call)
 {
-    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
+    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    if (queue->hw ? bf_doorbell_thread_suspend(queue->hw, true) : bf_suspension_begin(queue))
+    if (queue->hw ? bf_doorbell_thread_suspend(queue->hw, suspend)
+                  : bf_command_queue_suspend(queue, suspend))
         return VK_SUCCESS;
-    bf_message(BF_MESSAGE_ERROR, "bfSuspendCommandQueue: the queue%s is suspended too often",
-               BF_LABEL(queue));
+    bf_message(BF_MESSAGE_ERROR, "%s: the queue%s %s", call, BF_LABEL(queue),
+               suspend ? "is suspended too often" : "isn't suspended");
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-VkResult bfResumeCommandQueue(BfCommandQueue handle)
+VkResult bfSuspendCommandQueue(BfCommandQueue queue)
 {
-    if (!bf_handle_check(handle, BF_HANDLE_QUEUE, __func__, "queue"))
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    struct bf_command_queue *queue = (struct bf_command_queue *)handle;
-    if (queue->hw ? bf_doorbell_thread_suspend(queue->hw, false) : bf_suspension_end(queue))
-        return VK_SUCCESS;
-    bf_message(BF_MESSAGE_ERROR, "bfResumeCommandQueue: the queue%s isn't suspended",
-               BF_LABEL(queue));
-    return VK_ERROR_VALIDATION_FAILED_EXT;
+    return context_suspend(queue, true, __func__);
+}
+
+VkResult bfResumeCommandQueue(BfCommandQueue queue)
+{
+    return context_suspend(queue, false, __func__);
 }

@@ -9,9 +9,7 @@ static bool queue_is_settled(struct bf_queue *queue, uint64_t target)
 {
     return atomic_load(&queue->finished) >= target || atomic_load(&queue->blocked) ||
            atomic_load(&queue->windowed) || atomic_load(&queue->preempted) ||
-           atomic_load(&queue->suspended) ||
-           (queue->is_command_queue && atomic_load(&queue->engine->unfed)) ||
-           bf_scheduler_is_lost(queue->scheduler);
+           bf_queue_is_stopped(queue) || bf_scheduler_is_lost(queue->scheduler);
 }
 
 void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target)

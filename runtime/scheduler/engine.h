@@ -131,6 +131,14 @@ static inline uint64_t bf_engine_bit(const struct bf_engine *engine)
     return UINT64_C(1) << engine->base.number;
 }
 
+/* Is the driver given nothing of the queue now, whatever it has? It is suspended (CS-1); or it is a
+ * command queue, and its engine may hang (TD-4). */
+static inline bool bf_queue_is_stopped(const struct bf_queue *queue)
+{
+    return atomic_load(&queue->suspended) ||
+           (queue->is_command_queue && atomic_load(&queue->engine->unfed));
+}
+
 /* Hands over the packets that may go, on the engines of 'mask' and on those that this releases. The
  * caller holds no lock. */
 void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask);

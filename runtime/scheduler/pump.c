@@ -106,11 +106,11 @@ static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_
     bool batched = false; /* a packet of this queue is in the batch */
     if (atomic_load(&queue->blocked))
         return NULL;
-    if (packet && atomic_load(&queue->suspended)) {
-        packet->was_held = true;
-        bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_SUSPENSION);
-    }
-    if (commands && (atomic_load(&engine->unfed) || atomic_load(&queue->suspended))) {
+    if (bf_queue_is_stopped(queue)) {
+        if (packet && atomic_load(&queue->suspended)) {
+            packet->was_held = true;
+            bf_trace_packet_held(scheduler->gpu.trace, &packet->trace, BF_TRACE_SUSPENSION);
+        }
         bf_signpost_announce(&engine->progress);
         return NULL;
     }

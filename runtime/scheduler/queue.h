@@ -67,10 +67,9 @@ struct bf_queue {
     uint64_t gathered;     /* bf_window.gathers when it was looked at last */
 
     _Atomic bool preempted; /* the first packet is held by a request (PE-1) */
-    _Atomic uint32_t
-        suspended;        /* so often (scheduler/suspension.h); written under the engine's lock */
-    _Atomic bool blocked; /* the first packet waits; whoever ends its wait clears this */
+    _Atomic bool blocked;   /* the first packet waits; whoever ends its wait clears this */
     struct bf_waiter waiter;
+    _Atomic uint32_t suspended; /* so often (CS-1, scheduler/suspension.h) */
 
     struct bf_last_submission last_submission; /* on shared engines */
     /* Since it was last idle, the queue has submitted something without a completion signal: the

@@ -3,7 +3,7 @@
  * Suspension of command queues that take their work by calls. (What has a ring isn't read meanwhile:
  * doorbell/thread.c.)
  *
- *  CS-1  From the return of bf_suspension_begin on, the driver is given nothing of a suspended queue,
+ *  CS-1  From the return of bf_command_queue_suspend on, the driver is given nothing of a suspended queue,
  *        and no signal of it applies: what it has, and is given, stays in its list, in order (Q-2).
  *        It is changed under the engine's lock, so that no pump is in between. What the driver has
  *        accepted goes on.
@@ -23,9 +23,8 @@
 
 struct bf_command_queue;
 
-/* They are counted. False: there are as many as can be, or none. The caller holds no lock.
- * Thread-safety: safe. */
-bool bf_suspension_begin(struct bf_command_queue *queue);
-bool bf_suspension_end(struct bf_command_queue *queue);
+/* Suspends the queue, or resumes it; that is counted. False: it can't be suspended more often, or isn't.
+ * The caller holds no lock. Thread-safety: safe. */
+bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend);
 
 #endif

@@ -115,6 +115,19 @@ static uint32_t search_count_behind(const struct search *s, uint32_t cause)
     return count;
 }
 
+/* A case that is one queue's. */
+static struct bf_case *search_add_queue(struct search *s, enum bf_case_kind kind, uint32_t queue,
+                                        uint64_t age_ns)
+{
+    struct bf_case *found = search_add(s, kind, age_ns);
+    if (found) {
+        found->queue = queue;
+        found->key = key_add_queue(s->graph, found->key, queue);
+        found->behind = search_count_behind(s, queue);
+    }
+    return found;
+}
+
 /* The signal of 'to' that 'from' waits for: the earliest. */
 static uint32_t signal_between(const struct search *s, uint32_t from, uint32_t to)
 {
@@ -187,15 +200,9 @@ static void search_waits(struct search *s, uint32_t *path, bool *met)
         }
         if (served && ends && first)
             search_add_circle(s, i, path, met);
-        struct bf_case *found =
-            served
-                ? NULL
-                : search_add(s, queue->on_gpu ? BF_CASE_OUTSIDE : BF_CASE_MISSING, queue->age_ns);
-        if (found) {
-            found->queue = i;
-            found->key = key_add_queue(graph, found->key, i);
-            found->behind = search_count_behind(s, i);
-        }
+        if (!served)
+            search_add_queue(s, queue->on_gpu ? BF_CASE_OUTSIDE : BF_CASE_MISSING, i,
+                             queue->age_ns);
     }
 }
 
@@ -253,13 +260,9 @@ static void search_taken(struct search *s)
             !e->taken_ns)
             continue;
         uint64_t age_ns = queue->age_ns < e->taken_ns ? queue->age_ns : e->taken_ns;
-        struct bf_case *found = search_add(s, BF_CASE_TAKEN, age_ns);
-        if (found) {
+        struct bf_case *found = search_add_queue(s, BF_CASE_TAKEN, i, age_ns);
+        if (found)
             found->engine = queue->engine;
-            found->queue = i;
-            found->key = key_add_queue(graph, found->key, i);
-            found->behind = search_count_behind(s, i);
-        }
     }
 }
 
@@ -269,14 +272,8 @@ static void search_suspended(struct search *s)
     const struct bf_graph *graph = s->graph;
     for (uint32_t i = 0; i < graph->queue_count; i++) {
         const struct bf_graph_queue *queue = &graph->queues[i];
-        uint32_t behind =
-            queue->state == BF_GRAPH_GOING && queue->suspended ? search_count_behind(s, i) : 0;
-        struct bf_case *found = behind ? search_add(s, BF_CASE_SUSPENDED, queue->age_ns) : NULL;
-        if (found) {
-            found->queue = i;
-            found->key = key_add_queue(graph, found->key, i);
-            found->behind = behind;
-        }
+        if (queue->state == BF_GRAPH_GOING && queue->suspended && search_count_behind(s, i))
+            search_add_queue(s, BF_CASE_SUSPENDED, i, queue->age_ns);
     }
 }
 

@@ -294,7 +294,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);
     config->dispatch_us =
         config->free_submit ? 0 : device_number("BELFRY_ICD_DISPATCH_US", ordinal, 60000000, 0);
-    config->dispatch_every = device_number("BELFRY_ICD_DISPATCH_EVERY", ordinal, INT32_MAX, 1);
+    config->dispatch_every = device_number("BELFRY_ICD_DISPATCH_EVERY", ordinal, INT32_MAX, 0);
     struct variable order = variable_read("BELFRY_ICD_ORDER", ordinal);
     config->worst_order = order.text && !strcmp(order.text, "worst") && !config->free_submit;
     if (order.text && strcmp(order.text, "worst"))

@@ -200,7 +200,7 @@ struct icd_config {
     char build[32];          /* which of the driver's versions it is */
     uint32_t host_memory;    /* 2: anonymous memory alone */
     uint32_t dispatch_us;    /* what a dispatch takes; 0: it does nothing */
-    uint32_t dispatch_every; /* of how many on a queue one takes that; the others nothing */
+    uint32_t dispatch_every; /* of how many on a queue one takes that; 0: each does */
     uint32_t tells;          /* words in which dispatches and draws store 1 */
     uint32_t submit_us;      /* what a submission costs its caller, */
     uint32_t buffer_us;      /* and each of its command buffers */

@@ -156,7 +156,8 @@ void icd_queue_work(struct icd_queue *queue)
 {
     const struct icd_config *config = queue->object.device->config;
     uint64_t ends = icd_now() + UINT64_C(1000) * config->dispatch_us;
-    if (++queue->works % config->dispatch_every == 0 && queue->works_until < ends)
+    bool takes = !config->dispatch_every || ++queue->works % config->dispatch_every == 0;
+    if (takes && queue->works_until < ends)
         queue->works_until = ends;
 }
 

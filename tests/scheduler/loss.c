@@ -2,10 +2,9 @@
 /* A device that is lost with everything pending: fences read UINT64_MAX, every wait is satisfied,
  * every event is set, once, and nothing hangs. On the test driver, which loses devices on demand.
  */
-#include "support/fixture.h"
+#include "support/traced.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------ Everything pending -- */
 
@@ -366,28 +365,12 @@ TEST(what_the_driver_knows_of_a_loss_is_told)
     }
 }
 
-static bool file_has(const char *path, const char *text)
-{
-    static char bytes[1 << 16];
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof(bytes), file);
-    fclose(file);
-    return memmem(bytes, size, text, strlen(text)) != NULL;
-}
-
 /* The trace so far is in its file while the device is still there. */
 TEST(the_trace_is_saved)
 {
-    char folder[] = "/tmp/belfry-loss-XXXXXX", path[64], environment[128];
+    struct traced traced;
     struct fixture f;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/trace", folder);
-    snprintf(environment, sizeof(environment), "VK_BELFRY_MULTI_ENGINE_TRACE=%s", path);
-    struct environment saved;
-    environment_set(&saved, environment);
-    fixture_open(&f, NULL);
-    environment_restore(&saved);
+    traced_open(&traced, &f);
     BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_fence(&f, 0);
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "the last word"));
@@ -399,9 +382,8 @@ TEST(the_trace_is_saved)
     f.icd.lose();
     /* A wait for idleness asks nobody if all is known to be complete. */
     assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
-    while (!file_has(path, "the last word")) /* a thread writes it */
+    while (!traced_has(&traced, "the last word")) /* a thread writes it */
         sched_yield();
     fixture_close(&f);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
+    traced_remove(&traced);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Preemption requests: what they hold and what they let through, when they are complete, what they
  * leave as it was. One engine for all; the driver's work ends when the test says so. */
-#include "support/fixture.h"
+#include "support/traced.h"
 
 #include <belfry/preemption.h>
 
@@ -295,14 +295,9 @@ TEST(caps_say_what_is_promised)
 /* How long it took stands in the trace, and that it has held a packet. */
 TEST(a_trace_has_requests)
 {
-    char path[] = "/tmp/belfry-preempt-XXXXXX", set[96], text[65536];
-    struct environment saved;
+    struct traced traced;
     struct fixture f;
-    assert_non_null(mkdtemp(path));
-    snprintf(set, sizeof(set), "VK_BELFRY_MULTI_ENGINE_TRACE=%s/t", path);
-    environment_set(&saved, set);
-    fixture_open(&f, NULL);
-    environment_restore(&saved);
+    traced_open(&traced, &f);
     BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT),
                    other = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     VkEvent stall = stall_begin(&f, queue);
@@ -311,16 +306,11 @@ TEST(a_trace_has_requests)
     stall_end(&f, stall);
     await_idle(other);
     fixture_close(&f);
-    FILE *file = fopen(strchr(set, '=') + 1, "rb");
-    assert_non_null(file);
-    size_t size = fread(text, 1, sizeof(text), file);
-    fclose(file);
-    assert_non_null(memmem(text, size, "preempted", 9));
-    assert_non_null(memmem(text, size, "latency ns", 10));
-    assert_non_null(memmem(text, size, "a preemption request", 20));
-    assert_null(memmem(text, size, "a priority window", 17));
-    assert_int_equal(remove(strchr(set, '=') + 1), 0);
-    assert_int_equal(remove(path), 0);
+    assert_true(traced_has(&traced, "preempted"));
+    assert_true(traced_has(&traced, "latency ns"));
+    assert_true(traced_has(&traced, "a preemption request"));
+    assert_false(traced_has(&traced, "a priority window"));
+    traced_remove(&traced);
 }
 
 FIXTURE_TEST(bad_input_is_refused)

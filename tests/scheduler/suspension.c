@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Suspended queues that take their work by calls (scheduler/suspension.h): what is queued meanwhile,
  * what it holds up and what it doesn't, and what ends it. */
-#include "support/fixture.h"
+#include "support/traced.h"
 
 #include <belfry/preemption.h>
 #include <belfry/user_mode_submission.h>
@@ -187,28 +187,17 @@ FIXTURE_TEST(it_holds_up_no_lower_queue)
 /* How long it was held, and by what, stands in the trace. */
 TEST(a_trace_has_suspensions)
 {
-    char path[] = "/tmp/belfry-suspend-XXXXXX", set[96];
-    static char text[1 << 18];
-    struct environment saved;
+    struct traced traced;
     struct fixture f;
-    assert_non_null(mkdtemp(path));
-    snprintf(set, sizeof(set), "VK_BELFRY_MULTI_ENGINE_TRACE=%s/t", path);
-    environment_set(&saved, set);
-    fixture_open(&f, NULL);
-    environment_restore(&saved);
+    traced_open(&traced, &f);
     BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
     suspend(queue);
     execute(queue, write_word(&f, queue, 0, 1));
     resume(queue);
     await_idle(queue);
     fixture_close(&f);
-    FILE *file = fopen(strchr(set, '=') + 1, "rb");
-    assert_non_null(file);
-    size_t size = fread(text, 1, sizeof(text), file);
-    fclose(file);
-    assert_non_null(memmem(text, size, "a resumption of its queue", 25));
-    assert_int_equal(remove(strchr(set, '=') + 1), 0);
-    assert_int_equal(remove(path), 0);
+    assert_true(traced_has(&traced, "a resumption of its queue"));
+    traced_remove(&traced);
 }
 
 TEST(a_lost_device_drops_what_is_held)

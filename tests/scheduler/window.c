@@ -5,6 +5,7 @@
 #include "support/fixture.h"
 
 #include <belfry/background.h>
+#include <belfry/user_mode_submission.h>
 
 #define FLOOD 20
 
@@ -230,6 +231,23 @@ FIXTURE_TEST(nobody_starves)
     f->icd.resume();
     drain(f, 2 * LOWS - 1);
     f->icd.record_stop();
+}
+
+/* Nor behind a queue that has been held for longer, and is suspended. */
+FIXTURE_TEST(nobody_starves_behind_a_suspended_queue)
+{
+    BfCommandQueue suspended = low_of(f), low = low_of(f);
+    high_of(f);
+    f->icd.pause();
+    BfFence before = flood(f, suspended, 3), fence = flood(f, low, 3);
+    assert_int_equal(depth(f), 1);
+    assert_success(bfSuspendCommandQueue(suspended));
+    while (depth(f) < 3)
+        sched_yield();
+    assert_success(bfResumeCommandQueue(suspended));
+    drain(f, 3);
+    assert_value(before, 3);
+    assert_value(fence, 3);
 }
 
 /* What packets cost is learnt when they end: then one runs and others are behind it. Not while

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs that know Belfry, through its public header alone: on several drivers, under the layer and
 # attached by the program itself.
-set(fixture support/fixture.c support/work.c support/lines.c)
+set(fixture support/fixture.c support/work.c support/lines.c support/traced.c)
 add_library(belfry_fixture STATIC ${fixture})
 target_link_libraries(belfry_fixture PUBLIC belfry belfry_test_loader)
 add_dependencies(belfry_fixture VkLayer_belfry belfry_test_icd)

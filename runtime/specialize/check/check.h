@@ -137,8 +137,8 @@ void bf_check_end(struct bf_check *check);
  * which every invocation ended and stayed inside by itself. 'info' has no forms and no plan; 'general'
  * is the dry-run form, the layout's handle that form's layout, with one set more than the layout has
  * otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins with one workgroup, and
- * is doubled as long as it takes less than 'double_ns': what has been submitted can't be stopped. Where the
- * device is a CPU, only time that it computes in counts.
+ * is doubled as long as the shortest of three runs takes less than 'double_ns': what has been submitted
+ * can't be stopped. Where the device is a CPU, only time that it computes in counts.
  *
  * Where none is left, or they can't be run, or not with enough workgroups (CK-7), info->why and
  * 'refused' say so, and *plan is empty. Errors as above.
