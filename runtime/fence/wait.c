@@ -206,10 +206,16 @@ static VkResult group_sleep(struct bf_scheduler *scheduler, struct bf_group *gro
                             uint64_t timeout_ns)
 {
     uint64_t deadline = bf_deadline_ns(timeout_ns);
-    struct timespec until = bf_timespec(deadline);
     bool in_time = true;
-    while (!atomic_load(&group->done) && in_time)
-        in_time = bf_futex_wait(&group->done, 0, deadline == UINT64_MAX ? NULL : &until);
+    while (!atomic_load(&group->done) && in_time) {
+        bool looks = bf_scheduler_has_backlog(scheduler); /* L-5 */
+        uint64_t look = looks ? bf_deadline_ns(BF_SCHEDULER_LOOK_NS) : UINT64_MAX;
+        uint64_t next = look < deadline ? look : deadline;
+        struct timespec until = bf_timespec(next);
+        in_time = bf_futex_wait(&group->done, 0, next == UINT64_MAX ? NULL : &until);
+        if (!in_time && next < deadline)
+            in_time = !bf_scheduler_ask_lost(scheduler);
+    }
     VkResult result = VK_SUCCESS;
     if (!atomic_load(&group->done)) {
         bf_lock_acquire(&scheduler->pending.lock);

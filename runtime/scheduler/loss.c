@@ -16,9 +16,8 @@
  * return (L-3). */
 #define STUCK_NS UINT64_C(200000000)
 
-/* How often the driver is asked of a loss at most, and by who sleeps (L-5). */
-#define ASK_NS  UINT64_C(1000000)
-#define LOOK_NS UINT64_C(100000000)
+/* How often the driver is asked of a loss at most (L-5). */
+#define ASK_NS UINT64_C(1000000)
 
 static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason reason, bool below,
                            const char *where)
@@ -99,7 +98,7 @@ bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler)
 uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,
                             bool *timed_out)
 {
-    const uint64_t look = bf_now_ns() + LOOK_NS;
+    const uint64_t look = bf_now_ns() + BF_SCHEDULER_LOOK_NS;
     const struct timespec until = bf_timespec(look < deadline_ns ? look : deadline_ns);
     bool over = false;
     ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &over);

@@ -16,8 +16,9 @@
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
  *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he
- *       asks the driver, once a millisecond at most, and ten times a second while he sleeps. Proven
- *       by tests/layer (acceptance.c).
+ *       asks the driver, once a millisecond at most, and ten times a second while he sleeps; so does
+ *       who waits for a BfFence that work might signal which was held when he began. Proven by
+ *       tests/layer (acceptance.c) and tests/scheduler (loss.c).
  *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
@@ -233,6 +234,9 @@ VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedRe
 /* The driver's result of a call that may not fail: for memory, by decision, or by the driver. */
 VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
+
+/* How often who sleeps until held work is over has the driver asked of a loss (L-5). */
+#define BF_SCHEDULER_LOOK_NS UINT64_C(100000000)
 
 /* Whether the device is lost; the driver is asked, but for calls that follow another one at once
  * (L-5). */

@@ -47,6 +47,8 @@ static VkResult priorities_check(const struct icd_config *config, const VkDevice
     }
     if (asked >= VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR && !config->realtime)
         return VK_ERROR_NOT_PERMITTED_KHR;
+    if (asked == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR ? config->low == 0 : config->low == 2)
+        return VK_ERROR_NOT_PERMITTED_KHR;
     if (asked == VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR && config->high != 1)
         return config->high ? VK_ERROR_INITIALIZATION_FAILED : VK_ERROR_NOT_PERMITTED_KHR;
     return VK_SUCCESS;

@@ -196,6 +196,7 @@ struct icd_config {
     bool synchronization2;
     bool realtime;
     uint32_t high; /* global priority HIGH: 0 not permitted, 1 permitted, 2 an error */
+    uint32_t low;  /* LOW: 0 not permitted, 1 permitted, 2 nothing else is */
     bool int64;
     char build[32];          /* which of the driver's versions it is */
     uint32_t host_memory;    /* 2: anonymous memory alone */

@@ -168,6 +168,25 @@ SCENE_TEST(the_first_who_waits_for_a_queue_is_told)
     assert_lost(s);
 }
 
+/* Nothing is in flight that could tell, and nobody calls the driver: held work alone is waited for. */
+FIXTURE_TEST(who_waits_for_held_work_alone_is_told)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence gate = make_fence(f, 0), fence = make_fence(f, 0);
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(f, queue, 0, 1));
+    queue_signal(queue, fence, 1);
+    struct blocked blocked = {.fence = fence, .value = 1};
+    struct thread thread;
+    thread_start(&thread, block_on, &blocked);
+    thread_await_sleep(&thread);
+    f->lost = true;
+    f->icd.lose();
+    thread_join(&thread);
+    assert_int_equal(blocked.result, VK_ERROR_DEVICE_LOST);
+    assert_value(fence, UINT64_MAX);
+}
+
 /* An event alone: nobody calls anything, and it comes. */
 SCENE_TEST(an_event_on_a_pending_signal_comes_by_itself)
 {

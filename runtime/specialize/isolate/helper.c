@@ -170,6 +170,20 @@ static void be_first_to_go(void)
         close(file);
 }
 
+/* Drivers that go by the name of the process find the program's. */
+static void be_called_as(pid_t program)
+{
+    char path[32], name[32] = "";
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)program);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof(name), file)) {
+        name[strcspn(name, "\n")] = '\0';
+        prctl(PR_SET_NAME, name);
+    }
+    if (file)
+        fclose(file);
+}
+
 int main(void)
 {
     /* Crashes of the driver are expected here: no core file is written. */
@@ -194,6 +208,7 @@ int main(void)
     pthread_t watcher;
     if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, helper_watch, NULL))
         _exit(1);
+    be_called_as((pid_t)wanted.parent);
 
     atomic_store(&working, true); /* the driver may hang in this too */
     VkResult result = helper_device_open(&device, &wanted);

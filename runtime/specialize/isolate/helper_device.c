@@ -133,14 +133,69 @@ static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *want
     return wanted->enabled_features;
 }
 
+/* The extension with which queues can have a global priority. NULL: the device has none. */
+static const char *global_priority_find(const struct helper_device *d)
+{
+    static const char *const names[] = {"VK_KHR_global_priority", "VK_EXT_global_priority"};
+    PFN_vkEnumerateDeviceExtensionProperties enumerate =
+        GET(d, vkEnumerateDeviceExtensionProperties);
+    const char *found = NULL;
+    uint32_t count = 0;
+    if (!enumerate || enumerate(d->physical, NULL, &count, NULL))
+        return NULL;
+    VkExtensionProperties *all = calloc(count + 1, sizeof(*all));
+    if (all && enumerate(d->physical, NULL, &count, all) >= 0) {
+        for (uint32_t i = 0; i < 2 && !found; i++)
+            found = extension_is_listed(names[i], all, count) ? names[i] : NULL;
+    }
+    free(all);
+    return found;
+}
+
+/* With queues whose work yields to that of all processes; where they can't be had, with others. */
+static VkResult device_create(const struct helper_device *d, const struct bf_wire_device *wanted,
+                              const VkDeviceCreateInfo *info, VkDevice *device)
+{
+    PFN_vkCreateDevice create = GET(d, vkCreateDevice);
+    const char *extension = create ? global_priority_find(d) : NULL;
+    const uint32_t count = wanted->extension_count;
+    const char **names = extension ? calloc(count + 1, sizeof(*names)) : NULL;
+    if (!create)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    if (names) {
+        const VkDeviceQueueGlobalPriorityCreateInfoKHR low = {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
+            .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR};
+        VkDeviceQueueCreateInfo queues[2];
+        VkDeviceCreateInfo with = *info;
+        bool listed = false;
+        for (uint32_t i = 0; i < count; i++) {
+            names[i] = wanted->extensions[i];
+            listed = listed || strcmp(names[i], extension) == 0;
+        }
+        names[count] = extension;
+        with.enabledExtensionCount = count + !listed;
+        with.ppEnabledExtensionNames = names;
+        for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+            queues[i] = info->pQueueCreateInfos[i];
+            queues[i].pNext = &low;
+        }
+        with.pQueueCreateInfos = queues;
+        VkResult result = create(d->physical, &with, NULL, device);
+        free(names);
+        if (result == VK_SUCCESS)
+            return VK_SUCCESS;
+    }
+    return create(d->physical, info, NULL, device);
+}
+
 static VkResult queues_open(struct helper_device *d, const struct bf_wire_device *wanted)
 {
     PFN_vkGetPhysicalDeviceQueueFamilyProperties of =
         GET(d, vkGetPhysicalDeviceQueueFamilyProperties);
-    PFN_vkCreateDevice create = GET(d, vkCreateDevice);
     VkQueueFamilyProperties families[32];
     uint32_t family_count = 32;
-    if (!of || !create)
+    if (!of)
         return VK_ERROR_INITIALIZATION_FAILED;
     of(d->physical, &family_count, families);
     const uint32_t chosen[2] = {
@@ -172,7 +227,7 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
     const VkPhysicalDeviceFeatures programs = where ? *where : d->features;
     if (where)
         *where = d->features;
-    VkResult result = create(d->physical, &info, NULL, &device);
+    VkResult result = device_create(d, wanted, &info, &device);
     if (where)
         *where = programs;
     if (result != VK_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The build helper's devices: the program's physical device, with the program's features and extensions,
- * and queues of the lowest priority; and the same once more, with robustBufferAccess, for dry runs.
- * For one thread. */
+ * and queues of the lowest priority, among all processes where that can be had; and the same once
+ * more, with robustBufferAccess, for dry runs. For one thread. */
 #ifndef BELFRY_SPECIALIZE_HELPER_DEVICE_H
 #define BELFRY_SPECIALIZE_HELPER_DEVICE_H
 

@@ -217,12 +217,22 @@ static void assert_one_ends(void)
 TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
 {
     int inherited[2];
+    char path[64], name[16], called[32];
     assert_int_equal(pipe(inherited), 0); /* by children that close nothing */
+    assert_int_equal(prctl(PR_GET_NAME, name), 0);
+    assert_int_equal(prctl(PR_SET_NAME, "some game's"), 0);
     struct bf_isolate *isolate = make(NULL, 0);
     assert_builds(isolate, "main", VK_SUCCESS);
     pid_t helper = only_child();
     assert_int_equal(sched_getscheduler(helper), SCHED_IDLE);
     assert_int_equal(getsid(helper), helper);
+    snprintf(path, sizeof(path), "/proc/%d/comm", helper);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(called, sizeof(called), file));
+    fclose(file);
+    assert_string_equal(called, "some game's\n");
+    assert_int_equal(prctl(PR_SET_NAME, name), 0);
     struct rlimit core;
     if (prlimit(helper, RLIMIT_CORE, NULL, &core) == 0) { /* of one's own kind alone */
         assert_int_equal(core.rlim_cur, 0);

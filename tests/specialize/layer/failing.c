@@ -221,9 +221,11 @@ TEST_WITH(what_fails_in_the_helper_costs_the_program_nothing, cache_setup, cache
         {IN_HELPER "LOSE_AT_SUBMIT=1", " rejected crashed "},
         {IN_HELPER "LOSE_AT_SUBMIT=20", " rejected crashed "},
         {IN_HELPER "OOM_AT_SUBMIT=1", " rejected memory "},
-        {IN_HELPER "OOM_AT=15", " rejected memory "},
+        {IN_HELPER "OOM_AT=30", " rejected memory "},
         {IN_HELPER "OOM_AT=100000", NULL},
         {IN_HELPER "PIPELINE=crash", " rejected crashed "},
+        {IN_HELPER "LOW=0", NULL}, /* its queues' priority */
+        {IN_HELPER "LOW=2", NULL},
         {"FAULTS_IN=nobody LOSE_AT_SUBMIT=1 OOM_AT=1", NULL},
     };
     for (uint32_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++) {
