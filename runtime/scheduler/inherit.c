@@ -15,8 +15,14 @@
 struct sought {
     const struct bf_semaphore *sem; /* or */
     const struct bf_fence *fence;
+    VkSemaphore handle; /* the semaphore's, to which a fence may have been exported */
     uint64_t value;
 };
+
+static struct sought sought_semaphore(const struct bf_semaphore *sem, uint64_t value)
+{
+    return (struct sought){.sem = sem, .handle = sem->handle, .value = value};
+}
 
 struct inheritance {
     struct bf_scheduler *scheduler;
@@ -34,16 +40,18 @@ static void inheritance_seek(struct inheritance *in, const struct bf_packet *pac
     for (uint32_t i = 0; i < packet->wait_count && in->count < ROOM; i++) {
         const struct bf_sync *wait = &packet->waits[i];
         if (wait->sem && atomic_load(&wait->sem->reached[BF_FOR_WAIT]) < wait->target)
-            in->sought[in->count++] = (struct sought){.sem = wait->sem, .value = wait->target};
+            in->sought[in->count++] = sought_semaphore(wait->sem, wait->target);
     }
 }
 
 static bool packet_signals(const struct bf_packet *packet, const struct sought *sought)
 {
-    if (sought->fence)
-        return packet->update && packet->update->fence == sought->fence &&
-               packet->update->value >= sought->value;
-    for (uint32_t i = 0; i < packet->signal_count; i++) {
+    const struct bf_update *update = packet->update;
+    if (update && update->value >= sought->value &&
+        (sought->fence ? update->fence == sought->fence
+                       : update->fence->exported == sought->handle))
+        return true;
+    for (uint32_t i = 0; i < packet->signal_count && sought->sem; i++) {
         const struct bf_sync *s = &packet->signals[i];
         if (s->sem == sought->sem && bf_sync_signalled(s) >= sought->value)
             return true;
@@ -217,7 +225,7 @@ uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf
     struct inheritance in = {.scheduler = scheduler,
                              .level = BF_LEVEL_PASSES,
                              .count = 1,
-                             .sought = {{.sem = sem, .value = target}}};
+                             .sought = {sought_semaphore(sem, target)}};
     bf_lock_acquire(&scheduler->pending.lock);
     inheritance_spread(&in);
     bf_lock_release(&scheduler->pending.lock);

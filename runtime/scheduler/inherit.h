@@ -9,6 +9,7 @@
  *        already; when a lower queue's packet is appended, for the queues that are blocked.
  *  IH-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
  *        and so many packets aren't held that might be.
+ *  IH-4  Who waits for a semaphore that a fence was exported to waits for the fence's signals.
  *
  * Semaphores and fences are compared, not looked into: of what has gone meanwhile an address may be
  * another's, which then is urgent too early.
@@ -29,8 +30,8 @@ struct bf_semaphore;
  * that are to be pumped. Engines' locks may be held. */
 void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uint64_t *engines);
 
-/* Packets that signal something have been appended to the queue: are they what a blocked higher queue waits for? Returns
- * the engines to pump. */
+/* Packets that signal something have been appended to the queue: are they what a blocked higher queue
+ * waits for? Returns the engines to pump. */
 uint64_t bf_inherit_appended(struct bf_queue *queue);
 
 /* No window holds what the queue (NULL: any queue) has by now, nor what that depends on. Returns

@@ -52,6 +52,28 @@ static void step(struct fixture *f)
     f->icd.quiesce();
 }
 
+/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline,
+ * 0: none. */
+static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
+                   uint64_t signal)
+{
+    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
+                                         .value = wait,
+                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
+                                           .value = signal,
+                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                .commandBuffer =
+                                                    write_word_in(f, 0, queue, queue + 1)};
+    const VkSubmitInfo2 info = {
+        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait != 0,
+        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != 0,
+        .pSignalSemaphoreInfos = &signals};
+    assert_success(vkQueueSubmit2(f->queues[0][queue], 1, &info, VK_NULL_HANDLE));
+}
+
 /* All of it goes in the end. */
 static void drain(struct fixture *f, uint32_t words)
 {
@@ -199,6 +221,45 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
             for (uint32_t i = f->queue_count; i-- > 0;)
                 drop_queue(f, f->made_queues[i]);
         }
+    }
+}
+
+/* Of three levels, whoever comes last: a VkQueue waits for a semaphore that a fence was exported to,
+ * whose signal waits for that of a lower queue, which windows hold for both. */
+TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
+{
+    static const struct fixture_options options = {
+        .environment = "REALTIME=1", .realtime = true, .family = UINT32_MAX};
+    enum { TOP, BETWEEN, BOTTOM };
+    static const int orders[][3] = {{TOP, BETWEEN, BOTTOM}, {TOP, BOTTOM, BETWEEN},
+                                    {BETWEEN, TOP, BOTTOM}, {BETWEEN, BOTTOM, TOP},
+                                    {BOTTOM, TOP, BETWEEN}, {BOTTOM, BETWEEN, TOP}};
+    for (size_t i = 0; i < 6 && fixture_is_layered(); i++) {
+        struct fixture fixture, *f = &fixture;
+        fixture_open(f, &options);
+        BfCommandQueue between = high_of(f), low = low_of(f);
+        BfFence first = make_fence(f, 0), second = make_fence(f, 0);
+        VkSemaphore timeline = make_timeline(f, 0);
+        assert_success(bfExportFenceToSemaphore(second, timeline));
+        f->icd.pause();
+        for (int turn = 0; turn < 3; turn++) {
+            if (orders[i][turn] == TOP) {
+                submit(f, 0, timeline, 1, 0);
+            } else if (orders[i][turn] == BETWEEN) {
+                queue_wait(between, first, 1);
+                execute(between, write_word(f, between, FLOOD, FLOOD + 1));
+                queue_signal(between, second, 1);
+            } else {
+                flood(f, low, 3);
+                queue_signal(low, first, 1);
+                flood(f, low, 5);
+            }
+        }
+        assert_int_equal(depth(f), 3 + 1);
+        f->icd.resume();
+        assert_success(vkQueueWaitIdle(f->queues[0][0]));
+        drain(f, 5);
+        fixture_close(f);
     }
 }
 
@@ -558,28 +619,6 @@ FIXTURE_TEST(who_waits_for_the_device_waits_for_what_is_held)
 static uint64_t depth_of(struct fixture *f, uint32_t queue)
 {
     return f->icd.queue_depth(0, queue);
-}
-
-/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline,
- * 0: none. */
-static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
-                   uint64_t signal)
-{
-    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
-                                         .value = wait,
-                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
-                                           .value = signal,
-                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                                .commandBuffer =
-                                                    write_word_in(f, 0, queue, queue + 1)};
-    const VkSubmitInfo2 info = {
-        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait != 0,
-        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = 1,
-        .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != 0,
-        .pSignalSemaphoreInfos = &signals};
-    assert_success(vkQueueSubmit2(f->queues[0][queue], 1, &info, VK_NULL_HANDLE));
 }
 
 /* On two VkQueues with windows: a packet that waits for the other one's goes when the value is
