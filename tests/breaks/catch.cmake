@@ -31,7 +31,7 @@ function(belfry_facts name kind)
   set(facts "${facts}" PARENT_SCOPE)
 endfunction()
 
-# belfry_catch(NAME FOLDER PROGRAM PATTERN [layer] [hangs] [through=FILE] [NAME=VALUE...]), as in the break:
+# belfry_catch(NAME FOLDER PROGRAM PATTERN [layer] [lavapipe] [hangs] [through=FILE] [NAME=VALUE...]), as in the break:
 # those tests of belfry-FOLDER-PROGRAM, which links the broken library, and with 'layer' runs under its layer.
 function(belfry_catch break message folder program pattern)
   set(options)
@@ -39,6 +39,7 @@ function(belfry_catch break message folder program pattern)
     set(options --message ${message})
   endif()
   set(suite fence)
+  set(driver icd)
   set(environment LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/broken/${break})
   set(through)
   foreach(word IN LISTS ARGN)
@@ -46,6 +47,8 @@ function(belfry_catch break message folder program pattern)
       set(suite layer)
       list(APPEND environment VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine
         "VK_LAYER_PATH=${CMAKE_BINARY_DIR}/broken/${break}:/usr/share/vulkan/explicit_layer.d")
+    elseif(word STREQUAL "lavapipe")
+      set(driver lavapipe)
     elseif(word STREQUAL "hangs")
       list(PREPEND options --hangs)
     elseif(word MATCHES "^through=(.*)$")
@@ -59,7 +62,7 @@ function(belfry_catch break message folder program pattern)
     set(pattern)
   endif()
   string(REGEX REPLACE "^${folder}_" "" short ${break})
-  belfry_add_test(${folder}_catches_${short} SUITE ${suite} DRIVER icd ENV ${environment}
+  belfry_add_test(${folder}_catches_${short} SUITE ${suite} DRIVER ${driver} ENV ${environment}
     COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
     ARGS ${options} ${through} $<TARGET_FILE:belfry-${folder}-${program}> ${pattern}
     NEEDS belfry_broken_${break} belfry-${folder}-${program})
@@ -114,7 +117,8 @@ function(belfry_catch_unit break message folder program)
   target_compile_options(${name} PRIVATE -w)
   add_dependencies(${name} ${sound}) # whose shaders are compiled first
   # Headers with hooks in them are the test's own.
-  set_source_files_properties(${broken} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/runtime)
+  set_source_files_properties(${broken} PROPERTIES INCLUDE_DIRECTORIES
+    "${PROJECT_SOURCE_DIR}/runtime;${CMAKE_BINARY_DIR}/runtime/specialize")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
     ${PROJECT_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
   if(broken_source MATCHES "^include/") # of a public header's functions the program has its own

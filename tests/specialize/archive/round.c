@@ -320,6 +320,29 @@ static void *writer(void *context)
     return NULL;
 }
 
+/* What is called for each key may read, too. */
+static void count_again(void *context, const struct bf_archive_key *key,
+                        const struct bf_verdict *verdict)
+{
+    const struct crowd *crowd = context;
+    struct bf_verdict found;
+    uint32_t n = 0;
+    assert_int_equal(bf_archive_for_pipeline(crowd->archive, key->hash, count, &n), 4);
+    assert_int_equal(n, 4);
+    assert_true(bf_archive_find(crowd->archive, key, &found));
+    assert_int_equal(found.gain, verdict->gain);
+}
+
+PLACE_TEST(readers_may_read_for_each)
+{
+    struct crowd crowd = {.archive = open_at(place->folder, 0)};
+    for (uint32_t i = 0; i < 4; i++)
+        put(crowd.archive, i, i + 1);
+    struct bf_archive_key key = key_of(0);
+    assert_int_equal(bf_archive_for_pipeline(crowd.archive, key.hash, count_again, &crowd), 4);
+    bf_archive_close(crowd.archive);
+}
+
 PLACE_TEST(readers_take_no_lock)
 {
     struct crowd crowd = {.archive = open_at(place->folder, 0)};
