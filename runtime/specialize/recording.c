@@ -209,25 +209,12 @@ static inline uint32_t word_at(const struct bf_recording *r, uint32_t offset)
     return word;
 }
 
-/* Any thread may be the first to ask: all of them compute the same. */
-static uint64_t find_watched(struct bf_pipeline *p)
-{
-    uint64_t watched = 0;
-    for (uint32_t i = 0; i < p->watch.count; i++)
-        watched |= UINT64_C(1) << p->watch.offset[i] % BF_PUSH_BYTES / 4;
-    atomic_store_explicit(&p->watched, watched, memory_order_relaxed);
-    return watched;
-}
-
 /* Which of the watched words are known: usually all of them. */
 static inline uint32_t read_known(const struct bf_recording *r, struct bf_pipeline *p)
 {
     if (r->push_id != p->push_id) /* the pipeline's is never 0 */
         return 0;
-    uint64_t watched = atomic_load_explicit(&p->watched, memory_order_relaxed);
-    if (!watched)
-        watched = find_watched(p);
-    if (!(watched & ~r->known))
+    if (!(atomic_load_explicit(&p->watched, memory_order_relaxed) & ~r->known))
         return (1u << p->watch.count) - 1;
     uint32_t known = 0;
     for (uint32_t i = 0; i < p->watch.count; i++)

@@ -168,7 +168,7 @@ static inline void bf_recording_bind(struct bf_recording *recording, VkPipelineB
                                      VkPipeline handle, struct bf_pipeline *pipeline)
 {
     struct bf_bound *b = &recording->bound[point];
-    bool watched = pipeline && pipeline->excluded == BF_REASON_NONE && pipeline->watch.count;
+    bool watched = pipeline && atomic_load_explicit(&pipeline->watched, memory_order_acquire);
     b->handle = handle;
     b->pipeline = watched ? pipeline : NULL;
     b->variant = NULL;

@@ -39,6 +39,15 @@ void bf_specialize_report_excluded(struct bf_specializer *s, enum bf_reason reas
     s->report->excluded[reason]++;
 }
 
+void bf_specialize_report_analysed(struct bf_specializer *s, bool lives, uint64_t ns)
+{
+    if (!s->report)
+        return;
+    s->report->background_ns += ns;
+    if (!lives)
+        bf_specialize_report_excluded(s, BF_REASON_GONE);
+}
+
 static void report_name_of(const struct bf_variant_states *states, char name[64])
 {
     if (*states->pipeline->name) {

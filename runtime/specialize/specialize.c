@@ -16,7 +16,8 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
     bf_submissions_settle(&s->submissions);
-    bf_variant_states_collect(s);
+    bf_specializer_collect(s);
+    bf_analysis_queue(s);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
@@ -34,7 +35,7 @@ static BfMeasurementsState further(void *context)
 {
     struct bf_specializer *s = context;
     bf_submissions_settle(&s->submissions);
-    bf_variant_states_collect(s);
+    bf_specializer_collect(s);
     return bf_variant_states_measurements(s);
 }
 
@@ -70,6 +71,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk);
     s->pipelines.budget.most = info->memory / 2;
     s->pipelines.on_made = bf_variant_states_pipeline_made;
+    s->pipelines.on_copied = bf_analysis_add;
     s->pipelines.on_gone = bf_variant_states_pipeline_destroyed;
     s->pipelines.context = s;
     bf_ab_timer_init(&s->timer, gpu->handle, &gpu->vk, gpu->timestamp_period_ns);
@@ -133,6 +135,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_background_end(bf_device_gpu(s->info.device)); /* BG-8: no item is left */
     while (atomic_load(&s->done))
         bf_variant_states_collect(s);
+    bf_analysis_finish(s);
     bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
     bf_map_finish(&s->states_by_id, NULL, NULL);
@@ -148,6 +151,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
 
 void bf_specializer_collect(struct bf_specializer *s)
 {
+    bf_analysis_collect(s);
     bf_variant_states_collect(s);
 }
 

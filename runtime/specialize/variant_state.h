@@ -114,6 +114,8 @@ struct bf_job {
     struct bf_variant_times times;
 };
 
+struct bf_analysis;
+
 struct bf_specializer {
     struct bf_specializer_info info;
     struct bf_pipelines pipelines;
@@ -125,6 +127,9 @@ struct bf_specializer {
     struct bf_archive *archive;  /* opened when the first pipeline is watched */
     struct bf_isolate *isolate;
     _Atomic bool stopping;
+
+    _Atomic(struct bf_analysis *) unanalysed, analysed; /* the latest first */
+    _Atomic bool analysing;                             /* an item is queued, or runs */
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, the latest first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
@@ -142,6 +147,16 @@ struct bf_specializer {
 /* specialize.c: opens the archive. That happens only once a pipeline is watched: a program
  * without push constants leaves no file on disk. False: out of memory. */
 bool bf_specializer_remembers(struct bf_specializer *specializer);
+
+/* analysis.c: shaders are analysed on the pool (P-6). */
+/* The pipelines' on_copied. */
+void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy);
+/* Again, if what waits was cancelled. */
+void bf_analysis_queue(struct bf_specializer *specializer);
+/* Gives what was found to the pipelines' records. Called on a program's thread. */
+void bf_analysis_collect(struct bf_specializer *specializer);
+/* The pool has ended. */
+void bf_analysis_finish(struct bf_specializer *specializer);
 
 /* variant_state.c */
 void bf_variant_states_pipeline_made(void *specializer, struct bf_pipeline *pipeline);
@@ -204,6 +219,8 @@ void bf_jobs_queue(struct bf_specializer *specializer, struct bf_job *jobs);
  * nothing. The specialiser's lock is held for those that add. */
 void bf_specialize_report_create(struct bf_specializer *specializer);
 void bf_specialize_report_excluded(struct bf_specializer *specializer, enum bf_reason reason);
+/* The shaders of a pipeline were analysed, for so long; it may have been destroyed meanwhile. */
+void bf_specialize_report_analysed(struct bf_specializer *specializer, bool lives, uint64_t ns);
 void bf_specialize_report_add(struct bf_specializer *specializer,
                               const struct bf_variant_states *states);
 /* A helper process has taken so much memory. Thread-safety: safe. */

@@ -463,8 +463,7 @@ static void open_world(uint64_t seed)
         p->handle = fake_pipeline_handle(&world.handles[i]);
         p->point = i % 2 ? COMPUTE : GRAPHICS;
         p->push_id = 1;
-        p->watch.count = 1;
-        bf_histogram_init(&p->histogram, 1, 0);
+        bf_pipeline_watch(p, &(struct bf_watch){.count = 1});
         fake_lives(p);
         p->id = (uint64_t)i + 1;
     }

@@ -41,10 +41,10 @@ void fake_pipeline_init(struct fake_pipeline *pipeline, struct bf_pipeline *reco
     record->handle = fake_pipeline_handle(pipeline);
     record->point = VK_PIPELINE_BIND_POINT_COMPUTE;
     record->push_id = 1;
-    record->watch.count = watched;
+    struct bf_watch watch = {.count = watched};
     for (uint8_t i = 0; i < watched; i++)
-        record->watch.offset[i] = 4 * i;
-    bf_histogram_init(&record->histogram, watched, 0);
+        watch.offset[i] = 4 * i;
+    bf_pipeline_watch(record, &watch);
     fake_lives(record);
 }
 

@@ -106,15 +106,17 @@ static void make_pipeline(struct program_pipeline *p)
     r->point = rng_below(&world.rng, 2);
     r->excluded = rng_percent(&world.rng, 5) ? BF_REASON_DEPTH : BF_REASON_NONE;
     r->push_id = id_of_layout(rng_below(&world.rng, 4));
-    r->watch.count = (uint8_t)(rng_percent(&world.rng, 10)   ? 0
-                               : rng_percent(&world.rng, 70) ? rng_range(&world.rng, 1, 4)
-                                                             : rng_range(&world.rng, 5, 8));
+    struct bf_watch watch = {.count = (uint8_t)(rng_percent(&world.rng, 10) ? 0
+                                                : rng_percent(&world.rng, 70)
+                                                    ? rng_range(&world.rng, 1, 4)
+                                                    : rng_range(&world.rng, 5, 8))};
     uint32_t offset = world.base + 4 * rng_below(&world.rng, 4);
-    for (uint32_t i = 0; i < r->watch.count; i++) {
-        r->watch.offset[i] = (uint16_t)offset;
+    for (uint32_t i = 0; i < watch.count; i++) {
+        watch.offset[i] = (uint16_t)offset;
         offset += 4 * (uint32_t)rng_range(&world.rng, 1, 2);
     }
-    bf_histogram_init(&r->histogram, r->watch.count, 0);
+    if (r->excluded == BF_REASON_NONE)
+        bf_pipeline_watch(r, &watch);
     fake_lives(r);
     p->handle.of = r;
     p->record = r;

@@ -281,10 +281,10 @@ static void run(uint64_t seed)
         p->handle = fake_pipeline_handle(&handles[i]);
         p->point = (VkPipelineBindPoint)(i % 2);
         p->push_id = 1 + i / 3;
-        p->watch.count = (uint8_t)(1 + i % 3);
-        for (uint32_t k = 0; k < p->watch.count; k++)
-            p->watch.offset[k] = (uint16_t)(4 * k);
-        bf_histogram_init(&p->histogram, p->watch.count, 0);
+        struct bf_watch watch = {.count = (uint8_t)(1 + i % 3)};
+        for (uint32_t k = 0; k < watch.count; k++)
+            watch.offset[k] = (uint16_t)(4 * k);
+        bf_pipeline_watch(p, &watch);
         handles[i].of = p;
         fake_lives(p);
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a test does with its device: objects, command buffers, waiting, other threads. */
 #include "support/fixture.h"
+
+#include "belfry/background.h"
 #include "support/asleep.h"
 
 /* ----------------------------------------------------------------------------------- Objects -- */
@@ -98,6 +100,17 @@ bool take_event(BfEvent event)
     if (result != VK_TIMEOUT)
         assert_success(result);
     return result == VK_SUCCESS;
+}
+
+void await_background(BfDevice device)
+{
+    BfEvent event;
+    assert_success(bfCreateEvent(0, &event));
+    assert_success(bfSetBackgroundProcessingMode(device, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                 BF_MEASUREMENTS_ACTION_COMMIT_RESULTS, event,
+                                                 NULL));
+    await_event(event);
+    bfDestroyEvent(event);
 }
 
 void await_event(BfEvent event)

@@ -174,14 +174,18 @@ static struct bf_code_stage *find_stage(const struct bf_code *code,
     return NULL;
 }
 
-static void free_stage(struct bf_code_stage *stage)
+static void free_stage(struct bf_codes *codes, struct bf_code_stage *stage)
 {
-    bf_shader_release(stage->shader);
+    struct bf_shader *shader = atomic_load(&stage->shader);
+    if (shader && codes->total)
+        atomic_fetch_sub(codes->total, bf_shader_bytes(shader));
+    bf_shader_release(shader);
     bf_arena_finish(&stage->arena);
     free(stage);
 }
 
-static struct bf_code_stage *make_stage(const struct bf_code_stage *like, struct bf_code *code)
+static struct bf_code_stage *make_stage(struct bf_codes *codes, const struct bf_code_stage *like,
+                                        struct bf_code *code)
 {
     struct bf_code_stage *stage = calloc(1, sizeof(*stage));
     if (!stage)
@@ -200,18 +204,9 @@ static struct bf_code_stage *make_stage(const struct bf_code_stage *like, struct
             s->pData = bf_arena_copy(&stage->arena, s->pData, s->dataSize, 1);
         }
     }
-    const struct bf_shader_info info = {
-        .words = code->words,
-        .word_count = code->word_count,
-        .entry = stage->entry,
-        .stage = stage->stage,
-        .specialization = stage->specialization,
-    };
-    /* The stage refers to the code, and nobody else to the shader (CD-3). */
-    if (!stage->arena.failed && bf_shader_create_over(&info, &stage->shader) == VK_SUCCESS)
+    if (!stage->arena.failed)
         return stage;
-    stage->shader = NULL;
-    free_stage(stage);
+    free_stage(codes, stage);
     return NULL;
 }
 
@@ -230,8 +225,7 @@ struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *
     bf_lock_release(&codes->lock);
     if (found)
         return found;
-    atomic_fetch_add_explicit(&codes->analyses, 1, memory_order_relaxed);
-    struct bf_code_stage *fresh = make_stage(&like, code); /* takes long: no lock is held */
+    struct bf_code_stage *fresh = make_stage(codes, &like, code);
     if (!fresh)
         return NULL;
     bf_lock_acquire(&codes->lock);
@@ -241,14 +235,37 @@ struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *
         fresh = NULL;
         found->next = code->stages;
         code->stages = found;
-        bf_arena_count(&found->arena, codes->total,
-                       sizeof(*found) + bf_shader_bytes(found->shader));
+        bf_arena_count(&found->arena, codes->total, sizeof(*found));
         code->refs++;
     }
     bf_lock_release(&codes->lock);
     if (fresh)
-        free_stage(fresh);
+        free_stage(codes, fresh);
     return found;
+}
+
+VkResult bf_code_stage_analyse(struct bf_codes *codes, struct bf_code_stage *stage)
+{
+    struct bf_shader *shader, *none = NULL;
+    if (atomic_load(&stage->shader))
+        return VK_SUCCESS;
+    const struct bf_shader_info info = {
+        .words = stage->code->words,
+        .word_count = stage->code->word_count,
+        .entry = stage->entry,
+        .stage = stage->stage,
+        .specialization = stage->specialization,
+    };
+    atomic_fetch_add_explicit(&codes->analyses, 1, memory_order_relaxed);
+    /* The stage refers to the code, and nobody else to the shader (CD-3). */
+    VkResult result = bf_shader_create_over(&info, &shader);
+    if (result != VK_SUCCESS)
+        return result;
+    if (!atomic_compare_exchange_strong(&stage->shader, &none, shader))
+        bf_shader_release(shader); /* another thread was faster */
+    else if (codes->total)
+        atomic_fetch_add(codes->total, bf_shader_bytes(shader));
+    return VK_SUCCESS;
 }
 
 void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
@@ -267,7 +284,7 @@ void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
     }
     bf_lock_release(&codes->lock);
     if (last)
-        free_stage(stage);
+        free_stage(codes, stage);
     if (last_of_code)
         free_code(codes, code);
 }

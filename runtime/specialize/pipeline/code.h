@@ -8,7 +8,10 @@
  *  CD-2  Both live as long as somebody refers to them: modules of the program, and copies of
  *        pipelines.
  *
- * Thread-safety: safe; nothing here is changed once it is made.
+ *  CD-4  Taking a stage analyses nothing: whoever needs that calls bf_code_stage_analyse, on
+ *        whatever thread.
+ *
+ * Thread-safety: safe; nothing here is changed once it is made, but for a stage's 'shader'.
  */
 #ifndef BELFRY_SPECIALIZE_CODE_H
 #define BELFRY_SPECIALIZE_CODE_H
@@ -42,7 +45,7 @@ struct bf_code_stage {
     VkShaderStageFlagBits stage;
     const char *entry;
     const VkSpecializationInfo *specialization; /* NULL: none, or an empty one */
-    struct bf_shader *shader;
+    _Atomic(struct bf_shader *) shader;         /* NULL: it isn't analysed yet */
     struct bf_arena arena;
 };
 
@@ -67,6 +70,9 @@ void bf_code_release(struct bf_codes *codes, struct bf_code *code);
 struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *code,
                                         VkShaderStageFlagBits stage, const char *entry,
                                         const VkSpecializationInfo *specialization);
+/* Analyses the stage, unless somebody has. Takes long, and no lock. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_code_stage_analyse(struct bf_codes *codes, struct bf_code_stage *stage);
 void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage);
 
 #endif

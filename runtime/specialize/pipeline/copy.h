@@ -31,13 +31,15 @@ struct bf_pipelines;
 
 #define BF_COPY_STAGES 2 /* vertex and fragment */
 
-/* Immutable but for 'refs', 'lock' and 'owner'. */
+/* Immutable but for 'refs', 'lock', 'owner', and what is analysed of its stages
+ * (bf_pipeline_copy_analyse). */
 struct bf_pipeline_copy {
     struct bf_pipelines *pipelines;
     _Atomic uint32_t refs;
     struct bf_lock lock; /* over 'owner'; held while the record is looked at through it */
     /* the pipeline's record; NULL: the program has destroyed the pipeline */
     struct bf_pipeline *owner;
+    uint64_t record; /* its id; 0 before it has one */
 
     VkPipelineBindPoint point;
     uint64_t flags;                       /* VkPipelineCreateFlags2 that it is built with */

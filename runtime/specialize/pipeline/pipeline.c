@@ -95,14 +95,14 @@ static enum bf_reason shader_reason(enum bf_shader_reason reason)
 }
 
 /* Chooses the words to watch, or says why there are none. */
-static enum bf_reason pipeline_watch(struct bf_pipeline *p, const struct bf_pipeline_copy *copy)
+static enum bf_reason watch_choose(struct bf_watch *watch, const struct bf_pipeline_copy *copy)
 {
     const struct bf_shader *shader = bf_pipeline_copy_shader(copy);
     enum bf_reason reason = shader_reason(bf_shader_facts_of(shader)->reason);
     if (reason != BF_REASON_NONE)
         return reason;
-    bf_watch_choose(&p->watch, &shader, 1);
-    return p->watch.count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
+    bf_watch_choose(watch, &shader, 1);
+    return watch->count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
 }
 
 static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
@@ -115,6 +115,50 @@ static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *c
         bf_sha256_add(&sha, one, sizeof(one));
     }
     bf_sha256_finish(&sha, out);
+}
+
+void bf_pipeline_copy_analyse(const struct bf_pipeline_copy *copy,
+                              struct bf_pipeline_analysis *analysis)
+{
+    *analysis = (struct bf_pipeline_analysis){.reason = BF_REASON_MEMORY};
+    for (uint32_t i = 0; i < copy->stage_count; i++) {
+        if (bf_code_stage_analyse(&copy->pipelines->codes, copy->stages[i]) != VK_SUCCESS)
+            return;
+    }
+    pipeline_copy_hash(analysis->hash, copy);
+    analysis->reason = watch_choose(&analysis->watch, copy);
+}
+
+/* P-6. The record can't be found yet, or visit_lock is held. */
+static void record_settle(struct bf_pipeline *p, const struct bf_pipeline_analysis *analysis)
+{
+    p->excluded = analysis->reason;
+    memcpy(p->hash, analysis->hash, sizeof(p->hash));
+    if (p->excluded == BF_REASON_NONE)
+        bf_pipeline_watch(p, &analysis->watch);
+}
+
+static void settle_visited(struct bf_pipeline *p, void *context)
+{
+    struct bf_pipeline_copy *copy = p->copy;
+    struct bf_pipelines *ps = copy->pipelines;
+    record_settle(p, context);
+    if (p->excluded != BF_REASON_NONE) {
+        bf_map_remove(&ps->ids, p->id);
+        bf_lock_acquire(&copy->lock);
+        copy->owner = NULL;
+        bf_lock_release(&copy->lock);
+        p->copy = NULL;
+        bf_pipeline_copy_release(copy); /* not the last reference: somebody settles it */
+    }
+    if (ps->on_made)
+        ps->on_made(ps->context, p);
+}
+
+bool bf_pipeline_copy_settle(const struct bf_pipeline_copy *copy,
+                             const struct bf_pipeline_analysis *analysis)
+{
+    return bf_pipelines_visit(copy->pipelines, copy->record, settle_visited, (void *)analysis);
 }
 
 static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
@@ -139,24 +183,29 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
     p->lives = 1;
     p->bytes = (uint32_t)bytes;
     p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
+    struct bf_pipeline_analysis analysis = {.reason = reason};
+    const bool later = copy && ps->on_copied;
     if (copy) {
-        pipeline_copy_hash(p->hash, copy);
         p->push_id = copy->layout->push_id;
-        reason = pipeline_watch(p, copy);
-        if (reason == BF_REASON_NONE && ps->budget.most &&
+        if (!later)
+            bf_pipeline_copy_analyse(copy, &analysis);
+        if (analysis.reason == BF_REASON_NONE && ps->budget.most &&
             atomic_load(&ps->budget.own) + bytes > ps->budget.most)
-            reason = BF_REASON_SPACE;
+            analysis.reason = BF_REASON_SPACE;
     }
     atomic_fetch_add(&ps->budget.own, bytes);
-    p->excluded = reason;
-    if (reason == BF_REASON_NONE) {
+    if (analysis.reason == BF_REASON_NONE) {
         p->copy = copy;
         copy->owner = p;
-        bf_histogram_init(&p->histogram, p->watch.count, 0);
+        copy->record = p->id;
     } else {
         bf_pipeline_copy_release(copy);
         copy = NULL;
     }
+    if (!copy || !later)
+        record_settle(p, &analysis);
+    else
+        bf_pipeline_copy_retain(copy); /* the program may destroy the pipeline at any time */
     bf_lock_acquire(&ps->lock);
     struct bf_pipeline *same = bf_map_find(&ps->records, (uint64_t)handle);
     bool added = false;
@@ -165,10 +214,14 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
     else if (!copy || bf_map_insert(&ps->ids, p->id, p))
         added = bf_map_insert(&ps->records, (uint64_t)handle, p);
     bf_lock_release(&ps->lock);
-    if (added && ps->on_made)
+    if (added && copy && later)
+        ps->on_copied(ps->context, copy);
+    else if (added && ps->on_made)
         ps->on_made(ps->context, p);
     if (added)
         return;
+    if (copy && later)
+        bf_pipeline_copy_release(copy);
     if (copy) {
         bf_map_remove(&ps->ids, p->id);
         bf_pipeline_copy_release(copy);
@@ -331,18 +384,20 @@ static void leave_variants(struct bf_pipelines *ps, struct bf_pipeline *p)
 
 static void end_record(struct bf_pipelines *ps, struct bf_pipeline *p)
 {
-    if (p->copy) {
-        bf_lock_acquire(&ps->visit_lock);
+    bf_lock_acquire(&ps->visit_lock);
+    struct bf_pipeline_copy *copy = p->copy;
+    if (copy)
         bf_map_remove(&ps->ids, p->id);
-        bf_lock_release(&ps->visit_lock);
-        bf_lock_acquire(&p->copy->lock);
-        p->copy->owner = NULL;
-        bf_lock_release(&p->copy->lock);
+    bf_lock_release(&ps->visit_lock);
+    if (copy) {
+        bf_lock_acquire(&copy->lock);
+        copy->owner = NULL;
+        bf_lock_release(&copy->lock);
     }
     if (ps->on_gone)
         ps->on_gone(ps->context, p);
     leave_variants(ps, p);
-    bf_pipeline_copy_release(p->copy);
+    bf_pipeline_copy_release(copy);
     free_record(ps, p);
 }
 

@@ -16,6 +16,9 @@
  *  P-5  If something can't be retained, for want of memory or for any other reason, the program's
  *       calls are not affected: its pipeline has no record, or one that says why it isn't
  *       specialised.
+ *  P-6  What a record says of shaders (what is watched, the hash, and that there is nothing to watch)
+ *       is known when they have been analysed: before the record can be found; or, with 'on_copied',
+ *       at any time later. Until then nothing is watched, and the program has its own pipeline.
  *
  * Proven by tests/specialize/pipeline/pipelines.c, builds.c, programs.c and variants.c.
  */
@@ -50,28 +53,28 @@ struct bf_memory_budget {
     _Atomic uint64_t variants; /* variants that are published or not destroyed yet */
 };
 
-/* A live pipeline of the program. Fields without a remark never change. */
+/* A live pipeline of the program. Fields without a remark never change. Those marked with (P-6) are
+ * looked at only where 'watched' isn't 0, or in on_made. */
 struct bf_pipeline {
     VkPipeline handle;
     uint64_t id; /* never used again for another pipeline */
     VkPipelineBindPoint point;
-    enum bf_reason excluded; /* BF_REASON_NONE: it may be specialised */
+    enum bf_reason excluded; /* BF_REASON_NONE: it may be specialised (P-6) */
     _Atomic bool pinned;     /* generated commands use it: from now on it has no variants */
     /* Bits of the watched words that the histogram has dropped for now. 0 when the record is
      * made; then written by submission.c. */
     _Atomic uint32_t dropped;
     /* Workgroups of the last dispatch that was counted, each for itself: for the check's inputs. */
     _Atomic uint32_t groups[3];
-    /* Bit i: word i of the push constants is watched. 0 when the record is made; then written by
-     * recording.c. */
+    /* Bit i: word i of the push constants is watched. 0: none is, or not yet. Set once. */
     _Atomic uint64_t watched;
     /* Layouts with equal push-constant ranges have equal numbers, never 0 unless 'excluded'. */
     uint32_t push_id;
-    struct bf_watch watch; /* count 0: nothing to watch, and 'excluded' says why */
+    struct bf_watch watch; /* count 0: nothing to watch, and 'excluded' says why (P-6) */
     /* of all its shaders with their specialization, stages and entry points; 0 where there is no
-     * copy */
+     * copy (P-6) */
     uint8_t hash[32];
-    struct bf_pipeline_copy *copy; /* NULL where excluded */
+    struct bf_pipeline_copy *copy; /* NULL where excluded (P-6); visit_lock */
 
     /* Published variants, read without a lock. NULL: a free slot. */
     _Atomic(struct bf_variant *) variants[BF_MAX_VARIANTS];
@@ -108,9 +111,14 @@ struct bf_pipelines {
     struct bf_variant *ended;  /* withdrawn variants that still have their handles */
     _Atomic uint64_t last_id;
     struct bf_memory_budget budget;
-    /* Called with no lock held when a record was made, before the program has the handle. May be
-     * NULL. */
+    /* Called once for a record, when it is known whether its pipeline may be specialised: before
+     * the program has the handle, with no lock held; or in bf_pipeline_copy_settle, with visit_lock
+     * held. May be NULL. */
     void (*on_made)(void *context, struct bf_pipeline *pipeline);
+    /* Called with no lock held when a record was made whose shaders are to be analysed, before the
+     * program has the handle. Takes over a reference to the copy, for bf_pipeline_copy_analyse.
+     * NULL: they have been analysed when the record is made. */
+    void (*on_copied)(void *context, struct bf_pipeline_copy *copy);
     /* Called with no lock held before a record is freed. Nothing is published for it any more.
      * Frees its policy. May be NULL. */
     void (*on_gone)(void *context, struct bf_pipeline *pipeline);
@@ -155,6 +163,17 @@ struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline
 /* The number of a pipeline layout's push-constant ranges; 0: unknown. Lock-free. */
 uint32_t bf_pipelines_push_id(struct bf_pipelines *pipelines, VkPipelineLayout layout);
 
+/* The record's pipeline may be specialised for these words from now on (P-6). */
+static inline void bf_pipeline_watch(struct bf_pipeline *pipeline, const struct bf_watch *watch)
+{
+    uint64_t watched = 0;
+    pipeline->watch = *watch;
+    bf_histogram_init(&pipeline->histogram, watch->count, 0);
+    for (uint32_t i = 0; i < watch->count; i++)
+        watched |= UINT64_C(1) << watch->offset[i] % BF_PUSH_CONSTANT_BYTES / 4;
+    atomic_store_explicit(&pipeline->watched, watched, memory_order_release);
+}
+
 /* ---- Builds and variants. Thread-safety: safe ---- */
 
 /* Calls 'visit' with the pipeline, whose record can't end meanwhile; no lock of the pipeline's
@@ -166,7 +185,20 @@ void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy);
 /* NULL is allowed. */
 void bf_pipeline_copy_release(struct bf_pipeline_copy *copy);
 
-/* The shader that may be folded. */
+/* What analysing the shaders shows. */
+struct bf_pipeline_analysis {
+    enum bf_reason reason; /* BF_REASON_NONE: the pipeline may be specialised */
+    struct bf_watch watch;
+    uint8_t hash[32];
+};
+/* Takes long, and no lock. */
+void bf_pipeline_copy_analyse(const struct bf_pipeline_copy *copy,
+                              struct bf_pipeline_analysis *analysis);
+/* Gives the result to the record (P-6), once. False: the record has ended. */
+bool bf_pipeline_copy_settle(const struct bf_pipeline_copy *copy,
+                             const struct bf_pipeline_analysis *analysis);
+
+/* The shader that may be folded. The shaders have been analysed. */
 const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *copy);
 
 /*

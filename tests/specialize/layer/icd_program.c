@@ -158,6 +158,7 @@ VkPipeline program_pipeline(struct program *p, bool draws, const char *name)
 {
     VkPipeline pipeline;
     assert_success(program_make(p, draws, name, &pipeline));
+    await_background(p->f.bf);
     return pipeline;
 }
 

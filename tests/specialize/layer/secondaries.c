@@ -165,18 +165,25 @@ static void graphics_frame(struct program *p, VkCommandBufferUsageFlags flags)
 
 /* Verdicts ------------------------------------------------------------------------------------- */
 
-/* One frame, a variant of what it used, and so many frames, or as many as a verdict takes. */
-static char *run(struct program *p, void (*frame)(struct program *, VkCommandBufferUsageFlags),
-                 VkCommandBufferUsageFlags flags, uint32_t frames)
+/* Until all background items have ended. */
+static void commit(struct program *p)
 {
     BfEvent event;
     assert_success(bfCreateEvent(0, &event));
-    frame(p, flags);
     assert_success(bfSetBackgroundProcessingMode(
         p->bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
         BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
     assert_success(bfWaitForEvents(1, &event, VK_TRUE, UINT64_MAX, NULL));
     bfDestroyEvent(event);
+}
+
+/* One frame, a variant of what it used, and so many frames, or as many as a verdict takes. */
+static char *run(struct program *p, void (*frame)(struct program *, VkCommandBufferUsageFlags),
+                 VkCommandBufferUsageFlags flags, uint32_t frames)
+{
+    commit(p); /* the shaders are analysed: what is recorded before isn't counted */
+    frame(p, flags);
+    commit(p);
     VkBool32 further = VK_TRUE;
     for (uint32_t i = 1; i <= frames && further; i++) {
         frame(p, flags);

@@ -65,6 +65,7 @@ static struct program *program_open(void)
     vulkan_set_buffer(device, p->set, p->buffer);
     p->fence = vulkan_fence(device, false);
     p->commands = vulkan_commands(device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    await_background(p->f.bf);
     return p;
 }
 
@@ -376,6 +377,24 @@ TEST_WITH(it_leaves_no_file_without_need, cache_setup, cache_teardown)
     program_close(p);
     assert_int_equal(rmdir(cache_folder), -1);
     assert_int_equal(errno, ENOTEMPTY);
+}
+
+/* What creating pipelines leaves to the pool waits for background work to be allowed. */
+TEST_WITH(shaders_are_analysed_once_background_work_is_allowed, cache_setup, cache_teardown)
+{
+    struct program *p = program_open();
+    assert_success(bfSetBackgroundProcessingMode(
+        p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK,
+        BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+    vkDestroyPipeline(p->f.device, p->pipeline, NULL);
+    assert_success(
+        vulkan_compute(p->f.device, p->layout, general_comp, sizeof(general_comp), &p->pipeline));
+    for (int i = 0; i < 3; i++) {
+        frame(p, 1, &hot);
+        await_background(p->f.bf);
+    }
+    const char *report = program_close(p);
+    assert_int_equal(count_in(report, " unjudged "), 1);
 }
 
 /* A build may be under way when its pipeline goes; another one comes to its place. */

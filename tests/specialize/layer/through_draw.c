@@ -221,6 +221,7 @@ static void expect_variant(VkSampleCountFlagBits samples, bool reads)
     const struct push hot = {6, 0, 5}, other = {6, 1, 5};
     struct program p;
     program_open(&p, samples, reads);
+    await_background(p.f.bf);
     frame(&p, &hot);
     BfEvent event = make_event(&p.f);
     assert_success(bfSetBackgroundProcessingMode(

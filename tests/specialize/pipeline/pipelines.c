@@ -368,6 +368,68 @@ TEST(words_are_kept_once)
     fake_close();
 }
 
+/* ---- Analysis ---- */
+
+static struct bf_pipeline_copy *copied;
+static uint32_t made;
+
+static void note_copied(void *context, struct bf_pipeline_copy *copy)
+{
+    copied = copy;
+}
+
+static void note_made(void *context, struct bf_pipeline *pipeline)
+{
+    made++;
+}
+
+static void visit_nothing(struct bf_pipeline *pipeline, void *context)
+{
+}
+
+static bool settle(void)
+{
+    struct bf_pipeline_analysis analysis;
+    bf_pipeline_copy_analyse(copied, &analysis);
+    bool lives = bf_pipeline_copy_settle(copied, &analysis);
+    bf_pipeline_copy_release(copied);
+    return lives;
+}
+
+/* P-6, CD-4: creating a pipeline analyses nothing; what its shaders are like is known later. */
+TEST(shaders_are_analysed_later)
+{
+    VkPipelineLayout layout = fake_open_layout(12);
+    fake.pipelines.on_copied = note_copied;
+    fake.pipelines.on_made = note_made;
+    made = 0;
+    static const uint32_t nonsense[] = {1, 2, 3, 4, 5};
+    VkShaderModule modules[] = {fake_module(paint_comp, sizeof(paint_comp)),
+                                fake_module(nonsense, sizeof(nonsense))};
+    for (uint32_t i = 0; i < 3; i++) {
+        const bool gone = i == 1, foldable = i < 2;
+        const VkComputePipelineCreateInfo info = info_compute(modules[!foldable], layout, NULL);
+        VkPipeline pipeline = fake_compute(&info);
+        const struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, pipeline);
+        const uint64_t made_before = made;
+        assert_int_equal(fake.pipelines.codes.analyses, i); /* of the pipelines before */
+        assert_int_equal(p->watched, 0);
+        if (gone)
+            fake_destroy_pipeline(pipeline);
+        assert_int_equal(settle(), !gone);
+        assert_int_equal(made, made_before + !gone);
+        if (gone)
+            continue;
+        assert_int_equal(p->excluded == BF_REASON_NONE, foldable);
+        assert_int_equal(p->watched != 0, foldable);
+        assert_int_equal(p->copy != NULL, foldable);
+        assert_int_equal(bf_pipelines_visit(&fake.pipelines, p->id, visit_nothing, NULL), foldable);
+        fake_destroy_pipeline(pipeline);
+    }
+    fake.pipelines.on_made = NULL;
+    fake_close();
+}
+
 /* ---- What is never specialised ---- */
 
 struct chained {

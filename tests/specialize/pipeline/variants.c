@@ -344,6 +344,36 @@ static void fill_sets(VkDescriptorSetLayout sets, uint64_t own, int round)
     bf_descriptor_shapes_view_gone(&fake.pipelines, view);
 }
 
+/* Copies whose shaders wait to be analysed (P-6). */
+static struct {
+    struct bf_lock lock;
+    uint32_t count;
+    struct bf_pipeline_copy *copies[THREADS * ROUNDS];
+} waiting;
+
+static void note_copied(void *context, struct bf_pipeline_copy *copy)
+{
+    bf_lock_acquire(&waiting.lock);
+    waiting.copies[waiting.count++] = copy;
+    bf_lock_release(&waiting.lock);
+}
+
+/* Any of them, the program's other threads' too. False: there is none. */
+static bool analyse_one(void)
+{
+    struct bf_pipeline_analysis analysis;
+    bf_lock_acquire(&waiting.lock);
+    struct bf_pipeline_copy *copy = waiting.count ? waiting.copies[--waiting.count] : NULL;
+    bf_lock_release(&waiting.lock);
+    if (!copy)
+        return false;
+    bf_pipeline_copy_analyse(copy, &analysis);
+    assert_int_equal(analysis.reason, BF_REASON_NONE);
+    bf_pipeline_copy_settle(copy, &analysis);
+    bf_pipeline_copy_release(copy);
+    return true;
+}
+
 struct programmer {
     VkDescriptorSetLayout shared;
     uint64_t own;
@@ -366,15 +396,18 @@ static void *programmer(void *context)
         DONE(SAMPLER, sampler);
         DONE(PIPELINE_LAYOUT, layout);
         DONE(DESCRIPTOR_SET_LAYOUT, sets);
+        if (i % 4)
+            analyse_one();
         fake_destroy_pipeline(pipeline);
     }
     return NULL;
 }
 
-TEST(programs_have_threads)
+static void run_threads(bool later)
 {
     fake_open();
     fake.quiet = true;
+    fake.pipelines.on_copied = later ? note_copied : NULL;
     pthread_t threads[THREADS];
     struct programmer programmers[THREADS];
     VkDescriptorSetLayout shared = fake_set_layout(VK_NULL_HANDLE, NULL);
@@ -387,5 +420,14 @@ TEST(programs_have_threads)
     const struct bf_descriptor_shape *seen =
         &bf_retained_binding(bf_retained_set_layout_find(&fake.pipelines, shared), 4)->shape;
     assert_non_null(atomic_load(&seen->view));
+    assert_int_equal(analyse_one(), later); /* of pipelines that are gone */
+    while (analyse_one())
+        continue;
     fake_close();
+}
+
+TEST(programs_have_threads)
+{
+    run_threads(false);
+    run_threads(true);
 }
