@@ -115,7 +115,9 @@ if(NOT BELFRY_SANITIZE)
     file(STRINGS ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break tests
       REGEX "^(test|random|model): (${presets}) ")
     list(FILTER tests EXCLUDE REGEX " (alone|unit)$")
-    if(tests)
+    if(tests MATCHES " hooks( |$)") # whose tests step in where races are decided
+      belfry_copy(${name} ${name} hook_monitored WITH support/hook.c)
+    elseif(tests)
       belfry_copy(${name} ${name})
     endif()
   endforeach()

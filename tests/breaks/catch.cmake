@@ -31,7 +31,7 @@ function(belfry_facts name kind)
   set(facts "${facts}" PARENT_SCOPE)
 endfunction()
 
-# belfry_catch(NAME FOLDER PROGRAM PATTERN [layer] [lavapipe] [hangs] [through=FILE] [NAME=VALUE...]), as in the break:
+# belfry_catch(NAME FOLDER PROGRAM PATTERN [layer] [lavapipe] [hooks] [hangs] [through=FILE] [NAME=VALUE...]), as in the break:
 # those tests of belfry-FOLDER-PROGRAM, which links the broken library, and with 'layer' runs under its layer.
 function(belfry_catch break message folder program pattern)
   set(options)
@@ -40,6 +40,7 @@ function(belfry_catch break message folder program pattern)
   endif()
   set(suite fence)
   set(driver icd)
+  set(sound)
   set(environment LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/broken/${break})
   set(through)
   foreach(word IN LISTS ARGN)
@@ -49,6 +50,9 @@ function(belfry_catch break message folder program pattern)
         "VK_LAYER_PATH=${CMAKE_BINARY_DIR}/broken/${break}:/usr/share/vulkan/explicit_layer.d")
     elseif(word STREQUAL "lavapipe")
       set(driver lavapipe)
+    elseif(word STREQUAL "hooks")
+      list(PREPEND options --hooks)
+      set(sound belfry_broken_hooks)
     elseif(word STREQUAL "hangs")
       list(PREPEND options --hangs)
     elseif(word MATCHES "^through=(.*)$")
@@ -65,7 +69,7 @@ function(belfry_catch break message folder program pattern)
   belfry_add_test(${folder}_catches_${short} SUITE ${suite} DRIVER ${driver} ENV ${environment}
     COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
     ARGS ${options} ${through} $<TARGET_FILE:belfry-${folder}-${program}> ${pattern}
-    NEEDS belfry_broken_${break} belfry-${folder}-${program})
+    NEEDS ${sound} belfry_broken_${break} belfry-${folder}-${program})
 endfunction()
 
 # belfry_catch_alone(TEST NAME SOUND BROKEN), of 'FOLDER PROGRAM ARGUMENTS... alone': the executable BROKEN has the

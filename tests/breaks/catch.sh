@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh [--hangs | --message TEXT] [--sound PROGRAM] [--through SCRIPT] TEST ARGUMENTS: the environment gives
-# the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it.
-# Succeeds when the test passes with the library as it is, build/PRESET/lib (with --sound: when that program does),
+# catch.sh [--hooks] [--hangs | --message TEXT] [--sound PROGRAM] [--through SCRIPT] TEST ARGUMENTS: the environment
+# gives the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it.
+# Succeeds when the test passes with the library as it is, build/PRESET/lib (with --hooks: as it is but for those,
+# build/PRESET/broken/hooks; with --sound: when that program does),
 # and with the break fails as tests do, and says TEXT (an extended regular expression). A crash is no failure of that
 # kind, nor is a run in which nothing was found, a skip, or one that takes too long. With --hangs it is a break that
 # makes the test wait for ever: then the success is that it does so for a second and twice as long as it takes without
 # the break.
 hangs=
 message=
+whole=lib
 unbroken=
 through=
 while :; do
     case $1 in
+    --hooks) whole=broken/hooks ;;
     --hangs) hangs=yes ;;
     --message) message=$2 && shift ;;
     --sound) unbroken=$2 && shift ;;
@@ -25,7 +28,7 @@ out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
 
 sound() {
-    printf '%s' "$1" | sed 's,/broken/[^:]*,/lib,g'
+    printf '%s' "$1" | sed "s,/broken/[^:]*,/$whole,g"
 }
 run_unbroken() {
     if [ -n "$unbroken" ]; then

@@ -676,6 +676,54 @@ TEST(test_whole_queues)
     }
 }
 
+static struct asked {
+    VkPipelineCache cache;
+    uint32_t count;
+    const void *infos;
+    const VkAllocationCallbacks *allocator;
+    const VkPipeline *pipelines;
+} asked;
+
+static VkResult VKAPI_PTR create_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                           const void *infos,
+                                           const VkAllocationCallbacks *allocator,
+                                           VkPipeline *pipelines)
+{
+    asked = (struct asked){cache, count, infos, allocator, pipelines};
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* P-1: by the specialiser's hooks, too. */
+TEST(test_pipelines_are_created_as_the_program_asks)
+{
+    static const char *const names[] = {"vkCreateComputePipelines", "vkCreateGraphicsPipelines"};
+    typedef VkResult(VKAPI_PTR * create)(VkDevice, VkPipelineCache, uint32_t, const void *,
+                                         const VkAllocationCallbacks *, VkPipeline *);
+    const VkAllocationCallbacks allocator = {0};
+    const VkPipelineCache cache = (VkPipelineCache)(uint64_t)0x70;
+    VkPipeline pipelines[2] = {0};
+    const union {
+        VkComputePipelineCreateInfo compute[2];
+        VkGraphicsPipelineCreateInfo graphics[2];
+    } infos = {0};
+    fake_start(NULL);
+    for (size_t i = 0; i < 2; i++)
+        fake_override(names[i], (PFN_vkVoidFunction)create_pipelines);
+    fake_open_device((const uint32_t[]){1, 0});
+    for (size_t i = 0; i < 2; i++) {
+        PFN_vkVoidFunction hook = fake_command(names[i]);
+        assert_ptr_not_equal(hook, create_pipelines);
+        assert_int_equal(((create)hook)(fake.device, cache, 2, &infos, &allocator, pipelines),
+                         VK_ERROR_OUT_OF_HOST_MEMORY);
+        assert_ptr_equal(asked.cache, cache);
+        assert_int_equal(asked.count, 2);
+        assert_ptr_equal(asked.infos, &infos);
+        assert_ptr_equal(asked.allocator, &allocator);
+        assert_ptr_equal(asked.pipelines, pipelines);
+    }
+    fake_close();
+}
+
 /* A layer above may have found by the instance what a device doesn't have. */
 TEST(test_what_nobody_below_has)
 {
