@@ -365,9 +365,8 @@ TEST(behaviour_49_the_queue_runs_through_although_the_fence_reads_0)
     }
 }
 
-/* 50, the same for fences shared between processes, belongs to shared fences, which Belfry hasn't
- * yet; a timeline semaphore that follows a fence (import_export.c) leaves rewinds out, since it
- * can't follow them. */
+/* 50, the same for fences shared between processes, is in shared_peers.c; a timeline semaphore that
+ * follows a fence (import_export.c) leaves rewinds out, since it can't follow them. */
 
 /* --------------------------------------------------------------------------------- 51: races -- */
 
