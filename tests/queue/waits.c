@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Behaviours 32 to 40: queues that wait. */
+/* Behaviours 32 to 40: queues that wait, and don't. */
 #include "support/fixture.h"
 
 FIXTURE_TEST(behaviour_32_wait_for_a_reached_value_passes)
@@ -294,6 +294,48 @@ FIXTURE_TEST(behaviour_32_calls_on_one_queue_follow_each_other)
     await_idle(queue);
     for (uint32_t i = 0; i <= STEPS; i++)
         assert_int_equal(read_word(f, i), 3);
+}
+
+/* Nothing orders the queues, so work that lasts on one of them holds up no other. */
+TEST(engines_run_side_by_side)
+{
+    if (!fixture_is_icd())
+        skip(); /* the device may have one engine */
+    struct fixture f;
+    fixture_open(&f, ENVIRONMENT("SHAPE=nvidia"));
+    BfCommandQueue queues[3]; /* 3D, compute, copy */
+    for (uint32_t i = 0; i < 3; i++)
+        queues[i] = make_queue(&f, queue_types[i]);
+    for (uint32_t i = 0; i < 2; i++) { /* copies end soon */
+        VkEvent stall = stall_begin(&f, queues[i]);
+        for (uint32_t k = 0; k < 3; k++) {
+            if (k != i)
+                execute(queues[k], write_word(&f, queues[k], k, 1 + i));
+        }
+        fixture_settle(&f);
+        for (uint32_t k = 0; k < 3; k++) {
+            if (k != i)
+                assert_int_equal(read_word(&f, k), 1 + i);
+        }
+        stall_end(&f, stall);
+        await_idle(queues[i]);
+    }
+    fixture_close(&f);
+}
+
+/* As many as a call passes on at once, and more. */
+TYPE_TEST(an_execution_runs_all_its_command_buffers)
+{
+    static const uint32_t counts[] = {2, 3, 40};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        VkCommandBuffer commands[40];
+        for (uint32_t k = 0; k < counts[i]; k++)
+            commands[k] = write_word(f, queue, k, 100 * counts[i] + k);
+        assert_success(bfQueueExecute(queue, counts[i], commands));
+        await_idle(queue);
+        for (uint32_t k = 0; k < counts[i]; k++)
+            assert_int_equal(read_word(f, k), 100 * counts[i] + k);
+    }
 }
 
 /* The first example of the document on multi-engine synchronization, with its fence values:
