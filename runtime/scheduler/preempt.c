@@ -9,7 +9,10 @@
 #include "base/thread.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/deferral.h"
+#include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
+#include "scheduler/engine.h"
+#include "scheduler/last_submission.h"
 #include "scheduler/window.h"
 #include "scheduler/scheduler.h"
 
@@ -25,6 +28,11 @@ struct bf_preempter {
 
 /* ------------------------------------------------------------------------------- Completion -- */
 
+static bool preemption_is_over(const struct bf_preemption *request, uint64_t completed)
+{
+    return request->epoch <= completed && !request->unnumbered;
+}
+
 /* Completes the requests that are over, or on a lost device all, of which nobody is told any more:
  * fences have their last value. The caller holds no lock. */
 static void preempt_settle(struct bf_engine *engine)
@@ -39,7 +47,7 @@ static void preempt_settle(struct bf_engine *engine)
         completed = 0;
     const uint64_t now = bf_now_ns();
     bf_lock_acquire(&pending->lock);
-    while (preempt->first && (preempt->first->epoch <= completed || pending->lost)) {
+    while (preempt->first && (preemption_is_over(preempt->first, completed) || pending->lost)) {
         struct bf_preemption *request = preempt->first;
         preempt->first = request->next;
         if (!pending->lost) {
@@ -61,7 +69,7 @@ static void preempt_settle(struct bf_engine *engine)
         return;
     while (over) {
         struct bf_preemption *next = over->next;
-        if (over->epoch <= completed) /* else the device is lost */
+        if (preemption_is_over(over, completed)) /* else the device is lost */
             bf_trace_preempted(scheduler->gpu.trace, engine->base.trace_id, over->number,
                                now - over->begun_ns);
         free(over);
@@ -72,16 +80,33 @@ static void preempt_settle(struct bf_engine *engine)
     bf_effects_run(scheduler, &effects);
 }
 
-/* The epoch that the first request waits for; false: there is none. */
-static bool preempt_next(struct bf_engine *engine, uint64_t *epoch)
+/* The first request, as far as its thread needs it; false: there is none. */
+static bool preempt_next(struct bf_engine *engine, struct bf_preemption *request)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
     bf_lock_acquire(&pending->lock);
     bool any = engine->preempt.first != NULL;
     if (any)
-        *epoch = engine->preempt.first->epoch;
+        *request = *engine->preempt.first;
     bf_lock_release(&pending->lock);
     return any;
+}
+
+/* PE-2, of the engine's first request. */
+static VkResult preempt_wait_unnumbered(struct bf_engine *engine)
+{
+    struct bf_pending *pending = &engine->scheduler->pending;
+    VkResult result = bf_engine_wait_by_fence(engine);
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        bf_engine_enter(engine); /* the driver's wait needs no memory */
+        result = bf_driver_queue_wait_idle(engine);
+        bf_engine_leave(engine, 0);
+    }
+    bf_lock_acquire(&pending->lock);
+    if (result == VK_SUCCESS && engine->preempt.first)
+        engine->preempt.first->unnumbered = false;
+    bf_lock_release(&pending->lock);
+    return result;
 }
 
 static void preempter_run(void *argument)
@@ -90,16 +115,19 @@ static void preempter_run(void *argument)
     struct bf_engine *engine = preempter->engine;
     struct bf_scheduler *scheduler = engine->scheduler;
     while (!atomic_load(&preempter->stop)) {
-        uint64_t epoch;
+        struct bf_preemption first;
         uint32_t turn = atomic_load(&preempter->turn);
-        if (!preempt_next(engine, &epoch)) {
+        if (!preempt_next(engine, &first)) {
             if (!atomic_load(&preempter->stop))
                 bf_futex_wait(&preempter->turn, turn, NULL);
             continue;
         }
         const uint64_t leave = scheduler->leave_ns / 2;
-        VkResult result = bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, epoch,
-                                               leave < SLICE_NS ? leave : SLICE_NS);
+        VkResult result =
+            first.unnumbered
+                ? preempt_wait_unnumbered(engine)
+                : bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, first.epoch,
+                                       leave < SLICE_NS ? leave : SLICE_NS);
         if (atomic_load(&preempter->stop)) /* L-7: only this thread may be left */
             return;
         bf_driver_wait_judge(scheduler, result, &preempter->turn, turn, "waiting for a preemption");
@@ -129,6 +157,19 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
+/* Has a VkQueue submitted something that may not be over, perhaps without an epoch? The engine's lock
+ * is held, or nothing is accepted. */
+static bool engine_may_be_unnumbered(const struct bf_engine *engine)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < engine->queue_count && !engine->scheduler->gpu.attached; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        any = any || (!queue->is_command_queue && (atomic_load(&queue->completion_unknown) ||
+                                                   !bf_last_submission_is_reached(queue)));
+    }
+    return any;
+}
+
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
 {
     struct bf_engine *engine = queue->base.engine;
@@ -144,6 +185,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     };
     /* Nothing is accepted while the lock's holder is in a present. */
     bool beside_present = bf_engine_enter_logs(engine);
+    request->unnumbered = !atomic_load(&preempt->asked) && engine_may_be_unnumbered(engine);
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
     request->epoch = atomic_load(&engine->base.accepted_epoch); /* PE-2 */

@@ -13,8 +13,8 @@
  *        they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it was
  *        made; it is made under the engine's lock, so that none is in between. From the first request
- *        on each submission has an epoch, and before that where there is a watchdog (WD-2), or the
- *        packet is a command queue's: what else was accepted earlier isn't waited for.
+ *        on each submission has an epoch. What VkQueues have submitted before may have none: the first
+ *        request of an engine waits for the fence of an empty submission, too, unless all of it is over.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. So nothing
@@ -63,6 +63,7 @@ struct bf_preemption {
     const struct bf_queue *queue; /* for whom; only to be compared, it may have been destroyed */
     uint8_t level;                /* of the queue, then (scheduler/window.h) */
     uint64_t number, epoch, begun_ns;
+    bool unnumbered; /* what was accepted before it may have no epoch (PE-2) */
 };
 
 /* Of each engine. */

@@ -259,6 +259,25 @@ FIXTURE_TEST(what_went_at_once_is_waited_for)
     assert_int_equal(read_word(f, 0), 1);
 }
 
+/* PE-2: with a fence of the program's a submission has no epoch before the first request. (The program
+ * of an attached device asks the driver itself whether its VkQueues are idle.) */
+FIXTURE_TEST(what_went_with_a_fence_is_waited_for)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    VkFence fence = vulkan_fence(f->device, false);
+    if (f->layered) {
+        f->icd.pause();
+        submit(f, write_word_in(f, 0, 0, 1), fence);
+        preempt(queue);
+        assert_value(preemption_fence(queue), 0);
+        f->icd.resume();
+        await_fence(preemption_fence(queue), 1);
+        assert_success(vkGetFenceStatus(f->device, fence));
+        assert_int_equal(read_word(f, 0), 1);
+    }
+    vkDestroyFence(f->device, fence, NULL);
+}
+
 TEST(caps_say_what_is_promised)
 {
     for (int on = 0; on < 2; on++) {
