@@ -112,14 +112,12 @@ static uint64_t direct_count(struct direct *direct)
     return engines;
 }
 
-/* The engine has priority windows. */
 static void direct_note(struct bf_queue *queue, struct direct *direct)
 {
     for (uint32_t i = 0; i < direct->count; i++) {
         if (!direct->ops[i].wait)
-            atomic_fetch_or(&direct->ops[i].sem->signalled_on, bf_engine_bit(queue->engine));
+            bf_semaphore_signalled_on(direct->ops[i].sem, bf_engine_bit(queue->engine));
     }
-    bf_window_note(queue->engine, atomic_load(&queue->level));
 }
 
 /* The timeline value that is the batch's completion signal, or NULL. */
@@ -292,9 +290,13 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
                 direct_ready(queue, count, infos, &direct) &&
                 !bf_scheduler_is_lost(queue->scheduler) &&
                 direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
-    uint64_t engines = done && *result == VK_SUCCESS ? direct_count(&direct) : 0;
-    if (top && done)
+    uint64_t engines = 0;
+    if (done && *result == VK_SUCCESS) {
         direct_note(queue, &direct);
+        engines = direct_count(&direct);
+    }
+    if (top && done)
+        bf_window_note(engine, atomic_load(&queue->level));
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (engines)

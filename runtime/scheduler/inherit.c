@@ -175,29 +175,6 @@ uint64_t bf_inherit_appended(struct bf_queue *queue)
     return appended.engines;
 }
 
-/* What passes windows needn't wait for values to be seen either (PW-4). No lock is held. */
-static uint64_t inheritance_release(const struct inheritance *in)
-{
-    for (uint32_t n = 0; n < in->scheduler->engine_count; n++) {
-        struct bf_engine *engine = &in->scheduler->engines[n];
-        if (!(in->engines & bf_engine_bit(engine)))
-            continue;
-        bf_lock_acquire(&engine->batch_lock);
-        for (uint32_t i = 0; i < engine->queue_count; i++) {
-            struct bf_queue *queue = engine->queues[i];
-            bf_lock_acquire(&queue->lock);
-            bool passes = queue->head && queue->head->kind != BF_PACKET_WAIT &&
-                          atomic_load(&queue->head->level) == BF_LEVEL_PASSES;
-            bf_lock_release(&queue->lock);
-            if (passes && atomic_load(&queue->blocked) && queue->waiter.complete)
-                bf_semaphore_unblock(queue);
-        }
-        bf_lock_release(&engine->batch_lock);
-        atomic_store(&engine->dirty, 1);
-    }
-    return in->engines;
-}
-
 static void flush_one(void *context, struct bf_queue *queue)
 {
     struct inheritance *in = context;
@@ -216,7 +193,7 @@ uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue
         queues_visit(scheduler, flush_one, &in);
     inheritance_spread(&in);
     bf_lock_release(&scheduler->pending.lock);
-    return inheritance_release(&in);
+    return in.engines;
 }
 
 uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
@@ -229,5 +206,5 @@ uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf
     bf_lock_acquire(&scheduler->pending.lock);
     inheritance_spread(&in);
     bf_lock_release(&scheduler->pending.lock);
-    return inheritance_release(&in);
+    return in.engines;
 }

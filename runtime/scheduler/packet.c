@@ -592,7 +592,7 @@ void bf_packet_signalled_on(struct bf_packet *packet, uint64_t engine)
 {
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         if (packet->signals[i].sem)
-            atomic_fetch_or(&packet->signals[i].sem->signalled_on, engine);
+            bf_semaphore_signalled_on(packet->signals[i].sem, engine);
     }
 }
 

@@ -258,6 +258,7 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
         return;
     bf_lock_acquire(&engine->batch_lock);
     bf_window_look(engine);
+    bf_window_release(engine);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
     bool ordered =
         !top && atomic_load_explicit(&engine->scheduler->submits_ring, memory_order_relaxed);
@@ -265,14 +266,18 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
         engine_gather_bind(engine, engines);
     if (ordered && engine->batch_count == 0)
         engine_gather_in_order(engine, engines);
+    struct bf_queue *lower;
+    if (top && !batch_is_closed(engine) && (lower = bf_window_first(engine)) != NULL)
+        engine_gather_from(engine, lower, queue_first_packet(lower), UINT64_MAX, engines);
     for (uint32_t i = 0; !ordered && i < engine->queue_count && !batch_is_closed(engine); i++) {
         struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
         if (bf_queue_has_backlog(queue) && (!top || bf_window_is_highest(engine, queue)))
             engine_gather_from(engine, queue, queue_first_packet(queue), UINT64_MAX, engines);
     }
-    struct bf_queue *lower;
     while (top && !batch_is_closed(engine) && (lower = bf_window_next(engine)) != NULL)
         engine_gather_from(engine, lower, queue_first_packet(lower), UINT64_MAX, engines);
+    if (top)
+        bf_window_gathered(engine, batch_is_closed(engine));
     engine->first = (engine->first + 1) % engine->queue_count;
     if (engine->batch_count == 0)
         bf_window_arm(engine);
@@ -336,10 +341,10 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         if (packet->stamp != UINT32_MAX)
             bf_stamps_refused(engine->base.stamps, packet->stamp);
     }
-    if (accepted && atomic_load_explicit(&scheduler->windows, memory_order_relaxed)) {
+    if (accepted)
         bf_packet_signalled_on(packet, bf_engine_bit(engine));
+    if (accepted && atomic_load_explicit(&scheduler->windows, memory_order_relaxed))
         bf_window_accepted(engine, queue, packet);
-    }
     uint64_t engines = bf_packet_accepted(packet);
     bool listed = accepted && bf_outside_list(engine, packet, &engines);
     if (!listed)

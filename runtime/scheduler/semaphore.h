@@ -79,7 +79,7 @@ struct bf_semaphore {
     _Atomic uint64_t reached[2];
     _Atomic uint64_t ahead;
     _Atomic uint64_t seen;         /* timeline: the largest value that was read for PW-4 */
-    _Atomic uint64_t signalled_on; /* engines that were given signals while there were windows */
+    _Atomic uint64_t signalled_on; /* engines that were given signals */
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     uint32_t fence_count;        /* fences that have registered it; 0: the layer has */
@@ -154,6 +154,13 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem);
 uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_count(struct bf_semaphore *sem);
+/* The engine, a bit, has been given a signal of the semaphore: to be called before the signal is reached. */
+static inline void bf_semaphore_signalled_on(struct bf_semaphore *sem, uint64_t engine)
+{
+    if (!(atomic_load_explicit(&sem->signalled_on, memory_order_relaxed) & engine))
+        atomic_fetch_or(&sem->signalled_on, engine);
+}
+
 /* A value of a timeline has been seen (BF_WAIT_COMPLETE). */
 uint64_t bf_semaphore_see(struct bf_semaphore *sem, uint64_t value);
 

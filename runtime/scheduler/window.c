@@ -216,7 +216,8 @@ static struct bf_queue *window_find_overdue(struct bf_engine *engine)
         return NULL;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
-        if (queue->held_ns && window->now_ns - queue->held_ns >= BF_WINDOW_OVERDUE_NS &&
+        if (queue->held_ns && bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
+            window->now_ns - queue->held_ns >= BF_WINDOW_OVERDUE_NS &&
             (!overdue || queue->held_ns < overdue->held_ns))
             overdue = queue;
     }
@@ -233,6 +234,7 @@ void bf_window_look(struct bf_engine *engine)
     if (!atomic_load_explicit(&window->top, memory_order_relaxed)) {
         window->first = window->count = window->packets = window->unknown = 0;
         window->sum_ns = 0;
+        window->passed_over = false;
         return;
     }
     window->gathers++;
@@ -259,9 +261,31 @@ static uint8_t queue_level(struct bf_queue *queue)
     return level;
 }
 
+struct bf_queue *bf_window_first(struct bf_engine *engine)
+{
+    struct bf_window *window = &engine->window;
+    struct bf_queue *first = window->passed_over ? window->overdue : NULL;
+    if (first)
+        first->gathered = window->gathers;
+    return first;
+}
+
+void bf_window_gathered(struct bf_engine *engine, bool full)
+{
+    struct bf_window *window = &engine->window;
+    window->passed_over = full;
+    for (uint32_t i = 0; full && i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        if (queue->gathered != window->gathers && !queue->held_ns && bf_queue_has_backlog(queue) &&
+            !atomic_load(&queue->blocked) && queue_level(queue) < atomic_load(&window->top))
+            queue->held_ns = window->now_ns;
+    }
+}
+
 bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue)
 {
-    if (queue_level(queue) < atomic_load_explicit(&engine->window.top, memory_order_relaxed))
+    if (queue->gathered == engine->window.gathers ||
+        queue_level(queue) < atomic_load_explicit(&engine->window.top, memory_order_relaxed))
         return false;
     queue->gathered = engine->window.gathers;
     return true;
@@ -360,7 +384,7 @@ static bool window_wait_is_over(struct bf_engine *engine, const struct bf_sync *
         return true;
     if (!atomic_load(&sem->external) &&
         (atomic_load(&sem->signalled_on) & ~bf_engine_bit(engine)) == 0)
-        return true;
+        return true; /* of whoever signals it, the packet is behind */
     return bf_semaphore_ready(engine->scheduler, sem, BF_FOR_WAIT, wait->target, BF_WAIT_COMPLETE);
 }
 
@@ -376,15 +400,30 @@ struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *qu
     return NULL;
 }
 
+void bf_window_release(struct bf_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        if (!atomic_load(&queue->blocked) || !queue->waiter.complete)
+            continue;
+        bf_lock_acquire(&queue->lock);
+        bool limited = queue->head && window_limits(engine, queue, queue->head);
+        bf_lock_release(&queue->lock);
+        if (!limited)
+            bf_semaphore_unblock(queue);
+    }
+}
+
 bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
 {
     struct bf_window *window = &engine->window;
     packet->windowed = window_limits(engine, queue, packet);
-    bool admitted = !packet->windowed;
+    bool admitted = !packet->windowed, open = true;
     if (packet->windowed) {
         packet->cost_ns = bf_cost_estimate(&queue->cost);
-        uint64_t limit = window_limit(window, bf_window_packet_level(queue, packet));
-        bool open = window_waits_are_over(engine, queue);
+        uint8_t level = bf_window_packet_level(queue, packet);
+        uint64_t limit = window_limit(window, level);
+        open = window_waits_are_over(engine, queue);
         bool overdue = queue == window->overdue;
         admitted =
             open && (overdue || (!window->full && window_has_room(window, packet->cost_ns, limit)));
@@ -394,11 +433,15 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
         }
         if (!admitted && !bf_waker_ensure(engine)) /* PW-3 */
             admitted = true;
-        else if (!admitted && open)
+        else if (!admitted && open) {
+            window->held_level = window->held ? window->held_level : level;
             window->full = window->held = true;
+        }
     }
     if (!admitted) {
-        if (!queue->held_ns && window->full)
+        if (!open) /* held by its waits it takes nobody's turn */
+            queue->held_ns = 0;
+        else if (!queue->held_ns && window->full)
             queue->held_ns = window->now_ns;
         atomic_store(&queue->windowed, true);
         return false;
@@ -458,7 +501,7 @@ void bf_window_arm(struct bf_engine *engine)
 {
     struct bf_window *window = &engine->window;
     if (window->held && window->count)
-        bf_waker_want(engine, window_wanted_epoch(window, window_limit(window, BF_LEVEL_NONE)),
+        bf_waker_want(engine, window_wanted_epoch(window, window_limit(window, window->held_level)),
                       engine, window_deadline(engine));
 }
 

@@ -25,15 +25,18 @@
  *  PW-4  A packet of a lower queue goes when its waits are satisfied, not merely grounded, so that
  *        none blocks the VkQueue: the values of timelines that other engines or others signal are
  *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
- *        wakers. A binary semaphore's payload can't be asked for: there grounded must do.
- *  PW-5  Higher queues aren't held by windows, and are gathered first.
+ *        wakers. A binary semaphore's payload can't be asked for: there grounded must do. What
+ *        windows limit no more, goes at once.
+ *  PW-5  Higher queues aren't held by windows, and are gathered first, one packet of PW-6 aside.
  *  PW-6  Lower queues of one level that have packets which may go share the GPU's time evenly: the
  *        one that has had the least of it goes first. A packet counts as its queue's packets have
  *        taken of late, in the mean: not as the window takes them for (scheduler/cost.h), which is
  *        less where they vary. Who comes, or comes back, is taken to have had as much as who was
  *        served last; and who can't be served for a while falls behind by BF_WINDOW_NS at most.
  *        Nobody starves: of those that have been held for BF_WINDOW_OVERDUE_NS, one packet goes in
- *        each such time whatever is in flight, of the one that has been held longest. So of N queues
+ *        each such time whatever is in flight, of the one that has been held longest. Behind a
+ *        batch that was full before it was the lower queues' turn, which holds them too, that
+ *        packet goes before the higher ones'. So of N queues
  *        each gets one to the driver within N times BF_WINDOW_OVERDUE_NS, the time for which the
  *        waker and a packet that runs take it on the CPU aside.
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
@@ -112,13 +115,15 @@ struct bf_window {
     /* The batch that is being gathered. */
     uint64_t gathers; /* counts them: a queue's level may fall while it is looked at */
     uint64_t now_ns;
-    bool full; /* a packet has been held: those behind it in turn are, too */
-    bool held; /* by the window */
+    bool full;          /* a packet has been held: those behind it in turn are, too */
+    bool held;          /* by the window */
+    uint8_t held_level; /* of the packet that was held first */
     uint32_t batch_packets, batch_unknown;
     uint64_t batch_sum_ns;
     uint64_t run_ns;          /* of the queue that is looked at */
     struct bf_queue *overdue; /* goes next, whatever is in flight; or NULL */
     uint64_t overdue_ns;      /* when the last one did */
+    bool passed_over;         /* the last batch was full before it was the lower queues' turn */
 
     struct bf_waker *_Atomic waker; /* NULL: nothing has been held yet */
 };
@@ -133,12 +138,17 @@ void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t 
 uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority);
 uint8_t bf_level_of_priority(uint32_t priority);
 
-/* For the pump: before a batch is gathered, and when nothing more is. The lock is held. */
+/* For the pump: before a batch is gathered, when it is ('full': others might have gone, too), and when
+ * nothing more is. The lock is held. */
 void bf_window_look(struct bf_engine *engine);
+void bf_window_gathered(struct bf_engine *engine, bool full);
 void bf_window_arm(struct bf_engine *engine);
 
-/* Where there are windows: is the queue of the highest level, or has its first packet inherited
- * that? Then it is gathered before the others. */
+/* Where there are windows: the queue that is to be gathered before all others (PW-6), or NULL. */
+struct bf_queue *bf_window_first(struct bf_engine *engine);
+
+/* Where there are windows, of a queue that hasn't been in this batch: is it of the highest level, or has
+ * its first packet inherited that? Then it is gathered before the others. */
 bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue);
 
 /* The queue that is to be gathered next: of those that haven't been in this batch, and have a
@@ -151,6 +161,10 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
 /* PW-4: the wait because of which the packet has to wait though it is grounded, or NULL. */
 struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *queue,
                                    struct bf_packet *packet);
+
+/* What waits because of that, and windows limit no more, since its level has risen or that of the engine
+ * has fallen, waits as others do. The batch lock is held. */
+void bf_window_release(struct bf_engine *engine);
 
 /* The queue has had its share of this batch. */
 bool bf_window_run_is_over(struct bf_engine *engine, const struct bf_packet *packet);

@@ -7,6 +7,10 @@
 #include <belfry/background.h>
 #include <belfry/user_mode_submission.h>
 
+#include "base/clock.h"
+#include "scheduler/engine.h"
+#include "scheduler/window.h"
+
 #define FLOOD 20
 
 static BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
@@ -311,6 +315,39 @@ FIXTURE_TEST(nobody_starves_behind_a_suspended_queue)
     assert_value(fence, 3);
 }
 
+static void open_gate(void *gate)
+{
+    assert_success(bfSignalFence(gate, 1));
+}
+
+/* Nor behind higher queues that have more than goes into one batch, again and again. */
+FIXTURE_TEST(nobody_starves_behind_full_batches)
+{
+    enum { BATCHES = 4 };
+    BfCommandQueue high = high_of(f), low = low_of(f);
+    BfFence gate = make_fence(f, 0);
+    struct thread thread;
+    queue_wait(high, gate, 1);
+    queue_wait(low, gate, 1);
+    BfFence many = flood(f, high, BATCHES * BF_ENGINE_BATCH), slow = flood(f, low, 1);
+    f->icd.pause();
+    f->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1, .late = true});
+    thread_start(&thread, open_gate, gate);
+    f->icd.await_blocked(1);
+    f->icd.set_block(NULL);
+    for (uint64_t until = bf_now_ns() + 2 * BF_WINDOW_OVERDUE_NS; bf_now_ns() < until;)
+        sched_yield();
+    f->icd.release(UINT64_MAX);
+    thread_join(&thread);
+    while (bfGetFenceCompletedValue(slow) < 1)
+        step(f);
+    assert_true(bfGetFenceCompletedValue(many) <= 2 * BF_ENGINE_BATCH);
+    drain(f, BATCHES * BF_ENGINE_BATCH);
+    assert_value(many, BATCHES * BF_ENGINE_BATCH);
+    assert_value(slow, 1);
+}
+
 /* What packets cost is learnt when they end: then one runs and others are behind it. Not while
  * Belfry may not adapt. */
 TEST(costs_are_learnt_but_not_when_they_are_frozen)
@@ -383,28 +420,33 @@ TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open
 /* PE-6: a VkQueue's batch is split where the layer sees the recording, and nothing spans it. */
 FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
 {
-    enum { SPLIT, MASKED, SUSPENDED };
+    enum { SPLIT, MASKED, CHAINED, CHAINED_PART, SUSPENDED };
+    const VkPerformanceQuerySubmitInfoKHR chained = {VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR)};
     VkSemaphore done = vulkan_timeline(f->device, 0);
     BfCommandQueue high = high_of(f);
     VkQueue queue = f->queues[0][0];
     VkCommandBufferSubmitInfo buffers[FLOOD];
-    for (uint64_t why = SPLIT; why <= SUSPENDED; why++) {
+    uint64_t submitted = 0;
+    for (int why = SPLIT; why <= SUSPENDED; why++) {
         bool split = f->layered && why == SPLIT;
+        if (why == CHAINED_PART && !f->layered) /* which isn't taken */
+            continue;
         const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = done,
-                                            .value = why,
+                                            .value = submitted++,
                                             .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
         VkSemaphoreSubmitInfo signal = wait;
         signal.value++;
         const VkSubmitInfo2 info = {
-            VK_TYPE(SUBMIT_INFO_2),          .waitSemaphoreInfoCount = 1,
-            .pWaitSemaphoreInfos = &wait,    .commandBufferInfoCount = FLOOD,
-            .pCommandBufferInfos = buffers,  .signalSemaphoreInfoCount = 1,
-            .pSignalSemaphoreInfos = &signal};
+            VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = 1,
+            .pWaitSemaphoreInfos = &wait,     .commandBufferInfoCount = FLOOD,
+            .pCommandBufferInfos = buffers,   .signalSemaphoreInfoCount = 1,
+            .pSignalSemaphoreInfos = &signal, .pNext = why == CHAINED ? &chained : NULL};
         for (uint32_t i = 0; i < FLOOD; i++)
             buffers[i] =
                 (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                             .commandBuffer = write_word_in(f, 0, 0, i + 1)};
         buffers[1].deviceMask = why == MASKED;
+        buffers[1].pNext = why == CHAINED_PART ? &chained : NULL;
         if (why == SUSPENDED) {
             const VkRenderingInfo rendering = {
                 VK_TYPE(RENDERING_INFO), .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
@@ -421,9 +463,9 @@ FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
         step(f);
         uint64_t value;
         assert_success(vkGetSemaphoreCounterValue(f->device, done, &value));
-        assert_int_equal(value, split ? why : why + 1);
+        assert_int_equal(value, split ? submitted - 1 : submitted);
         f->icd.resume();
-        vulkan_wait(f->device, done, why + 1);
+        vulkan_wait(f->device, done, submitted);
         await_idle(high);
         assert_int_equal(read_word(f, 0), FLOOD);
         assert_int_equal(read_word(f, 1), split ? 1 : FLOOD);
@@ -662,6 +704,48 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
     f->icd.quiesce();
     while (depth_of(f, 0) + depth_of(f, 1) == 0)
         sched_yield();
+    drain(f, 2);
+}
+
+/* PW-4, of a signal from before there were windows. */
+FIXTURE_TEST_WITH(no_packet_waits_for_what_was_signalled_before, ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    VkSemaphore timeline = make_timeline(f, 0);
+    if (!f->layered)
+        return;
+    f->icd.pause();
+    submit(f, 1, timeline, 0, 1);
+    for (int i = 0; i < 2; i++) /* on either of them */
+        high_of(f);
+    submit(f, 0, timeline, 1, 0);
+    assert_int_equal(depth_of(f, 1), 1);
+    assert_int_equal(depth_of(f, 0), 0);
+    assert_true(f->icd.step(0, 1));
+    while (depth_of(f, 0) == 0)
+        sched_yield();
+    f->icd.resume();
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+    drain(f, 2);
+}
+
+/* PW-4: what has waited for a value to be seen goes to the driver once no queue is higher. */
+FIXTURE_TEST_WITH(what_windows_limit_no_more_waits_in_the_driver, ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    VkSemaphore timeline = make_timeline(f, 0);
+    BfCommandQueue highs[2];
+    if (!f->layered)
+        return;
+    for (int i = 0; i < 2; i++) /* on either of them */
+        highs[i] = high_of(f);
+    f->icd.pause();
+    submit(f, 1, timeline, 0, 1);
+    submit(f, 0, timeline, 1, 0);
+    assert_int_equal(depth_of(f, 0), 0);
+    for (int i = 0; i < 2; i++)
+        assert_success(bfSetCommandQueuePriority(highs[i], BF_COMMAND_QUEUE_PRIORITY_NORMAL));
+    assert_int_equal(depth_of(f, 0), 1);
+    f->icd.resume();
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
     drain(f, 2);
 }
 
