@@ -28,7 +28,7 @@ static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool native,
     for (struct bf_fence *fence = pending->fences; fence; fence = next) {
         bf_fence_reference(fence);
         if (native && fence->native)
-            bf_native_sample(fence, effects);
+            bf_fence_look_outside(fence, effects);
         else if (!native && !fence->native)
             bf_fence_look_again(fence, effects);
         next = fence->next;
@@ -43,7 +43,7 @@ static void interrupt_look_at_fences(struct bf_scheduler *scheduler, uint32_t co
     bf_lock_acquire(&scheduler->pending.lock);
     for (uint32_t i = 0; i < count; i++) {
         if (fences[i]->native)
-            bf_native_sample(fences[i], effects);
+            bf_fence_look_outside(fences[i], effects);
         else
             bf_fence_look_again(fences[i], effects);
     }

@@ -47,8 +47,9 @@ VkResult bf_native_attach(struct bf_fence *fence, BfNativeFenceType type)
     if (!native)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     native->type = type;
-    native->cross_adapter =
-        fence->shared && (fence->shared->flags & BF_SYNC_OBJECT_CROSS_ADAPTER_BIT);
+    native->always_interrupts =
+        fence->shared && ((fence->shared->flags & BF_SYNC_OBJECT_CROSS_ADAPTER_BIT) ||
+                          bf_native_is_program_written(fence));
     /* The sleepers, which correct a raced value (NF-2), have to exist before the first race. */
     result = type == BF_NATIVE_FENCE_TYPE_INTRA_GPU ? VK_SUCCESS : bf_sleepers_ensure(scheduler);
     if (result == VK_SUCCESS)
@@ -110,6 +111,23 @@ void bf_native_free(struct bf_fence *fence)
     fence->native = NULL;
 }
 
+/* Sets the memory. What the program stores at this moment stays there if it is greater (NF-5). */
+static void native_store(struct bf_fence *fence, uint64_t value)
+{
+    struct bf_native *native = fence->native;
+    uint64_t old, expected = value;
+    if (!native->current.value)
+        return;
+    if (!bf_native_is_program_written(fence)) {
+        atomic_store(native->current.value, value);
+        return;
+    }
+    old = atomic_exchange(native->current.value, value);
+    if (old != native->stored && old > value)
+        atomic_compare_exchange_strong(native->current.value, &expected, old);
+    native->stored = value;
+}
+
 static void native_mark_raced(struct bf_fence *fence, struct bf_effects *effects)
 {
     fence->native->raced = true;
@@ -118,11 +136,9 @@ static void native_mark_raced(struct bf_fence *fence, struct bf_effects *effects
 
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    struct bf_native *native = fence->native;
     if (fence->scheduler->pending.lost)
         return;
-    if (native->current.value)
-        atomic_store(native->current.value, value);
+    native_store(fence, value);
     if (fence->first_update)
         native_mark_raced(fence, effects);
 }
@@ -167,8 +183,11 @@ void bf_native_sample(struct bf_fence *fence, struct bf_effects *effects)
     if (!bf_native_is_program_written(fence) || fence->scheduler->pending.lost)
         return;
     uint64_t value = atomic_load(fence->native->current.value);
-    if (value != atomic_load_explicit(&fence->value, memory_order_relaxed))
-        bf_fence_apply(fence, value, effects);
+    if (value == fence->native->stored)
+        return;
+    bf_fence_apply(fence, value, effects);
+    if (atomic_load(&fence->value) == value)
+        fence->native->stored = value;
 }
 
 void bf_native_look(struct bf_fence *fence)
@@ -176,7 +195,7 @@ void bf_native_look(struct bf_fence *fence)
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
     bf_lock_acquire(&scheduler->pending.lock);
-    bf_native_sample(fence, &effects);
+    bf_fence_look_outside(fence, &effects);
     bf_lock_release(&scheduler->pending.lock);
     bf_effects_run(scheduler, &effects);
 }
@@ -187,7 +206,7 @@ void bf_native_settled(struct bf_fence *fence)
     uint64_t value = atomic_load_explicit(&fence->value, memory_order_relaxed);
     native->raced = false;
     if (native->current.value && atomic_load(native->current.value) != value)
-        atomic_store(native->current.value, value);
+        native_store(fence, value);
 }
 
 void bf_native_monitored(struct bf_fence *fence)
@@ -198,7 +217,7 @@ void bf_native_monitored(struct bf_fence *fence)
     const struct bf_heap_node *least = fence->queue_waits.root;
     if (bf_native_is_program_written(fence) && least && least->key - 1 < value)
         value = least->key - 1;
-    if (native->cross_adapter)
+    if (native->always_interrupts)
         value = 0;
     if (native->monitored.value)
         atomic_store(native->monitored.value, value);
@@ -261,8 +280,7 @@ VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *inf
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (!out || (info->flags & ~known) || (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
         (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
-         (info->flags & (BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT | shared))) ||
-        ((info->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT) && (info->flags & shared))) {
+         (info->flags & (BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT | shared)))) {
         bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: %s",
                    out ? "the type or a flag is not known, or they don't go together"
                        : "pFence is NULL");
@@ -383,8 +401,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
     for (uint32_t i = 0; i < count; i++) {
         struct bf_fence *fence = (struct bf_fence *)fences[i];
         if (flags & BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT) {
-            if (fence->native)
-                bf_native_sample(fence, &effects);
+            bf_fence_look_outside(fence, &effects);
             bf_fence_look_again(fence, &effects);
         } else if (flags & BF_FENCE_UPDATE_ALWAYS_SIGNALED_BIT) {
             bf_observe_fence_signal(fence->observed, UINT64_MAX);

@@ -20,9 +20,13 @@
  *        counters.
  *  NF-4  Both values of a fence of type INTRA_GPU are in memory of the device's own, where it has
  *        such apart from the host's; those of the default type are where the CPU reads them.
+ *  NF-5  A fence that the program writes has new values where the memory isn't what was found or stored
+ *        there last. If it is shared, each object's memory also takes what others set, and of a value
+ *        that is stored here and one that others set at the same time the greater one counts last:
+ *        the lesser is one that everybody who waits for it finds satisfied.
  *
- * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c)
- * and tests/interface (members.c).
+ * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c,
+ * adapters.c) and tests/interface (members.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H
@@ -39,8 +43,10 @@ struct bf_command_queue;
 struct bf_native {
     BfNativeFenceType type;
     struct bf_value_memory current, monitored;
-    bool cross_adapter; /* its monitored value stays 0: every signal interrupts */
-    bool raced;         /* NF-2; never for a fence that the program writes */
+    bool
+        always_interrupts; /* its monitored value stays 0: others have to be told of every signal */
+    bool raced;            /* NF-2; never for a fence that the program writes */
+    uint64_t stored;       /* NF-5 */
 };
 
 /* Can the device have native fences? */

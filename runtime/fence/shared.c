@@ -118,7 +118,7 @@ static VkResult shared_message_peek(int fd, struct message *message, struct bf_m
         return result;
     bool ours = got->size == sizeof(*message) && !got->cut && message->magic == BF_SHARED_MAGIC &&
                 message->version == BF_SHARED_VERSION &&
-                !(message->flags & ~(VkFlags)(BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE));
+                !(message->flags & ~(VkFlags)BF_SHARED_MESSAGE_FLAGS);
     bool lasting = message->flags & BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
     uint32_t expected = lasting ? DESCRIPTORS : 1, came = got->count;
     if (ours && came == expected)
@@ -196,7 +196,7 @@ VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags)
     if (!shared)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     shared->owned = true;
-    shared->flags = flags & (BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE);
+    shared->flags = flags & BF_SHARED_MESSAGE_FLAGS;
     VkResult result = bf_shared_page_create(atomic_load(&fence->value), &memory);
     if (result == VK_SUCCESS)
         result = bf_shared_page_join(&shared->view, memory, "bfCreateFence");
@@ -282,6 +282,8 @@ bool bf_shared_set(struct bf_fence *fence, uint64_t value)
         return true;
     if (fence->orphaned)
         return false;
+    if (bf_native_is_program_written(fence))
+        return bf_shared_page_offer(&shared->view, atomic_load(&fence->value), value);
     bf_shared_page_set(&shared->view, value);
     return true;
 }
@@ -292,6 +294,8 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
     if (!shared || shared->left || fence->orphaned || fence->destroyed || fence->always_signaled ||
         fence->scheduler->pending.lost)
         return;
+    if (fence->native)
+        bf_native_sample(fence, effects);
     uint64_t peak = bf_shared_page_take_peak(&shared->view);
     uint64_t value = bf_shared_page_value(&shared->view);
     if (peak > value)
@@ -490,6 +494,8 @@ static VkResult shared_finish_opening(struct bf_fence *fence, struct bf_shared *
     struct bf_scheduler *scheduler = fence->scheduler;
     bool native = bf_native_is_supported(scheduler) &&
                   (shared->flags & (BF_SHARED_NATIVE | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT));
+    if (native)
+        fence->flags |= shared->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
     VkResult result = shared_attach(fence, shared);
     if (result == VK_SUCCESS && native)
         result = bf_native_attach(fence, BF_NATIVE_FENCE_TYPE_DEFAULT);

@@ -76,6 +76,10 @@ struct bf_shared {
  * the message only, beside the flags above. */
 #define BF_SHARED_NATIVE (UINT32_C(1) << 31)
 
+/* What is in the message. */
+#define BF_SHARED_MESSAGE_FLAGS                                                                    \
+    (BF_FENCE_SHARED_FLAGS | BF_SHARED_NATIVE | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT)
+
 /* Makes a new fence, not yet known to anybody, a shared one. Errors: VK_ERROR_TOO_MANY_OBJECTS,
  * VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags);
@@ -84,7 +88,7 @@ VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags);
  * held: */
 
 /* The fence is about to take the value: writes it to the page. False: the fence is orphaned, and
- * takes no value. */
+ * takes no value; or the program stored it, and others have set a greater one meanwhile (NF-5). */
 bool bf_shared_set(struct bf_fence *fence, uint64_t value);
 
 /* Takes in values that others have set. */

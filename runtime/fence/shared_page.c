@@ -181,10 +181,9 @@ static void slot_turn_wake(_Atomic uint32_t *turn)
     bf_futex_wake_shared(turn, INT32_MAX);
 }
 
-void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
+static void page_tell(const struct bf_shared_view *view, uint64_t value)
 {
     struct bf_shared_page *page = view->page;
-    atomic_store(&page->value, value);
     struct bf_shared_live live = bf_shared_page_live(view);
     for (uint32_t slot; bf_shared_live_next(&live, &slot);) {
         slot_peak_raise(&page->slots[slot].peak, value);
@@ -192,6 +191,27 @@ void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
             atomic_load(&page->slots[slot].follows))
             slot_turn_wake(&page->slots[slot].turn);
     }
+}
+
+void bf_shared_page_set(struct bf_shared_view *view, uint64_t value)
+{
+    atomic_store(&view->page->value, value);
+    page_tell(view, value);
+}
+
+bool bf_shared_page_offer(struct bf_shared_view *view, uint64_t known, uint64_t value)
+{
+    uint64_t now = atomic_load(&view->page->value);
+    bool set = false;
+    for (int i = 0; i < RAISE_BOUND && !set; i++) {
+        if (now != known && now > value)
+            return false;
+        set = atomic_compare_exchange_weak(&view->page->value, &now, value);
+    }
+    if (!set) /* somebody changes it without end */
+        atomic_store(&view->page->value, value);
+    page_tell(view, value);
+    return true;
 }
 
 struct bf_shared_live bf_shared_page_live(const struct bf_shared_view *view)

@@ -88,9 +88,12 @@ VkResult bf_shared_page_join(struct bf_shared_view *view, int fd, const char *ca
 void bf_shared_page_leave(struct bf_shared_view *view);
 void bf_shared_page_unmap(struct bf_shared_view *view);
 
-/* Writes the value and tells the other openers (SH-1); no other function writes it. Never
+/* Writes the value and tells the other openers (SH-1); no function but these two writes it. Never
  * blocks. */
 void bf_shared_page_set(struct bf_shared_view *view, uint64_t value);
+
+/* The same, unless the value isn't 'known' any more but a greater one than this: then false. */
+bool bf_shared_page_offer(struct bf_shared_view *view, uint64_t known, uint64_t value);
 
 /* The slots of the other openers that are marked live (SH-5), for iterating over them. */
 struct bf_shared_live {

@@ -5,6 +5,9 @@
 
 #include <belfry/native_fence.h>
 
+#include "fence/native.h"
+#include "scheduler/scheduler.h"
+
 /* The document's two adapters, and the fence as each has it. */
 struct adapters {
     struct fixture dgpu, igpu;
@@ -43,11 +46,11 @@ static BfFence open_on(struct fixture *f, BfFence fence)
     return keep(f, opened);
 }
 
-static BfFence create_on(struct fixture *f, bool native)
+static BfFence create_on(struct fixture *f, bool native, BfSyncObjectFlags written)
 {
     BfFence fence;
     const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
-                                          .flags = BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
+                                          .flags = BF_SYNC_OBJECT_CROSS_ADAPTER_BIT | written};
     const BfFenceCreateInfo monitored = {BF_TYPE(FENCE_CREATE_INFO),
                                          .flags = BF_FENCE_SHARED_CROSS_ADAPTER_BIT};
     assert_success(native ? bfCreateNativeFence(f->bf, &info, &fence)
@@ -55,18 +58,20 @@ static BfFence create_on(struct fixture *f, bool native)
     return keep(f, fence);
 }
 
-/* The integrated one has native fences or not; the fence is made on it, or on the other. */
-static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igpu)
+/* The integrated one has native fences or not; the fence is made on it, or on the other; 'written':
+ * BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT or nothing. */
+static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igpu,
+                          BfSyncObjectFlags written)
 {
     fixture_open(&a->dgpu, &fixture_plain);
     fixture_open(&a->igpu, igpu_native ? &second : &without);
     a->dgpu_queue = make_queue(&a->dgpu, BF_COMMAND_LIST_TYPE_DIRECT);
     a->igpu_queue = make_queue(&a->igpu, BF_COMMAND_LIST_TYPE_DIRECT);
     if (made_on_igpu) {
-        a->on_igpu = create_on(&a->igpu, igpu_native);
+        a->on_igpu = create_on(&a->igpu, igpu_native, written);
         a->on_dgpu = open_on(&a->dgpu, a->on_igpu);
     } else {
-        a->on_dgpu = create_on(&a->dgpu, true);
+        a->on_dgpu = create_on(&a->dgpu, true, written);
         a->on_igpu = open_on(&a->igpu, a->on_dgpu);
     }
     /* Native where the adapter has such, whatever it was made as. */
@@ -92,11 +97,30 @@ static BfCommandQueue make_software_queue(struct fixture *f)
     return f->made_queues[f->queue_count++] = queue;
 }
 
+/* As a user-mode driver does it: a command buffer stores the value, and the interrupt tells of it. */
+static void store_on_gpu(struct fixture *f, BfCommandQueue queue, BfFence fence, uint64_t value)
+{
+    const BfNativeFenceMapping mapping = mapping_of(fence);
+    VkCommandBuffer commands = commands_begin(f, queue);
+    vkCmdUpdateBuffer(commands, mapping.currentValueBuffer, mapping.currentValueOffset, 8, &value);
+    commands_end(commands);
+    execute(queue, commands);
+    await_idle(queue);
+}
+
+static void tell_of(struct fixture *f, BfFence fence)
+{
+    const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION), .signaledFenceCount = 1,
+                                              .pSignaledFences = &fence};
+    assert_success(bfNotifyFencesSignaled(f->bf, &notification));
+}
+
 /* One cell: 'waiter' waits for 10, 'signaller' signals it, each from its GPU or its CPU; behind the
- * GPU's wait comes work, before its signal too. */
+ * GPU's wait comes work, before its signal too. 'written': the program itself stores the signals of a
+ * native fence. */
 static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, int wait_from,
                  struct fixture *signaller, BfCommandQueue signals, BfFence signalled,
-                 int signal_from)
+                 int signal_from, bool written)
 {
     BfFence done = make_fence(waiter, 0);
     BfEvent event = make_event(waiter);
@@ -109,7 +133,11 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
     } else {
         set_event_on(waited, 10, event);
     }
-    cpu_signal(signalled, 9);
+    written = written && is_native(signalled);
+    if (written)
+        store_on_gpu(signaller, signals, signalled, 9), tell_of(signaller, signalled);
+    else
+        cpu_signal(signalled, 9);
     fixture_settle(waiter);
     assert_false(take_event(event));
     /* It is written once the other adapter has signalled, through another mapping of one page:
@@ -117,7 +145,10 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
     assert_int_equal(__atomic_load_n(&waiter->words[7], __ATOMIC_RELAXED), 0);
     if (signal_from == GPU) {
         execute(signals, write_word(signaller, signals, 8, 88));
-        queue_signal(signals, signalled, 10);
+        if (written)
+            store_on_gpu(signaller, signals, signalled, 10), tell_of(signaller, signalled);
+        else
+            queue_signal(signals, signalled, 10);
     } else {
         cpu_signal(signalled, 10);
     }
@@ -140,25 +171,30 @@ static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, i
 static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_from)
 {
     static const struct {
-        bool made_on_igpu, igpu_software, dgpu_software;
-    } ways[] = {{false, false, false},
-                {true, false, false},
-                {false, true, false},
-                {true, false, true},
-                {false, true, true}};
+        bool made_on_igpu, igpu_software, dgpu_software, written;
+    } ways[] = {{false, false, false, false}, {true, false, false, false},
+                {false, true, false, false},  {true, false, true, false},
+                {false, true, true, false},   {false, false, false, true},
+                {true, false, false, true},   {false, true, true, true}};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        /* Of fences that the program writes: what its GPU signals, and what isn't native there. */
+        bool native = igpu_waits || igpu_native;
+        if (ways[i].written &&
+            ((native && signal_from == CPU) || (ways[i].made_on_igpu && !igpu_native)))
+            continue;
         struct adapters a;
-        adapters_open(&a, igpu_native, ways[i].made_on_igpu);
+        adapters_open(&a, igpu_native, ways[i].made_on_igpu,
+                      ways[i].written ? BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT : 0);
         if (ways[i].igpu_software)
             a.igpu_queue = make_software_queue(&a.igpu);
         if (ways[i].dgpu_software)
             a.dgpu_queue = make_software_queue(&a.dgpu);
         if (igpu_waits)
             cell(&a.igpu, a.igpu_queue, a.on_igpu, wait_from, &a.dgpu, a.dgpu_queue, a.on_dgpu,
-                 signal_from);
+                 signal_from, ways[i].written);
         else
             cell(&a.dgpu, a.dgpu_queue, a.on_dgpu, wait_from, &a.igpu, a.igpu_queue, a.on_igpu,
-                 signal_from);
+                 signal_from, ways[i].written);
         adapters_close(&a);
     }
 }
@@ -183,7 +219,7 @@ CELL(scenario_2b_wait_from_cpu_signal_from_gpu, false, false, CPU, GPU)
 CELL(scenario_2b_wait_from_cpu_signal_from_cpu, false, false, CPU, CPU)
 
 TEST_AROUND(the_word_follows_without_a_call, struct adapters, a, adapters_open, adapters_close,
-            true, false)
+            true, false, 0)
 {
     const volatile uint64_t *there = word_of(a->on_igpu);
     static const uint64_t values[] = {5, 3, 0, BIG, UINT64_MAX, 0, 1};
@@ -208,7 +244,7 @@ static uint64_t monitored_of(struct fixture *f, BfCommandQueue queue, BfFence fe
 }
 
 TEST_AROUND(each_adapters_monitored_value_is_0_for_ever, struct adapters, a, adapters_open,
-            adapters_close, true, false)
+            adapters_close, true, false, 0)
 {
     assert_int_equal(monitored_of(&a->dgpu, a->dgpu_queue, a->on_dgpu), 0);
     BfEvent event = make_event(&a->igpu);
@@ -217,6 +253,68 @@ TEST_AROUND(each_adapters_monitored_value_is_0_for_ever, struct adapters, a, ada
     queue_signal(a->dgpu_queue, a->on_dgpu, 5);
     await_event(event);
     assert_int_equal(monitored_of(&a->igpu, a->igpu_queue, a->on_igpu), 0);
+}
+
+/* Of one that doesn't cross adapters. Queues' signals are refused on either object. */
+FIXTURE_TEST(what_is_shared_and_written_by_the_program_always_interrupts)
+{
+    BfFence fence;
+    BfEvent event = make_event(f);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO),
+                                          .flags = BF_SYNC_OBJECT_SHARED_BIT |
+                                                   BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT};
+    assert_success(bfCreateNativeFence(f->bf, &info, &fence));
+    BfFence opened = open_on(f, keep(f, fence));
+    set_event_on(fence, 5, event);
+    assert_int_equal(monitored_of(f, queue, fence), 0);
+    assert_int_equal(monitored_of(f, queue, opened), 0);
+    assert_bad_input(bfQueueSignal(queue, fence, 1));
+    assert_bad_input(bfQueueSignal(queue, opened, 1));
+    assert_bad_input(bfSignalFence(opened, 1));
+    store_on_gpu(f, queue, opened, 5);
+    tell_of(f, opened);
+    await_event(event);
+    assert_value(fence, 5);
+}
+
+/* Each of two devices stores a value when it doesn't know of the other's: nobody looks in between. */
+static void store_at_once(const BfFence *fences, const uint64_t *values)
+{
+    for (int i = 0; i < 2; i++)
+        bf_lock_acquire(&((struct bf_fence *)fences[i])->scheduler->pending.lock);
+    for (int i = 0; i < 2; i++)
+        atomic_store(((struct bf_fence *)fences[i])->native->current.value, values[i]);
+    for (int i = 2; i-- > 0;)
+        bf_lock_release(&((struct bf_fence *)fences[i])->scheduler->pending.lock);
+}
+
+/* Whichever is told first, the greater one is everybody's in the end. Later ones are less again. */
+TEST_AROUND(of_values_stored_at_once_the_greater_one_counts_last, struct adapters, a, adapters_open,
+            adapters_close, true, false, BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT)
+{
+    static const uint64_t stored[][2] = {{10, 11}, {21, 20}, {5, 6}, {4, 3}};
+    struct fixture *const f[] = {&a->dgpu, &a->igpu};
+    const BfCommandQueue queues[] = {a->dgpu_queue, a->igpu_queue};
+    const BfFence fences[] = {a->on_dgpu, a->on_igpu};
+    for (size_t i = 0; i < 2 * sizeof(stored) / sizeof(stored[0]); i++) {
+        const uint64_t *values = stored[i / 2];
+        uint64_t greater = values[0] > values[1] ? values[0] : values[1];
+        int first = (int)(i % 2);
+        store_at_once(fences, values);
+        tell_of(f[first], fences[first]);
+        tell_of(f[!first], fences[!first]);
+        for (int n = 0; n < 2; n++) {
+            assert_value(fences[n], greater);
+            while (value_of(word_of(fences[n])) != greater) /* who sleeps there sets it */
+                ;
+        }
+        store_on_gpu(f[first], queues[first], fences[first], 1);
+        tell_of(f[first], fences[first]);
+        assert_value(fences[!first], 1);
+        while (value_of(word_of(fences[!first])) != 1)
+            ;
+    }
 }
 
 FIXTURE_TEST(only_the_default_type_crosses_adapters)

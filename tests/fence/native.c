@@ -402,9 +402,6 @@ FIXTURE_TEST(flags_forbid_signals_and_waits)
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info.flags = BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
-    info.type = BF_NATIVE_FENCE_TYPE_DEFAULT;
-    info.flags |= BF_SYNC_OBJECT_SHARED_BIT;
-    assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info = (BfNativeFenceCreateInfo){BF_TYPE(NATIVE_FENCE_CREATE_INFO), .flags = 1u << 31};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &none));
     info =

@@ -29,7 +29,10 @@
  * driver does. Then they, or whoever knows, compare with the monitored value, and where the new
  * value is greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that
  * are there when it looks (at such a call, and whenever somebody asks or begins to wait), not those
- * between.
+ * between. Where such a fence is shared or cross-adapter, every object that a device with native
+ * fences opens is of this kind, with a word of its own, which the work of that device stores to; its
+ * monitored value stays 0, since others have to be told of every signal; and of values that two
+ * devices store at the same time, the greater one counts last.
  */
 #ifndef BELFRY_NATIVE_FENCE_H
 #define BELFRY_NATIVE_FENCE_H
@@ -120,8 +123,8 @@ typedef struct BfNativeFenceCreateInfo {
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
-    /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused are that one and INTRA_GPU
-     * together, and either of the two of a shared or cross-adapter fence. */
+    /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused is INTRA_GPU together with
+     * that one, or of a shared or cross-adapter fence. */
     BfSyncObjectFlags flags;
 } BfNativeFenceCreateInfo;
 
