@@ -50,7 +50,8 @@ uint64_t icd_ticks(const struct icd_config *config, uint64_t now)
     /* Nor does one device count from where another does. */
     const uint64_t zero = (UINT64_C(0xbe1f) + config->ordinal * UINT64_C(0x111)) << 36;
     const struct icd_shape *shape = &config->shape;
-    now += (uint64_t)icd_world.clock_jump;
+    /* A clock that is set back by more than the machine has been up isn't below 0. */
+    now += (UINT64_C(1) << 56) + (uint64_t)icd_world.clock_jump;
     return zero + now / shape->per_ns * shape->ticks +
            now % shape->per_ns * shape->ticks / shape->per_ns;
 }
