@@ -49,7 +49,12 @@ TYPE_TEST(a_queues_signal_is_stored_by_the_gpu)
     BfFence fence = make_native_fence(f, 7);
     const volatile uint64_t *word = word_of(fence);
     for (uint64_t i = 1; i < 100; i++) {
+        if (fixture_is_icd())
+            f->icd.pause(); /* else the queue may be idle in the call */
+        execute(queue, write_word(f, queue, 0, (uint32_t)i));
         queue_signal(queue, fence, BIG + i);
+        if (fixture_is_icd())
+            f->icd.resume();
         while (load(word) != BIG + i) /* no call of Belfry's: the GPU alone */
             ;
     }
