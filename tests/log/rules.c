@@ -169,6 +169,35 @@ TEST(commands_are_ordered_by_barriers_alone)
     unsetenv("BELFRY_ICD_ORDER");
 }
 
+/* A wait is over when the work behind it begins, and so is its entry there. */
+FIXTURE_TEST(a_waits_entry_is_there_before_the_work_behind_it)
+{
+    if (is_untimed())
+        return;
+    for (int t = 0; t < 2; t++) { /* those that can stall */
+        BfCommandQueue queue = make_queue(f, queue_types[t]);
+        BfFence gate = make_native_fence(f, 1);
+        BfFenceLogReader reader = make_reader(f, queue, BF_FENCE_LOG_TYPE_WAITS, 0);
+        for (uint64_t i = 1; i <= 2; i++) {
+            queue_wait(queue, gate, i); /* satisfied, and held */
+            VkEvent stall = stall_begin(f, queue);
+            cpu_signal(gate, 2);
+            fixture_settle(f);
+            BfFenceLogBuffer *log = NULL;
+            do {
+                free(log);
+                log = dump(reader, NULL);
+            } while (!fixture_is_icd() && log->header.atomicWraparoundAndEntryIndex < i);
+            assert_int_equal(log->header.atomicWraparoundAndEntryIndex, i);
+            assert_int_equal(log->entries[i - 1].fenceValue, i);
+            free(log);
+            stall_end(f, stall);
+            await_idle(queue);
+        }
+        bfDestroyFenceLogReader(reader);
+    }
+}
+
 FIXTURE_TEST(dumps_are_what_belfry_log_reads)
 {
     const char *build = getenv("BELFRY_TEST_BUILD");
