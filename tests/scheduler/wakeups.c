@@ -4,6 +4,7 @@
 #include "support/fixture.h"
 
 #include "scheduler/fence.h"
+#include "scheduler/pending.h"
 
 #include <sys/resource.h>
 
@@ -100,6 +101,26 @@ FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
     assert_int_equal(c.sleeperWakeups, 0); /* it was the CPU itself */
     assert_int_equal(c.eventsSet, 1);
     await_idle(queue);
+}
+
+/* Nor do those of a native fence, whose value is in memory without anybody's looking: no sleeper is
+ * asked to wait for them. */
+FIXTURE_TEST(signals_of_a_native_fence_are_watched_above_what_is_monitored)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence made = make_native_fence(f, 0);
+    const struct bf_fence *fence = (struct bf_fence *)made;
+    BfEvent event = make_event(f);
+    set_event_on(made, 9, event);
+    VkEvent stall = stall_begin(f, queue);
+    queue_signal(queue, made, 8);
+    assert_non_null(fence->last_update);
+    assert_false(fence->last_update->need.inserted);
+    queue_signal(queue, made, 9);
+    assert_true(fence->last_update->need.inserted);
+    stall_end(f, stall);
+    await_event(event);
+    assert_value(made, 9);
 }
 
 /* A thousand signals, each behind work of its own, pass a waiter for the last by. */
