@@ -438,12 +438,16 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
     if (fixture_is_layered())
         return; /* the layer does so itself */
     BfFeatureResult result = {BF_TYPE(FEATURE_RESULT)};
+    BfNativeFenceInterface interface = {BF_TYPE(NATIVE_FENCE_INTERFACE)};
+    BfNativeFenceSystemCaps system = {BF_TYPE(NATIVE_FENCE_SYSTEM_CAPS)};
     struct fixture f;
     open_without_attaching(&f);
     setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "false", 1);
     assert_success(bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &result));
     assert_false(result.enabled);
     assert_int_equal(result.version, 0);
+    assert_int_equal(bfQueryFeatureInterface(BF_FEATURE_NATIVE_FENCE, 1, &interface),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
     assert_int_equal(fixture_attach(&f), VK_ERROR_FEATURE_NOT_PRESENT);
     f.no_native_fences = true;
     assert_success(fixture_attach(&f));
@@ -461,7 +465,20 @@ TEST(the_feature_is_asked_for_before_it_is_advertised)
     unsetenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES");
     assert_success(bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &result));
     assert_true(result.enabled);
-    assert_true(result.version > 0);
+    assert_int_equal(result.version, 1);
+    const struct {
+        BfFeature feature;
+        uint32_t version;
+    } unknown[] = {{BF_FEATURE_NATIVE_FENCE, 0}, {BF_FEATURE_NATIVE_FENCE, 2}, {(BfFeature)36, 1}};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(
+            bfQueryFeatureInterface(unknown[i].feature, unknown[i].version, &interface),
+            VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_null(interface.pfnGetSystemCaps);
+    assert_success(bfQueryFeatureInterface(BF_FEATURE_NATIVE_FENCE, result.version, &interface));
+    assert_success(interface.pfnGetSystemCaps(&system));
+    assert_true(system.supportIntraGpuFenceType);
+    assert_false(system.supportOptimizedDefaultFenceType);
     assert_success(bfIsFeatureEnabled((BfFeature)36, &result));
     assert_false(result.enabled);
     assert_bad_input(bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, NULL));

@@ -26,6 +26,8 @@ union structure {
     BfCommandQueueCreateInfo queue;
     BfFenceCreateInfo fence;
     BfFeatureResult feature;
+    BfNativeFenceInterface interface;
+    BfNativeFenceSystemCaps system_caps;
     BfNativeFenceCaps caps;
     BfNativeFenceCreateInfo native;
     BfNativeFenceMapping mapping;
@@ -79,6 +81,18 @@ static VkResult create_fence(struct subject *t, union structure *s)
 static VkResult is_feature_enabled(struct subject *t, union structure *s)
 {
     return bfIsFeatureEnabled(BF_FEATURE_NATIVE_FENCE, &s->feature);
+}
+
+static VkResult query_interface(struct subject *t, union structure *s)
+{
+    return bfQueryFeatureInterface(BF_FEATURE_NATIVE_FENCE, 1, &s->interface);
+}
+
+static VkResult get_system_caps(struct subject *t, union structure *s)
+{
+    BfNativeFenceInterface interface = {BF_TYPE(NATIVE_FENCE_INTERFACE)};
+    assert_success(bfQueryFeatureInterface(BF_FEATURE_NATIVE_FENCE, 1, &interface));
+    return interface.pfnGetSystemCaps(&s->system_caps);
 }
 
 static VkResult get_caps(struct subject *t, union structure *s)
@@ -166,6 +180,9 @@ static const struct row {
     {"bfGetCommandQueueInfo", "pInfo", BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO, get_queue_info},
     {"bfCreateFence", "pInfo", BF_STRUCTURE_TYPE_FENCE_CREATE_INFO, create_fence},
     {"bfIsFeatureEnabled", "pResult", BF_STRUCTURE_TYPE_FEATURE_RESULT, is_feature_enabled},
+    {"bfQueryFeatureInterface", "pInterface", BF_STRUCTURE_TYPE_NATIVE_FENCE_INTERFACE,
+     query_interface},
+    {"pfnGetSystemCaps", "pCaps", BF_STRUCTURE_TYPE_NATIVE_FENCE_SYSTEM_CAPS, get_system_caps},
     {"bfGetNativeFenceCaps", "pCaps", BF_STRUCTURE_TYPE_NATIVE_FENCE_CAPS, get_caps},
     {"bfCreateNativeFence", "pInfo", BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO,
      create_native_fence},

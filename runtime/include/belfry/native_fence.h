@@ -69,6 +69,35 @@ typedef struct BfFeatureResult {
  */
 BF_API VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *pResult);
 
+/* DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1: what Belfry, in the system's place, can do with a device's native
+ * fences; what a device then has is told by bfGetNativeFenceCaps. [NF 4] */
+typedef struct BfNativeFenceSystemCaps {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_SYSTEM_CAPS */
+    void *pNext;
+    VkBool32 supportOptimizedDefaultFenceType; /* as BfNativeFenceCaps' */
+    VkBool32 supportIntraGpuFenceType;
+} BfNativeFenceSystemCaps;
+
+/* Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe. */
+typedef VkResult(VKAPI_PTR *PFN_bfGetNativeFenceSystemCaps)(BfNativeFenceSystemCaps *pCaps);
+
+/* DXGKCBINT_FEATURE_NATIVEFENCE_1: version 1 of the interface of BF_FEATURE_NATIVE_FENCE. [NF 4] */
+typedef struct BfNativeFenceInterface {
+    BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_INTERFACE */
+    void *pNext;
+    PFN_bfGetNativeFenceSystemCaps pfnGetSystemCaps; /* for as long as the library is loaded */
+} BfNativeFenceInterface;
+
+/*
+ * DXGKARGCB_QUERYFEATUREINTERFACE: fills in the functions of a feature that is enabled, by the version that
+ * bfIsFeatureEnabled told. pInterface is the struct of that feature and version. A library that has later
+ * versions goes on having the earlier ones. [NF 4]
+ *
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the feature isn't known or not enabled, or it has no such version),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ */
+BF_API VkResult bfQueryFeatureInterface(BfFeature feature, uint32_t version, void *pInterface);
+
 /* DXGK_NATIVE_FENCE_CAPS, DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1, and what a Vulkan device adds.
  * [NF 4, 5] */
 typedef struct BfNativeFenceCaps {
