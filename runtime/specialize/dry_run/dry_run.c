@@ -169,6 +169,18 @@ static enum bf_dry_run_reason bare_of(uint8_t steers)
                                            : BF_DRY_RUN_FINE;
 }
 
+static bool points_copy(const struct bf_parts *parts, struct bf_dry_run *run)
+{
+    size_t size = parts->point_count * sizeof(*run->points);
+    run->points = malloc(size + 1);
+    if (!run->points)
+        return false;
+    run->point_count = parts->point_count;
+    if (size)
+        memcpy(run->points, parts->points, size);
+    return true;
+}
+
 /* Of a valid module. */
 static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_info *info,
                                struct bf_dry_run *run)
@@ -190,7 +202,9 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
         if (parts->arena->failed)
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         bf_exits_begin(parts);
-        bf_fuel_rewrite(parts); /* first: phis come before all else in a block */
+        if (parts->options->points)
+            bf_coverage_rewrite(parts); /* first: a block begins with it */
+        bf_fuel_rewrite(parts);
         bf_bounds_rewrite(parts);
         bf_exits_rewrite(parts);
     }
@@ -202,7 +216,8 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
     run->index_count = parts->index_count;
     if (run->reason != BF_DRY_RUN_FINE)
         return VK_SUCCESS;
-    if (!bf_rewrite_finish(&parts->rewrite, &run->words, &run->word_count))
+    if (!bf_rewrite_finish(&parts->rewrite, &run->words, &run->word_count) ||
+        !points_copy(parts, run))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result = bf_repair(&run->words, &run->word_count, info);
     if (result == VK_SUCCESS)
@@ -256,8 +271,10 @@ VkResult bf_dry_run_create(const struct bf_shader_info *info,
 void bf_dry_run_finish(struct bf_dry_run *run)
 {
     free(run->words);
+    free(run->points);
     run->words = NULL;
-    run->word_count = 0;
+    run->points = NULL;
+    run->word_count = run->point_count = 0;
 }
 
 const char *bf_dry_run_reason_name(enum bf_dry_run_reason reason)

@@ -43,6 +43,10 @@
  *       have been written: not from arithmetic with floats, derivatives, implicit levels of
  *       detail, results of subgroups, memory that others write.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
+ *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a path leads
+ *       to, and each side of the choices between floats, component by component. It tells of a point if
+ *       and only if it has come to that block, or has chosen that side; a comparison of equals, or with a
+ *       NaN, is on no side but that of clamp's values that stay. The shader does what it does without.
  *
  * Proven by tests/specialize/dry_run.
  *
@@ -57,12 +61,16 @@
 #define BF_DRY_RUN_LOOP_LIMIT  2000
 #define BF_DRY_RUN_TOTAL_LIMIT 2000
 
+/* Points that are told of at most. */
+#define BF_DRY_RUN_POINTS 2048
+
 /* What lies in the storage buffer. */
 struct bf_dry_run_result {
     uint32_t flags;       /* enum bf_dry_run_flag, of all invocations */
     uint32_t invocations; /* that have told */
     uint32_t rounds;      /* the most that the loops of one invocation have gone round */
     uint32_t reserved;
+    uint32_t points[BF_DRY_RUN_POINTS / 32]; /* [FU-8] bit i % 32 of word i / 32: point i */
 };
 
 enum bf_dry_run_flag {
@@ -111,6 +119,14 @@ struct bf_dry_run_options {
     uint32_t vulkan_api_version; /* the driver's; 0: 1.3 */
     const struct bf_dry_run_array *arrays;
     uint32_t array_count;
+    bool points; /* they are told of [FU-8]: a module with too many is refused for its size */
+    uint32_t first_point; /* the number of the first: stages with one result have different ones */
+};
+
+/* A block, or a side of what an instruction chooses. */
+struct bf_dry_run_point {
+    uint32_t at; /* the instruction's first word in the module: of a block OpLabel's */
+    uint8_t component, side;
 };
 
 struct bf_dry_run {
@@ -118,6 +134,8 @@ struct bf_dry_run {
     uint32_t *words;
     size_t word_count;
     uint32_t loop_count, index_count; /* that are watched */
+    struct bf_dry_run_point *points;
+    uint32_t point_count;
     /* Instructions of one invocation at most, as far as the module's own go: its length with all calls followed,
      * times the rounds that the loops may go. */
     uint64_t work;

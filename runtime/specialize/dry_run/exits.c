@@ -128,14 +128,19 @@ static uint32_t result_put(struct bf_parts *parts, uint32_t *storage)
 {
     struct bf_rewrite *rewrite = &parts->rewrite;
     bool old = parts->m->words[1] < 0x10300;
-    uint32_t number = bf_rewrite_uint(rewrite), type = bf_rewrite_id(rewrite);
+    uint32_t number = bf_rewrite_uint(rewrite), type = bf_rewrite_id(rewrite),
+             points = bf_rewrite_id(rewrite); /* an array of its own: no other has this stride */
     *storage = old ? SpvStorageClassUniform : SpvStorageClassStorageBuffer;
     BF_PUT(rewrite, rewrite->annotations_end, SpvOpDecorate, type,
            old ? SpvDecorationBufferBlock : SpvDecorationBlock);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 5; i++)
         BF_PUT(rewrite, rewrite->annotations_end, SpvOpMemberDecorate, type, i, SpvDecorationOffset,
                4 * i);
-    BF_PUT(rewrite, rewrite->globals_end, SpvOpTypeStruct, type, number, number, number, number);
+    BF_PUT(rewrite, rewrite->annotations_end, SpvOpDecorate, points, SpvDecorationArrayStride, 4);
+    BF_PUT(rewrite, rewrite->globals_end, SpvOpTypeArray, points, number,
+           bf_rewrite_constant(rewrite, BF_DRY_RUN_POINTS / 32));
+    BF_PUT(rewrite, rewrite->globals_end, SpvOpTypeStruct, type, number, number, number, number,
+           points);
     uint32_t variable = bf_rewrite_global(rewrite, *storage, type, 0);
     BF_PUT(rewrite, rewrite->annotations_end, SpvOpDecorate, variable, SpvDecorationDescriptorSet,
            parts->options->set);
@@ -174,6 +179,14 @@ static void finish_put(struct bf_parts *parts, uint32_t result, uint32_t storage
                                  bf_rewrite_constant(rewrite, i));
         BF_PUT_NEW(rewrite, end, operations[i], number, to, scope, relaxed, values[i]);
     }
+    for (uint32_t w = 0; w < BF_DRY_RUN_POINTS / 32; w++) {
+        if (!parts->covered[w])
+            continue;
+        uint32_t bits = BF_PUT_NEW(rewrite, end, SpvOpLoad, number, parts->covered[w]);
+        uint32_t to = BF_PUT_NEW(rewrite, end, SpvOpAccessChain, pointer, result,
+                                 bf_rewrite_constant(rewrite, 4), bf_rewrite_constant(rewrite, w));
+        BF_PUT_NEW(rewrite, end, SpvOpAtomicOr, number, to, scope, relaxed, bits);
+    }
     if (parts->demoted) {
         uint32_t yes = bf_rewrite_id(rewrite), after = bf_rewrite_id(rewrite);
         uint32_t demoted =
@@ -193,9 +206,12 @@ static void interface_extend(struct bf_parts *parts, uint32_t result)
 {
     const struct bf_module *m = parts->m;
     struct bf_rewrite *rewrite = &parts->rewrite;
-    const uint32_t all[] = {result, parts->flags, parts->rounds[0], parts->rounds[1],
-                            parts->demoted};
+    uint32_t all[5 + BF_DRY_RUN_POINTS / 32] = {result, parts->flags, parts->rounds[0],
+                                                parts->rounds[1], parts->demoted};
     uint32_t more = 4 + (parts->demoted != 0);
+    for (uint32_t w = 0; w < BF_DRY_RUN_POINTS / 32; w++)
+        if (parts->covered[w])
+            all[more++] = parts->covered[w];
     for (uint32_t i = 0; m->words[1] >= 0x10400 && i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode != SpvOpEntryPoint)

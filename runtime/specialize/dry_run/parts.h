@@ -28,6 +28,9 @@ struct bf_parts {
     uint32_t burn[2]; /* bool burn(bool goes_on, uint rounds) */
     uint32_t finish;  /* void finish() */
     bool queries;     /* asks images for their sizes */
+    struct bf_dry_run_point *points;
+    uint32_t point_count;
+    uint32_t covered[BF_DRY_RUN_POINTS / 32]; /* private variables; 0: none */
 };
 
 static inline void bf_parts_refuse(struct bf_parts *parts, enum bf_dry_run_reason reason)
@@ -43,6 +46,8 @@ void bf_parts_flag(struct bf_parts *parts, uint32_t i, uint32_t bit);
 void bf_fuel_rewrite(struct bf_parts *parts);
 /* bounds.c: indices and coordinates are compared. */
 void bf_bounds_rewrite(struct bf_parts *parts);
+/* coverage.c: points are noted. */
+void bf_coverage_rewrite(struct bf_parts *parts);
 /* exits.c: what the others call, the result, and telling it. */
 void bf_exits_begin(struct bf_parts *parts);
 void bf_exits_rewrite(struct bf_parts *parts);

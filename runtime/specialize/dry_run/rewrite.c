@@ -47,8 +47,8 @@ void bf_rewrite_put(struct bf_rewrite *rewrite, uint32_t i, uint32_t opcode, uin
         !room_for(rewrite->arena, &rewrite->edits, rewrite->edit_count, 1, &rewrite->edit_room,
                   sizeof(*rewrite->edits)))
         return;
-    rewrite->edits[rewrite->edit_count] =
-        (struct bf_edit){i, rewrite->edit_count, rewrite->word_count, count + 1};
+    rewrite->edits[rewrite->edit_count] = (struct bf_edit){
+        i, rewrite->edit_count, rewrite->word_count, count + 1, opcode == SpvOpPhi};
     rewrite->edit_count++;
     rewrite->words[rewrite->word_count++] = (count + 1) << 16 | opcode;
     if (count)
@@ -141,6 +141,8 @@ static int edit_compare(const void *one, const void *other)
     const struct bf_edit *a = one, *b = other;
     if (a->before != b->before)
         return a->before < b->before ? -1 : 1;
+    if (a->phi != b->phi)
+        return a->phi ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 

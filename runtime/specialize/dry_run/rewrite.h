@@ -20,6 +20,7 @@ struct bf_edit {
     uint32_t before;       /* index of an instruction */
     uint32_t number;       /* edits before one instruction keep their order */
     uint32_t first, count; /* of the words below */
+    bool phi;              /* comes before all that isn't one */
 };
 
 struct bf_rewrite {
@@ -47,7 +48,7 @@ static inline uint32_t bf_rewrite_id(struct bf_rewrite *rewrite)
     return rewrite->next_id++;
 }
 
-/* Puts an instruction before instruction i, behind what has been put there; i may be the count of
+/* Puts an instruction before instruction i, behind what has been put there, a phi behind the phis; i may be the count of
  * instructions, and is then the end. */
 void bf_rewrite_put(struct bf_rewrite *rewrite, uint32_t i, uint32_t opcode, uint32_t count,
                     const uint32_t *operands);

@@ -3,6 +3,11 @@
  * stored the same words as the shader itself. [FU-1 to FU-5] */
 #include "gpu.h"
 
+#include <math.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+
 #include "../shader/helper.h"
 
 #define LIMIT 500
@@ -133,6 +138,156 @@ TEST(as_compiled)
 TEST(optimized)
 {
     STEPS("steps_opt.comp", steps);
+}
+
+/* A step of shaders/points.comp: of the instruction that chooses, the sides that are told of. */
+struct choice {
+    int which;
+    float x, y;
+    uint32_t opcode; /* of GLSL.std.450's functions OpExtInst and the number, shifted; 0: none */
+    uint8_t component;
+    uint32_t sides;
+};
+
+#define GLSL(function_) (SpvOpExtInst | (uint32_t)GLSLstd450##function_ << 16)
+
+static const struct choice choices[] = {
+    {0, 1, 2, 0, 0, 0},
+    {0, 2, 1, 0, 0, 0},
+    {1, 1, 2, GLSL(FMin), 0, 1},
+    {1, 2, 1, GLSL(FMin), 0, 2},
+    {1, 1, 1, GLSL(FMin), 0, 0},
+    {2, -1, 1, GLSL(FMax), 0, 1},
+    {2, -1, 1, GLSL(FMax), 1, 2},
+    {2, 1, -1, GLSL(FMax), 0, 2},
+    {2, NAN, -1, GLSL(FMax), 0, 0},
+    {2, 1, -1, GLSL(FMax), 1, 1},
+    {3, -2, 0, GLSL(FClamp), 0, 1},
+    {3, 2, 0, GLSL(FClamp), 0, 2},
+    {3, 1, 0, GLSL(FClamp), 0, 4},
+    {3, NAN, 0, GLSL(FClamp), 0, 0},
+    {4, -3, 0, GLSL(FSign), 0, 1},
+    {4, 3, 0, GLSL(FSign), 0, 2},
+    {4, -0.0f, 0, GLSL(FSign), 0, 0},
+    {5, 0, 1, GLSL(Step), 0, 1},
+    {5, 1, 1, GLSL(Step), 0, 2},
+    {6, 1, 4, SpvOpFMod, 0, 1},
+    {6, 5, 4, SpvOpFMod, 0, 2},
+    {6, -1, 4, SpvOpFMod, 0, 2},
+    {7, -1, 1, SpvOpSelect, 0, 1},
+    {7, -1, 1, SpvOpSelect, 1, 2},
+    {7, 1, -1, SpvOpSelect, 0, 2},
+    {7, 1, -1, SpvOpSelect, 1, 1},
+    {8, -1, 0, GLSL(SmoothStep), 0, 1},
+    {8, 2, 0, GLSL(SmoothStep), 0, 2},
+    {8, 0.5f, 0, GLSL(SmoothStep), 0, 4},
+    {9, 3, 1, 0, 0, 0},
+    {9, 3, -1, 0, 0, 0},
+    {10, 0, 0, 0, 0, 0},
+};
+
+/* Is it a side of the instruction that the step is about (any of its components), or at all a side? */
+static bool point_is(const uint32_t *words, const struct bf_dry_run_point *point, uint32_t opcode)
+{
+    uint32_t own = words[point->at] & 0xffff;
+    if (own == SpvOpExtInst)
+        own |= words[point->at + 4] << 16;
+    return own == opcode;
+}
+
+static bool is_told(const struct bf_dry_run_result *result, uint32_t first, uint32_t point)
+{
+    return result->points[(first + point) / 32] >> (first + point) % 32 & 1;
+}
+
+/* Of each step exactly the sides of its own choice, and of all together all there are; whatever the number
+ * of the first. [FU-8] */
+static void points_check(const char *name, uint32_t first, bool exact)
+{
+    const struct spirv *spirv = spirv_find(name);
+    const size_t count = (size_t)(spirv->end - spirv->words);
+    const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
+    const struct bf_dry_run_options options = {
+        .set = 0, .binding = GPU_BINDING, .points = true, .first_point = first};
+    struct bf_dry_run run;
+    assert_success(bf_dry_run_create(&info, &options, &run));
+    assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
+    VkPipeline general = gpu_pipeline(spirv->words, count),
+               dry = gpu_pipeline(run.words, run.word_count);
+    bool all[BF_DRY_RUN_POINTS] = {false};
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        const struct choice *choice = &choices[i];
+        uint32_t push[4] = {(uint32_t)choice->which}, sides = 0;
+        memcpy(&push[1], &choice->x, 4);
+        memcpy(&push[2], &choice->y, 4);
+        struct bf_dry_run_result result;
+        uint32_t expected[GPU_WORDS], found[GPU_WORDS];
+        gpu_run(dry, false, push, found, &result);
+        gpu_run(general, false, push, expected, NULL);
+        assert_memory_equal(found, expected, sizeof(found));
+        assert_int_equal(result.flags, 0);
+        for (uint32_t p = 0; p < run.point_count; p++) {
+            const struct bf_dry_run_point *point = &run.points[p];
+            bool told = is_told(&result, first, p);
+            all[p] |= told;
+            if (!exact || !told || point_is(spirv->words, point, SpvOpLabel))
+                continue;
+            assert_true(point_is(spirv->words, point, choice->opcode));
+            if (point->component == choice->component)
+                sides |= 1u << point->side;
+        }
+        for (uint32_t p = 0; p < BF_DRY_RUN_POINTS; p++)
+            assert_true((p >= first && p < first + run.point_count) || !is_told(&result, 0, p));
+        if (exact && sides != choice->sides)
+            fail_msg("step %zu: sides %u", i, sides);
+    }
+    for (uint32_t p = 0; p < run.point_count; p++)
+        if (!all[p])
+            fail_msg("point %u of %u, at word %u, was never told", p, run.point_count,
+                     run.points[p].at);
+    gpu_pipeline_end(general);
+    gpu_pipeline_end(dry);
+    bf_dry_run_finish(&run);
+}
+
+TEST(points)
+{
+    points_check("points.comp", 0, true);
+    points_check("points.comp", 77, true);
+    points_check("points_opt.comp", 0, false);
+}
+
+TEST(blocks_are_told_of_by_who_comes_to_them)
+{
+    const struct spirv *spirv = spirv_find("points.comp");
+    const size_t count = (size_t)(spirv->end - spirv->words);
+    const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
+    const struct bf_dry_run_options options = {.binding = GPU_BINDING, .points = true};
+    struct bf_dry_run run;
+    assert_success(bf_dry_run_create(&info, &options, &run));
+    VkPipeline dry = gpu_pipeline(run.words, run.word_count);
+    struct bf_dry_run_result results[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const float x = i == 0 ? 1 : 2, y = i == 0 ? 2 : 1;
+        uint32_t push[4] = {i == 2 ? 10 : 0}, words[GPU_WORDS];
+        memcpy(&push[1], &x, 4);
+        memcpy(&push[2], &y, 4);
+        gpu_run(dry, false, push, words, &results[i]);
+    }
+    /* Without the case: the beginning, and the end of switch. With it also: the case, one side of its
+     * condition, and where these meet. */
+    uint32_t alone[3] = {0}, one_not_other = 0;
+    for (uint32_t p = 0; p < run.point_count; p++) {
+        for (uint32_t i = 0; i < 3; i++)
+            alone[i] += is_told(&results[i], 0, p);
+        one_not_other += is_told(&results[0], 0, p) && !is_told(&results[1], 0, p);
+    }
+    assert_int_equal(alone[2], 2);
+    assert_int_equal(alone[0], 5);
+    assert_int_equal(alone[1], 5);
+    assert_int_equal(one_not_other, 1);
+    gpu_pipeline_end(dry);
+    bf_dry_run_finish(&run);
 }
 
 /* However they end, all invocations tell, and what they have drawn is the same. */

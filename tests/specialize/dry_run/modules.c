@@ -12,12 +12,12 @@
 static const struct bf_dry_run_array unbounded[] = {{0, 0, 4}, {0, 1, 4}, {0, 2, 4}, {1, 0, 4}};
 
 /* Returns the reason. */
-static enum bf_dry_run_reason through(const char *name, const uint32_t *words, size_t count,
-                                      VkShaderStageFlagBits stage, bool list)
+static enum bf_dry_run_reason form_of(const char *name, const uint32_t *words, size_t count,
+                                      VkShaderStageFlagBits stage, bool points, bool list)
 {
     const struct bf_shader_info info = {words, count, "main", stage, NULL};
     const struct bf_dry_run_options options = {
-        .set = 7, .binding = 3, .arrays = unbounded, .array_count = 4};
+        .set = 7, .binding = 3, .arrays = unbounded, .array_count = 4, .points = points};
     struct bf_dry_run run;
     assert_int_equal(bf_dry_run_create(&info, &options, &run), VK_SUCCESS);
     if (list)
@@ -27,8 +27,19 @@ static enum bf_dry_run_reason through(const char *name, const uint32_t *words, s
     assert_int_equal(run.words != NULL, run.reason == BF_DRY_RUN_FINE);
     if (run.words)
         validate(run.words, run.word_count);
+    assert_int_equal(run.point_count > 0, points && run.words);
     enum bf_dry_run_reason reason = run.reason;
     bf_dry_run_finish(&run);
+    return reason;
+}
+
+static enum bf_dry_run_reason through(const char *name, const uint32_t *words, size_t count,
+                                      VkShaderStageFlagBits stage, bool list)
+{
+    enum bf_dry_run_reason with = form_of(name, words, count, stage, true, false),
+                           reason = form_of(name, words, count, stage, false, list);
+    if (with != BF_DRY_RUN_SIZE) /* too many points */
+        assert_int_equal(with, reason);
     return reason;
 }
 

@@ -62,8 +62,10 @@ static void form_run(const char *form, const uint32_t *words, size_t count, bool
                      const struct expectation *expected, uint32_t expected_count)
 {
     const struct bf_shader_info info = {words, count, "main", VK_SHADER_STAGE_COMPUTE_BIT, NULL};
-    const struct bf_dry_run_options options = {
-        .binding = GPU_BINDING, .loop_limit = LOOP_LIMIT, .total_limit = TOTAL_LIMIT};
+    const struct bf_dry_run_options options = {.binding = GPU_BINDING,
+                                               .loop_limit = LOOP_LIMIT,
+                                               .total_limit = TOTAL_LIMIT,
+                                               .points = count % 2}; /* some of them */
     struct bf_dry_run run;
     assert_success(bf_dry_run_create(&info, &options, &run));
     if (run.reason != BF_DRY_RUN_FINE) {

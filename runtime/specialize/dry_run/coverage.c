@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The points that an invocation comes to. [FU-8] Each has a bit of a private variable, which is set where
+ * the point is and told when the invocation ends:
+ *
+ *     block:  covered |= bit                       choice:  covered |= a < b ? bit : 0
+ */
+#include "specialize/dry_run/parts.h"
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+/* An instruction whose sides are looked at, one component at a time. */
+struct choice {
+    struct bf_parts *parts;
+    uint32_t i;      /* the instruction */
+    uint32_t before; /* what is put goes before this one */
+    struct bf_shape shape;
+    uint32_t component;
+    uint8_t side; /* the next one's number */
+};
+
+/* 'comes': the id of a boolean; 0: whoever comes here. */
+static void point_put(struct bf_parts *parts, uint32_t before, uint32_t comes,
+                      struct bf_dry_run_point point)
+{
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    uint32_t number = bf_rewrite_uint(rewrite), zero = bf_rewrite_constant(rewrite, 0);
+    uint32_t n = parts->options->first_point + parts->point_count;
+    if (n >= BF_DRY_RUN_POINTS || rewrite->arena->failed) {
+        bf_parts_refuse(parts, BF_DRY_RUN_SIZE);
+        return;
+    }
+    parts->points[parts->point_count++] = point;
+    uint32_t *covered = &parts->covered[n / 32];
+    if (!*covered)
+        *covered = bf_rewrite_global(rewrite, SpvStorageClassPrivate, number, zero);
+    uint32_t bit = bf_rewrite_constant(rewrite, UINT32_C(1) << n % 32);
+    if (comes)
+        bit = BF_PUT_NEW(rewrite, before, SpvOpSelect, number, comes, bit, zero);
+    uint32_t bits = BF_PUT_NEW(rewrite, before, SpvOpLoad, number, *covered);
+    bits = BF_PUT_NEW(rewrite, before, SpvOpBitwiseOr, number, bits, bit);
+    BF_PUT(rewrite, before, SpvOpStore, *covered, bits);
+}
+
+/* ------------------------------------------------------------------------------------ Choices -- */
+
+static void side_put(struct choice *choice, uint32_t comes)
+{
+    struct bf_parts *parts = choice->parts;
+    point_put(parts, choice->before, comes,
+              (struct bf_dry_run_point){parts->m->instructions[choice->i].at,
+                                        (uint8_t)choice->component, choice->side++});
+}
+
+/* The component of an operand, word w of the instruction; 0: of its result. */
+static uint32_t operand_put(const struct choice *choice, uint32_t w)
+{
+    const struct bf_instruction *in = &choice->parts->m->instructions[choice->i];
+    uint32_t value = w ? bf_word(choice->parts->m, in, w) : in->result;
+    if (choice->shape.components == 1)
+        return value;
+    return BF_PUT_NEW(&choice->parts->rewrite, choice->before, SpvOpCompositeExtract,
+                      choice->shape.scalar, value, choice->component);
+}
+
+static uint32_t compare_put(const struct choice *choice, SpvOp how, uint32_t a, uint32_t b)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    return BF_PUT_NEW(rewrite, choice->before, how, bf_rewrite_bool(rewrite), a, b);
+}
+
+static void select_put(struct choice *choice)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    const struct bf_module *m = choice->parts->m;
+    uint32_t boolean = bf_rewrite_bool(rewrite);
+    uint32_t condition = bf_word(m, &m->instructions[choice->i], 3);
+    const struct bf_instruction *type = bf_value_type(m, condition);
+    bool each = type && type->opcode == SpvOpTypeVector;
+    if (!each && choice->component > 0)
+        return; /* it chooses all at once */
+    if (each)
+        condition = BF_PUT_NEW(rewrite, choice->before, SpvOpCompositeExtract, boolean, condition,
+                               choice->component);
+    side_put(choice, condition);
+    side_put(choice, BF_PUT_NEW(rewrite, choice->before, SpvOpLogicalNot, boolean, condition));
+}
+
+/* Whether x is below, above, or where it stays as it is. */
+static void clamp_put(struct choice *choice, uint32_t x, uint32_t low, uint32_t high)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    x = operand_put(choice, x);
+    low = operand_put(choice, low);
+    high = operand_put(choice, high);
+    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, x, low));
+    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, high, x));
+    uint32_t above = compare_put(choice, SpvOpFOrdGreaterThanEqual, x, low),
+             below = compare_put(choice, SpvOpFOrdLessThanEqual, x, high);
+    side_put(choice, BF_PUT_NEW(rewrite, choice->before, SpvOpLogicalAnd, bf_rewrite_bool(rewrite),
+                                above, below));
+}
+
+/* Which of two is less. */
+static void order_put(struct choice *choice, uint32_t a, uint32_t b)
+{
+    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, a, b));
+    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, b, a));
+}
+
+static void function_put(struct choice *choice, uint32_t function)
+{
+    switch (function) {
+    case GLSLstd450FMin:
+    case GLSLstd450FMax:
+    case GLSLstd450NMin:
+    case GLSLstd450NMax:
+        order_put(choice, operand_put(choice, 5), operand_put(choice, 6));
+        break;
+    case GLSLstd450FClamp:
+    case GLSLstd450NClamp:
+        clamp_put(choice, 5, 6, 7);
+        break;
+    case GLSLstd450SmoothStep:
+        clamp_put(choice, 7, 5, 6);
+        break;
+    case GLSLstd450Step: {
+        uint32_t edge = operand_put(choice, 5), x = operand_put(choice, 6);
+        side_put(choice, compare_put(choice, SpvOpFOrdLessThan, x, edge));
+        side_put(choice, compare_put(choice, SpvOpFOrdGreaterThanEqual, x, edge));
+        break;
+    }
+    case GLSLstd450FSign:
+        order_put(choice, operand_put(choice, 5),
+                  bf_rewrite_null(&choice->parts->rewrite, choice->shape.scalar));
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether there was anything to be taken off: then the result isn't the first operand. */
+static void remainder_put(struct choice *choice)
+{
+    uint32_t x = operand_put(choice, 3), rest = operand_put(choice, 0);
+    side_put(choice, compare_put(choice, SpvOpFOrdEqual, rest, x));
+    side_put(choice, compare_put(choice, SpvOpFOrdNotEqual, rest, x));
+}
+
+static void choices_rewrite(struct bf_parts *parts, const struct bf_block *block)
+{
+    const struct bf_module *m = parts->m;
+    for (uint32_t i = block->first + 1; i < block->last; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        bool function = in->opcode == SpvOpExtInst && m->glsl && bf_word(m, in, 3) == m->glsl;
+        bool rest = in->opcode == SpvOpFMod || in->opcode == SpvOpFRem;
+        struct choice choice = {.parts = parts, .i = i, .before = i + rest};
+        if ((!function && !rest && in->opcode != SpvOpSelect) ||
+            !bf_shape(m, in->type, &choice.shape) || choice.shape.number != BF_NUMBER_FLOAT)
+            continue;
+        for (; choice.component < choice.shape.components; choice.component++) {
+            choice.side = 0;
+            if (function)
+                function_put(&choice, bf_word(m, in, 4));
+            else if (rest)
+                remainder_put(&choice);
+            else
+                select_put(&choice);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------- Blocks -- */
+
+static void block_rewrite(struct bf_parts *parts, const struct bf_block *block)
+{
+    const struct bf_module *m = parts->m;
+    uint32_t i = block->first + 1;
+    while (m->instructions[i].opcode == SpvOpPhi || m->instructions[i].opcode == SpvOpVariable ||
+           m->instructions[i].opcode == SpvOpLine || m->instructions[i].opcode == SpvOpNoLine)
+        i++;
+    point_put(parts, i, 0, (struct bf_dry_run_point){m->instructions[block->first].at, 0, 0});
+}
+
+void bf_coverage_rewrite(struct bf_parts *parts)
+{
+    const struct bf_module *m = parts->m;
+    struct bf_flow flow; /* without the ways out of loops that only fuel has made */
+    parts->points = bf_arena_zeroed(parts->arena, BF_DRY_RUN_POINTS * sizeof(*parts->points));
+    if (!parts->points || !bf_flow_init(&flow, m, parts->arena, false)) {
+        bf_parts_refuse(parts, BF_DRY_RUN_FLOW);
+        return;
+    }
+    for (uint32_t n = 0; n < flow.ordered_first[m->function_count]; n++) {
+        const struct bf_block *block = &flow.blocks[flow.ordered[n]];
+        if (m->instructions[block->last].opcode == SpvOpUnreachable)
+            continue;
+        block_rewrite(parts, block);
+        choices_rewrite(parts, block);
+    }
+}
