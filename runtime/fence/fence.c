@@ -187,6 +187,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_scheduler *scheduler = fence->scheduler;
+    const uint64_t before = atomic_load(&scheduler->released);
     struct bf_effects effects = {0};
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
@@ -213,6 +214,6 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     bf_lock_release(&scheduler->pending.lock);
     bf_trace_host_signal(scheduler->gpu.trace, (struct bf_trace_sync){(uintptr_t)fence, value});
     bf_effects_run(scheduler, &effects);
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, before);
     return VK_SUCCESS;
 }

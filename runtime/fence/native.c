@@ -382,6 +382,7 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         return owned;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
+    const uint64_t before = atomic_load(&scheduler->released);
     struct bf_pending *pending = &scheduler->pending;
     struct bf_effects effects = {0};
     VkResult result = VK_SUCCESS;
@@ -417,6 +418,6 @@ VkResult bfUpdateFenceValues(uint32_t count, const BfFence *fences, const uint64
         bf_trace_host_signal(scheduler->gpu.trace,
                              (struct bf_trace_sync){(uintptr_t)fences[i], values[i]});
     bf_effects_run(scheduler, &effects);
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, before);
     return VK_SUCCESS;
 }

@@ -82,6 +82,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
                                                       VkResult *result)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
+    const uint64_t before = atomic_load(&scheduler->released);
     struct bf_engine *engine = queue->base.engine;
     struct bf_effects effects = {0};
     uint64_t engines = 0;
@@ -165,7 +166,7 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     bf_effects_run_but_pump(scheduler, &effects);
     bf_engine_recheck(engine, engines | effects.engines);
     if (engines | effects.engines)
-        bf_scheduler_wait_released(scheduler);
+        bf_scheduler_wait_released(scheduler, before);
     return done ? BF_OUTCOME_DONE : BF_OUTCOME_BY_PACKET;
 }
 

@@ -155,6 +155,7 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
                                  uint64_t value, const char *call)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
+    const uint64_t released = atomic_load(&scheduler->released);
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
     if (fence->imported) {
@@ -194,7 +195,7 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
     if (settled) /* before its consequences */
         bf_command_queue_trace_settled(queue, BF_TRACE_SIGNAL, fence, value);
     bf_effects_run(scheduler, &effects);
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, released);
     if (outcome == BF_OUTCOME_DONE && result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(scheduler, call);
     if (outcome == BF_OUTCOME_BY_PACKET) {

@@ -277,6 +277,7 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
                                   const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
+    const uint64_t before = atomic_load(&queue->scheduler->released);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
     if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < top ||
         !bf_lock_try_briefly(&engine->lock))
@@ -300,7 +301,7 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
     bf_lock_release(&engine->lock);
     bf_engine_recheck(engine, engines);
     if (engines)
-        bf_scheduler_wait_released(queue->scheduler);
+        bf_scheduler_wait_released(queue->scheduler, before);
     if (done && *result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(queue->scheduler, "vkQueueSubmit");
     return done ? BF_OUTCOME_DONE : BF_OUTCOME_BY_PACKET;
@@ -548,6 +549,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
+    const uint64_t before = atomic_load(&scheduler->released);
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
     bf_deferral_flush(scheduler);
@@ -597,7 +599,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     if (view)
         bf_packet_recycle(queue, view);
     bf_engine_leave(engine, engines);
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, before);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(scheduler, "vkQueueSubmit");
     return result;
@@ -607,6 +609,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     struct bf_engine *engine = queue->engine;
+    const uint64_t before = atomic_load(&scheduler->released);
     VkResult result = VK_SUCCESS;
     /* The program has submitted what its images wait for and whatever that depends on, so all of it
      * can be handed over: bf_semaphore_flush waits for no GPU work. */
@@ -649,7 +652,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
         bf_engines_pump(scheduler, engines);
     else
         bf_engine_leave(engine, engines);
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, before);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkQueuePresentKHR")
                                           : result;
 }

@@ -37,13 +37,8 @@ static bool engine_is_at_work(struct bf_engine *engine)
     return atomic_load(&engine->dirty) || atomic_load(&engine->pumping);
 }
 
-void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
-{
-    if (atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed))
-        bf_scheduler_hand_over_released(scheduler);
-}
-
-void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
+/* 'all': whatever has been set free. */
+static void scheduler_hand_over(struct bf_scheduler *scheduler, bool all, uint64_t before)
 {
     /* What had been set free when 'released' was read is on an engine that is at work then, or has
      * been handed over. Once that engine's lock has been had and released, it has been, and what it
@@ -55,9 +50,23 @@ void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
         released = atomic_load(&scheduler->released);
         for (uint32_t i = 0; i < scheduler->engine_count; i++) {
             struct bf_engine *engine = &scheduler->engines[i];
+            if (!all && atomic_load(&engine->released) <= before)
+                continue;
             if (engine_is_at_work(engine) && !bf_engine_pump_taking_over(engine))
                 left = true;
         }
     } while ((left || atomic_load(&scheduler->released) != released) &&
              !bf_scheduler_is_lost(scheduler));
+}
+
+void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before)
+{
+    if (atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed) &&
+        atomic_load(&scheduler->released) != before)
+        scheduler_hand_over(scheduler, false, before);
+}
+
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
+{
+    scheduler_hand_over(scheduler, true, 0);
 }

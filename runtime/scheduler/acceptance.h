@@ -22,8 +22,9 @@
  *       handed over, its own queue's packets first; and whoever reads a log of its engine doesn't
  *       wait for it.
  *
- * Of the calls that wait for the GPU under an engine's lock (the driver's wait for idleness, a
- * present), AC-2 waits only for those on whose engine packets have been set free.
+ * AC-2 waits for a call of the driver's only if packets have been set free on that call's engine,
+ * since the call that waits has begun: who sets nothing free there isn't delayed by a present, or by
+ * any other call that blocks on a VkQueue that is not his.
  *
  * Proven by tests/layer (acceptance.c: drivers that block in submit and present) and tests/random
  * (drivers that block at random places).
@@ -39,10 +40,11 @@ struct bf_scheduler;
 /* Blocks until AC-1 holds for the packets up to number 'target' of bf_queue.appended. */
 void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target);
 
-/* Blocks until AC-2 holds for what has been set free by now. */
-void bf_scheduler_wait_released(struct bf_scheduler *scheduler);
+/* Blocks until AC-2 holds for what has been set free since bf_scheduler.released was 'before', which
+ * the caller read when its call began. */
+void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before);
 
-/* The same, whether somebody can tell or not. */
+/* Blocks until AC-2 holds for all packets, whether somebody can tell or not. */
 void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler);
 
 #endif

@@ -44,7 +44,7 @@ uint64_t bf_command_queue_unblocked(struct bf_command_queue *queue)
     struct bf_engine *engine = queue->base.engine;
     atomic_store(&queue->base.blocked, false);
     atomic_store(&engine->dirty, 1);
-    atomic_fetch_add(&engine->scheduler->released, 1);
+    bf_engine_count_released(engine);
     return bf_engine_bit(engine);
 }
 

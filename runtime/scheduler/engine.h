@@ -71,7 +71,8 @@ struct bf_engine {
     _Atomic uint64_t kept; /* calls of bfLockVkQueue and bfUnlockVkQueue: odd between the two */
     _Atomic uint32_t dirty;
     _Atomic uint32_t takers;
-    _Atomic uint32_t pumping;    /* a pump is between its look at 'dirty' and its last call */
+    _Atomic uint64_t released; /* bf_scheduler.released when this engine's packets were set free */
+    _Atomic uint32_t pumping;  /* a pump is between its look at 'dirty' and its last call */
     struct bf_signpost progress; /* packets have been handed over, or a queue has been blocked */
 
     uint32_t queue_count;

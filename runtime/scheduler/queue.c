@@ -64,8 +64,10 @@ static bool packets_signal(const struct bf_packet *packet)
     return packet != NULL;
 }
 
-/* Hands over what may go, and waits as a call that submits has to. 'signals': of what it submits. */
-static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held, bool signals)
+/* Hands over what may go, and waits as a call that submits has to. 'signals': of what it submits;
+ * 'before': bf_scheduler.released before it was on the list. */
+static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held, bool signals,
+                            uint64_t before)
 {
     uint64_t engines = bf_engine_bit(queue->engine);
     if (signals && atomic_load(&queue->scheduler->windows))
@@ -73,12 +75,13 @@ static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held, 
     bf_engines_pump(queue->scheduler, engines);
     if (!held)
         bf_queue_wait_accepted(queue, target);
-    bf_scheduler_wait_released(queue->scheduler);
+    bf_scheduler_wait_released(queue->scheduler, before);
 }
 
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count)
 {
+    const uint64_t before = atomic_load(&queue->scheduler->released);
     queue_prepare(queue, first);
     enum bf_side side;
     /* Held by a wait of its own: then the call need not wait for a pump that finds the same
@@ -87,13 +90,14 @@ void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, stru
                 (first->kind == BF_PACKET_WAIT ||
                  bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
     bool signals = packets_signal(first);
-    queue_hand_over(queue, queue_add(queue, first, last, count), held, signals);
+    queue_hand_over(queue, queue_add(queue, first, last, count), held, signals, before);
 }
 
 void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
                               struct bf_packet *last, uint32_t count)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
+    const uint64_t before = atomic_load(&scheduler->released);
     bf_deferral_begin(scheduler);
     queue_prepare(queue, first);
     bool signals = packets_signal(first);
@@ -102,7 +106,7 @@ void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
         bf_engines_pump(scheduler, bf_inherit_appended(queue) & ~bf_engine_bit(queue->engine));
     bool may = bf_deferral_may(scheduler); /* DF-2 */
     if (!may || !scheduler->doorbell_extension->ring(queue->engine))
-        queue_hand_over(queue, target, false, signals);
+        queue_hand_over(queue, target, false, signals, before);
 }
 
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)

@@ -94,7 +94,7 @@ struct bf_scheduler {
     _Atomic uint32_t deferred_fences; /* VkFences of held packets */
     struct bf_signpost
         progress; /* announced when held packets have been handed over, or the device is lost */
-    _Atomic uint64_t released; /* queues set free so far (AC-2) */
+    _Atomic uint64_t released; /* queues and engines set free so far (AC-2) */
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
@@ -234,6 +234,18 @@ VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedRe
 /* The driver's result of a call that may not fail: for memory, by decision, or by the driver. */
 VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
+
+/* Packets of the engine have been set free, and 'dirty' is set (AC-2). Who has read 'released' before
+ * he did what led to this finds the engine's number greater: it is read here after that, and the engine
+ * has it before it is counted. */
+static inline void bf_engine_count_released(struct bf_engine *engine)
+{
+    uint64_t number = atomic_load(&engine->scheduler->released) + 1;
+    uint64_t known = atomic_load(&engine->released);
+    while (known < number && !atomic_compare_exchange_weak(&engine->released, &known, number)) {
+    }
+    atomic_fetch_add(&engine->scheduler->released, 1);
+}
 
 /* How often who sleeps until held work is over has the driver asked of a loss (L-5). */
 #define BF_SCHEDULER_LOOK_NS UINT64_C(100000000)

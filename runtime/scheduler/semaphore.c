@@ -215,7 +215,7 @@ static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
         /* From here on the engine may use the waiter for another wait. */
         atomic_store(waiter->queue ? &waiter->queue->blocked : &engine->outside.blocked, false);
         atomic_store(&engine->dirty, 1);
-        atomic_fetch_add(&engine->scheduler->released, 1);
+        bf_engine_count_released(engine);
         engines |= bf_engine_bit(engine);
     }
     bf_lock_release(&sem->lock);
@@ -337,8 +337,9 @@ uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore
 
 void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle, uint64_t value)
 {
+    const uint64_t before = atomic_load(&scheduler->released);
     bf_engines_pump(scheduler, bf_semaphore_host_signalled(scheduler, handle, value));
-    bf_scheduler_wait_released(scheduler);
+    bf_scheduler_wait_released(scheduler, before);
 }
 
 VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)

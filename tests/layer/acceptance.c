@@ -225,6 +225,30 @@ DEVICE_TEST(test_signal_that_nobody_sees_returns_at_once, "SHAPE=q1", three)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
+/* AC-2: who sets nothing free on a VkQueue waits for none of its calls, whoever else can see what
+ * the device does: neither for one that is stuck in the driver, nor for who waits for that one. */
+DEVICE_TEST(test_signals_wait_for_no_other_call, "SHAPE=q2", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0), outside = exported(w);
+    struct call a = on_queue(w, 0), b = on_queue(w, 2), c = on_queue(w, 1);
+    uint64_t before = accepted(w);
+    c.batch.wait = t;
+    c.batch.wait_value = 2;
+    assert_success(vulkan_submit(c.queue, c.batch));
+    block(&a);
+    call_start(&b, submit);
+    call_await(&b);
+    vulkan_signal(w->device, t, 1);
+    vulkan_signal(w->device, t, 2); /* sets free what is on the other VkQueue */
+    assert_int_equal(accepted(w), before + 1);
+    assert_false(b.returned);
+    unblock(&a);
+    call_join(&b);
+    assert_int_equal(accepted(w), before + 3);
+    finish(w);
+    vulkan_destroy(w->device, t, outside);
+}
+
 static void *wait_idle(void *argument)
 {
     struct call *c = argument;

@@ -26,7 +26,7 @@ void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
     pumped |= mask;
 }
 
-void bf_scheduler_wait_released(struct bf_scheduler *scheduler)
+void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before)
 {
 }
 
