@@ -864,12 +864,19 @@ bool bf_engine_pump_if_free(struct bf_engine *engine)
 
 void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first, uint64_t *engines)
 {
-    uint32_t batches = 0;
     if (!atomic_load(&engine->dirty))
         return;
+    uint64_t packets = 0; /* each batch has one at least */
     for (uint32_t i = 0; i < engine->queue_count; i++) {
-        if (engine->queues[i] == first)
+        const struct bf_queue *queue = engine->queues[i];
+        packets += atomic_load(&queue->appended) - atomic_load(&queue->finished);
+        if (queue == first)
             engine->first = i;
     }
-    engine_drain(engine, engines, &batches); /* what it leaves, bf_engine_leave finds */
+    uint32_t batches = 0;
+    uint64_t over = 0;
+    do {
+        over += batches;
+        batches = 0;
+    } while (engine_drain(engine, engines, &batches) && over + batches < packets);
 }

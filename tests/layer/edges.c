@@ -210,46 +210,78 @@ static void *signal_one(void *argument)
     return NULL;
 }
 
-/* AC-4: a pump stops at its bound for the present, which hands over what is left of it first. */
-DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
+static void *submit_fence(void *argument)
 {
-    enum { HELD = 24 }; /* more than a pump's bound, less than two pumps'; a fence ends a batch */
+    struct presenter *p = argument;
+    p->id = gettid();
+    p->result = vulkan_submit(p->queue, (struct vulkan_batch){.commands = VK_NULL_HANDLE});
+    return NULL;
+}
+
+static void await_asleep(struct presenter *p)
+{
+    while (!p->id || thread_state(p->id) != 'S')
+        sched_yield();
+}
+
+/* AC-4: a pump stops at its bound for the present, which hands over what is left of it first; many
+ * times as much as a pump's bound if others wait, too (a fence ends a batch). */
+static void present_behind(struct device *w, uint32_t held, bool beside)
+{
     struct screen s;
-    struct belfry_icd_record records[HELD + 1];
-    VkFence fences[HELD + 1];
+    struct belfry_icd_record *records = calloc(held + 2, sizeof(*records));
+    VkFence *fences = calloc(held + 1, sizeof(*fences));
     VkSemaphore t = vulkan_timeline(w->device, 0);
     uint32_t image;
     screen_open(w, &s, NULL, 0);
-    for (int i = 0; i <= HELD; i++)
+    for (uint32_t i = 0; i <= held; i++)
         fences[i] = vulkan_fence(w->device, false);
     assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE,
-                                         fences[HELD], &image));
-    assert_success(vkWaitForFences(w->device, 1, &fences[HELD], VK_TRUE, UINT64_MAX));
-    for (int i = 0; i < HELD; i++)
+                                         fences[held], &image));
+    assert_success(vkWaitForFences(w->device, 1, &fences[held], VK_TRUE, UINT64_MAX));
+    for (uint32_t i = 0; i < held; i++)
         assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1, .fence = fences[i]);
-    w->icd.record_start(records, HELD + 1);
+    w->icd.record_start(records, held + 2);
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
-    pthread_t threads[2];
+    pthread_t threads[3];
     struct presenter signals = {.device = w->device, .wait = t};
     struct presenter p = {
         .device = w->device, .screen = &s, .queue = w->queues[0][0], .image = image};
+    struct presenter other = {.device = w->device, .queue = w->queues[0][1]};
     assert_int_equal(pthread_create(&threads[0], NULL, signal_one, &signals), 0);
     w->icd.await_blocked(1);
     assert_int_equal(pthread_create(&threads[1], NULL, screen_run_present, &p), 0);
-    while (!p.id || thread_state(p.id) != 'S')
-        sched_yield();
+    await_asleep(&p);
+    if (beside) /* behind all of them */
+        assert_int_equal(pthread_create(&threads[2], NULL, submit_fence, &other), 0);
+    if (beside)
+        await_asleep(&other);
     w->icd.release(UINT64_MAX);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 + beside; i++)
         pthread_join(threads[i], NULL);
     w->icd.set_block(NULL);
     assert_success(p.result);
-    assert_int_equal(w->icd.record_stop(), HELD + 1);
-    assert_int_equal(records[HELD].call, BELFRY_ICD_CALL_PRESENT);
+    assert_success(other.result);
+    assert_int_equal(w->icd.record_stop(), held + 1 + beside);
+    assert_int_equal(records[held + beside].call, BELFRY_ICD_CALL_PRESENT);
     assert_success(vkDeviceWaitIdle(w->device));
-    for (int i = 0; i <= HELD; i++)
+    for (uint32_t i = 0; i <= held; i++)
         vkDestroyFence(w->device, fences[i], NULL);
     vkDestroySemaphore(w->device, t, NULL);
     screen_close(w, &s);
+    free(fences);
+    free(records);
+}
+
+DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
+{
+    present_behind(w, 24, false); /* less than two pumps' */
+}
+
+DEVICE_TEST(test_present_comes_behind_all_that_is_ready, "SHAPE=q1", two)
+{
+    for (int i = 0; i < 12; i++) /* whoever comes to the lock when */
+        present_behind(w, 300, true);
 }
 
 /* What drivers are told of VkQueues and frames ------------------------------------------------- */
