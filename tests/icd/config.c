@@ -144,8 +144,8 @@ static void shape_read(struct icd_shape *shape, uint32_t ordinal)
     if (n < 1 || n > 16 || *end) {
         fprintf(
             stderr,
-            "belfry test driver: %s=%s is none of lavapipe, nvidia, radv, intel, nvk, copy, q1 to "
-            "q16; lavapipe is used\n",
+            "belfry test driver: %s=%s is none of lavapipe, nvidia, radv, intel, nvk, copy, apart, "
+            "q1 to q16; lavapipe is used\n",
             v.name, text);
         return;
     }

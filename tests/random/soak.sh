@@ -9,7 +9,9 @@ set -uo pipefail
 build=$1 end=$(($(date +%s) + $2 * 60))
 seed=${3:-$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')}
 count=300 # programs of one run
-shapes=(lavapipe nvidia radv intel copy q1 q2 q8 q16)
+mapfile -t shapes < <(sed -nE '/icd_shape shapes\[\] =/,/^};/s/^ +\{"([a-z]+)",.*/\1/p' "$(dirname "$0")/../icd/config.c")
+((${#shapes[@]})) || { echo "soak: no shapes in the test driver's table"; exit 2; }
+shapes+=(q1 q2 q8 q16)
 folder=$build/soak
 log=$folder/log
 mkdir -p "$folder" || exit 2
