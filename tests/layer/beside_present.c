@@ -197,6 +197,27 @@ TEST(test_threads_share_a_queue_that_synchronizes_itself)
     world_close(&w);
 }
 
+/* Where there is no spare: beside a VkQueue that has been presented on, as long as there is another,
+ * though others are there. */
+DEVICE_TEST(test_command_queues_avoid_who_has_presented, "SHAPE=q2", two)
+{
+    BfDevice device;
+    BfCommandQueue queues[3];
+    struct stuck s;
+    assert_success(bfGetDevice(w->device, &device));
+    queues[0] = command_queue(device, BF_COMMAND_LIST_TYPE_DIRECT);
+    assert_int_equal(engine_of(queues[0])->base.index, 0);
+    stuck_begin(w, &s);
+    stuck_release(w, &s);
+    for (int i = 1; i < 3; i++) {
+        queues[i] = command_queue(device, BF_COMMAND_LIST_TYPE_DIRECT);
+        assert_int_equal(engine_of(queues[i])->base.index, 1);
+    }
+    for (int i = 0; i < 3; i++)
+        bfDestroyCommandQueue(queues[i]);
+    stuck_close(w, &s);
+}
+
 /* Where one command queue after the other is placed, by the number of its VkQueue among the
  * driver's; and by which family the program knows it. */
 TEST(test_spares_come_first)
