@@ -24,7 +24,8 @@
  *       takes the lock first; afterwards there is nothing left to wait for.
  *
  *  I-3  vkQueueWaitIdle of a queue on a shared engine waits under the engine's lock only if the
- *       queue may be presenting, which the driver alone can tell. Where no completion signal tells
+ *       queue may be presenting, which the driver alone can tell: nothing was submitted to it since
+ *       its last present, whose end would be that of the present, too. Where no completion signal tells
  *       whether it is idle, the fence of an empty submission does, and is waited for outside of the
  *       lock.
  *

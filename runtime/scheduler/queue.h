@@ -73,8 +73,8 @@ struct bf_queue {
 
     struct bf_last_submission last_submission; /* on shared engines */
     /* Since it was last idle, the queue has submitted something without a completion signal: the
-     * VkQueue is asked whether it is idle. Or it may have presented: only the driver can tell when
-     * that is over. */
+     * VkQueue is asked whether it is idle. Or it may have presented, and has submitted nothing since:
+     * only the driver can tell when that is over. */
     _Atomic bool completion_unknown, may_be_presenting;
 };
 

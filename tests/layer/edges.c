@@ -504,6 +504,14 @@ DEVICE_TEST(test_present_and_idle, "SHAPE=q1", two)
     assert_success(vkQueueWaitIdle(w->queues[0][0]));
     assert_success(vkQueueWaitIdle(w->queues[0][1]));
     assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 1);
+    /* What is submitted behind a present ends behind it, and tells of both (I-3). */
+    assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
+                                         VK_NULL_HANDLE, &image));
+    assert_success(screen_present(w->queues[0][0], &s, image, acquired));
+    assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 2));
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    assert_int_equal(w->words[0], 2);
+    assert_int_equal(vulkan_counters(&w->icd).queue_wait_idles, 1);
     /* The wait consumed the semaphore. */
     assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
                                          VK_NULL_HANDLE, &image));
