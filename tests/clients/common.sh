@@ -127,7 +127,9 @@ run() {
     validated | above | below)
         rm -f "$name.log"
         validation_settings "$folder/$name.log"
-        prefix=(env "VK_LAYER_SETTINGS_PATH=$folder/vk_layer_settings.txt" "${prefix[@]}")
+        # (VK_KHR_internally_synchronized_queues is newer than Debian 12's validation layer.)
+        prefix=(env "VK_LAYER_SETTINGS_PATH=$folder/vk_layer_settings.txt"
+            VK_BELFRY_MULTI_ENGINE_SYNCHRONIZED_QUEUES=false "${prefix[@]}")
         ;;
     esac
     "${prefix[@]}" "$@" >"$name.out" 2>"$name.err.all" </dev/null

@@ -3,6 +3,7 @@
 # The pictures of the samples in Belfry's own API depend on their arguments and on nothing else: not on
 # the way in, the number of queues, or how far one queue gets ahead of another.
 . "$BELFRY_TEST_COMMON"
+export VK_BELFRY_MULTI_ENGINE_WATCHDOG=30000 # a driver on the CPU may take seconds for a packet
 
 # picture NAME SAMPLE ARGUMENT...: NAME.png; HOW in the environment says how, plain if unset.
 picture() {
