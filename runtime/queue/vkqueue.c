@@ -32,6 +32,9 @@
 /* How long a submission that can't be held waits for its queue before it checks again. */
 #define RAW_SLICE_NS UINT64_C(500000)
 
+/* How often a present begins anew because others have submitted meanwhile. */
+#define PRESENT_ROUNDS 16
+
 /* The semaphore operations of a direct submission, counted once it has been accepted. */
 struct direct {
     uint32_t count;
@@ -625,8 +628,16 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 
     uint64_t engines = 0;
     bf_engine_enter(engine);
-    /* The driver may block in a present until the next vertical blank, or for ever. */
-    bf_engine_hand_over_ready(engine, queue, &engines);
+    /* The driver may block in a present until the next vertical blank, or for ever: what this sets
+     * free on other engines goes before it, too (Q-5). */
+    for (int round = 0;; round++) {
+        bf_engine_hand_over_ready(engine, queue, &engines);
+        if (!(engines & ~bf_engine_bit(engine)) || round == PRESENT_ROUNDS)
+            break;
+        bf_engine_leave(engine, engines);
+        engines = 0;
+        bf_engine_enter(engine);
+    }
     bf_label_enter(engine, queue->labels);
     atomic_store(&engine->has_presented, true);
     bf_engine_begin_present(engine, &engines);

@@ -284,6 +284,56 @@ DEVICE_TEST(test_present_comes_behind_all_that_is_ready, "SHAPE=q1", two)
         present_behind(w, 300, true);
 }
 
+/* AC-4, Q-5: what this sets free on another VkQueue goes before the present, too. */
+static const uint32_t three[] = {3, WORLD_END};
+
+DEVICE_TEST(test_present_comes_behind_what_that_sets_free, "SHAPE=q2", three)
+{
+    enum { HELD = 24 }; /* as above: the present hands over the last of them */
+    struct screen s;
+    VkFence fences[HELD];
+    VkSemaphore t = vulkan_timeline(w->device, 0), freed = vulkan_timeline(w->device, 0);
+    uint32_t image;
+    screen_open(w, &s, NULL, 0);
+    for (int i = 0; i < HELD; i++)
+        fences[i] = vulkan_fence(w->device, false);
+    assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                         fences[0], &image));
+    assert_success(vkWaitForFences(w->device, 1, fences, VK_TRUE, UINT64_MAX));
+    assert_success(vkResetFences(w->device, 1, fences));
+    for (int i = 0; i < HELD; i++) /* beside the present's queue */
+        assert_submitted(w->queues[0][2], .wait = t, .wait_value = 1, .fence = fences[i],
+                         .signal = freed, .signal_value = i + 1);
+    assert_submitted(w->queues[0][1], .wait = freed, .wait_value = HELD);
+    const uint64_t before = vulkan_counters(&w->icd).submit_infos;
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    pthread_t threads[2];
+    struct presenter signals = {.device = w->device, .wait = t};
+    struct presenter p = {
+        .device = w->device, .screen = &s, .queue = w->queues[0][0], .image = image};
+    assert_int_equal(pthread_create(&threads[0], NULL, signal_one, &signals), 0);
+    w->icd.await_blocked(1);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
+    assert_int_equal(pthread_create(&threads[1], NULL, screen_run_present, &p), 0);
+    await_asleep(&p);
+    w->icd.release(1);
+    while (vulkan_counters(&w->icd).submit_infos < before + HELD)
+        sched_yield();
+    w->icd.await_blocked(1);
+    const uint64_t accepted = vulkan_counters(&w->icd).submit_infos;
+    w->icd.release(UINT64_MAX);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    w->icd.set_block(NULL);
+    assert_success(p.result);
+    assert_int_equal(accepted, before + HELD + 1);
+    assert_success(vkDeviceWaitIdle(w->device));
+    for (int i = 0; i < HELD; i++)
+        vkDestroyFence(w->device, fences[i], NULL);
+    vulkan_destroy(w->device, t, freed);
+    screen_close(w, &s);
+}
+
 /* What drivers are told of VkQueues and frames ------------------------------------------------- */
 
 #define OF_DEVICE(result_, name_, ...)                                                             \
@@ -403,9 +453,9 @@ TEST(test_drivers_are_told)
 /* Frames as programs make them, on one queue and on two, with a family of its own to present. */
 TEST(test_frames)
 {
-    static const uint32_t three[] = {1, 1, 1, WORLD_END}, families[] = {0, 1, 2};
+    static const uint32_t of_each[] = {1, 1, 1, WORLD_END}, families[] = {0, 1, 2};
     struct device w;
-    world_open(&w, "SHAPE=lavapipe", three);
+    world_open(&w, "SHAPE=lavapipe", of_each);
     struct screen s;
     screen_open(&w, &s, families, 3);
     VkSemaphore acquired[3], drawn[3], t = vulkan_timeline(w.device, 0);
