@@ -32,8 +32,8 @@
 /* How long a submission that can't be held waits for its queue before it checks again. */
 #define RAW_SLICE_NS UINT64_C(500000)
 
-/* How often a present begins anew because others have submitted meanwhile. */
-#define PRESENT_ROUNDS 16
+/* How often a present begins anew because what it hands over sets others free. */
+#define PRESENT_ROUNDS 256
 
 /* The semaphore operations of a direct submission, counted once it has been accepted. */
 struct direct {

@@ -20,7 +20,8 @@
  *       at 'dirty'; all of these are seq_cst, so one of the two goes on.
  *  Q-5  A packet released by work on another engine is pumped by the thread that released it or, if
  *       its engine's lock is taken, by that lock's holder (Q-3). No engine's lock is held while
- *       another's is tried.
+ *       another's is tried. So a pump that has set packets free on other engines lets its own lock
+ *       go before its next call, which may block; takers may go on there meanwhile.
  *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap,
  *       but for presents that Q-8 is about.
  *  Q-7  The driver never sees a submission that the program didn't ask for.
@@ -180,8 +181,8 @@ void bf_engine_end_present(struct bf_engine *engine);
 bool bf_engine_enter_logs(struct bf_engine *engine);
 void bf_engine_leave_logs(struct bf_engine *engine, bool beside_present);
 
-/* Waits for the lock as a taker (Q-4) and pumps. False: it stopped at its bound, and another taker
- * goes on. */
+/* Waits for the lock as a taker (Q-4) and pumps. False: something may be left, since it stopped at
+ * its bound, and another taker goes on, or for what it has set free (Q-5). */
 bool bf_engine_pump_taking_over(struct bf_engine *engine);
 
 /* Pumps, if the lock is free; false: it isn't. To be called by a taker. */

@@ -763,17 +763,23 @@ static void engine_remove_leaving_queues(struct bf_engine *engine)
     }
 }
 
-/* Hands over what may go. The lock is held; 'batches' counts over all rounds of one pump. Returns
- * true if it stopped at the bound and a taker will continue. */
-static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
+/* How a pump has ended. */
+enum drained {
+    DRAINED_ALL,   /* what is left may not go */
+    DRAINED_BATCH, /* a batch has set others free, who go first: 'dirty' is set */
+    DRAINED_BOUND, /* at its bound: a taker will continue */
+};
+
+/* Hands over what may go. The lock is held; 'batches' counts over all rounds of one pump. */
+static enum drained engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
+    enum drained drained = DRAINED_ALL;
     engine_collect(engine);
-    bool stopped = false;
     atomic_store(&engine->pumping, 1); /* AC-2: before 'dirty' is cleared */
     for (;; ++*batches) {
         if (*batches >= PUMP_BOUND && atomic_load(&engine->takers) > 0) {
-            stopped = true;
+            drained = DRAINED_BOUND;
             atomic_store(&engine->dirty, 1);
             break;
         }
@@ -796,43 +802,66 @@ static bool engine_drain(struct bf_engine *engine, uint64_t *engines, uint32_t *
         *engines |= engine_submit_batch(engine);
         bf_signpost_announce(&scheduler->progress);
         bf_signpost_announce(&engine->progress);
+        if (*engines & ~bf_engine_bit(engine)) {
+            drained = DRAINED_BATCH;
+            atomic_store(&engine->dirty, 1);
+            *engines |= bf_engine_bit(engine);
+            ++*batches;
+            break;
+        }
     }
     atomic_store(&engine->pumping, 0);
-    if (engine->leaving && !stopped)
+    if (engine->leaving && drained == DRAINED_ALL)
         engine_remove_leaving_queues(engine);
-    return stopped;
+    return drained;
 }
 
 /* Releases the lock after a pump; true: there is no more to do for this thread. */
-static bool engine_release(struct bf_engine *engine, bool stopped)
+static bool engine_release(struct bf_engine *engine, enum drained drained)
 {
     bf_lock_release(&engine->lock);
-    if (!stopped)
+    if (drained == DRAINED_ALL)
         return false;
-    bf_signpost_announce(&engine->progress);
-    return atomic_load(&engine->takers) > 0;
+    bf_signpost_announce(&engine->progress); /* takers may go on */
+    return drained == DRAINED_BOUND && atomic_load(&engine->takers) > 0;
 }
 
-static void engine_pump(struct bf_engine *engine, uint64_t *engines)
+/* *engines: which it has set free, and which it has to come back to. */
+static enum drained engine_pump(struct bf_engine *engine, uint64_t *engines, uint32_t *batches)
 {
-    uint32_t batches = 0;
+    enum drained drained;
     do {
         if (!bf_lock_try(&engine->lock))
-            return; /* its holder will look at 'dirty' */
-        if (engine_release(engine, engine_drain(engine, engines, &batches)))
-            return;
-    } while (atomic_load(&engine->dirty));
+            return DRAINED_ALL; /* its holder will look at 'dirty' */
+        drained = engine_drain(engine, engines, batches);
+        if (engine_release(engine, drained))
+            return drained;
+    } while (drained != DRAINED_BATCH && atomic_load(&engine->dirty));
+    return drained;
+}
+
+/* The engines of 'later' when there are no others any more. */
+static void engines_pump(struct bf_scheduler *scheduler, uint64_t mask, uint64_t later)
+{
+    uint32_t batches = 0;
+    while (mask | later) {
+        uint64_t from = mask ? mask : later, freed = 0;
+        struct bf_engine *engine = &scheduler->engines[__builtin_ctzll(from)];
+        mask &= ~bf_engine_bit(engine);
+        later &= ~bf_engine_bit(engine);
+        /* Without the engine's lock, whose holder may be in a call that blocks. */
+        mask |= bf_outside_settle(engine);
+        if (engine_pump(engine, &freed, &batches) == DRAINED_BATCH) {
+            later |= bf_engine_bit(engine);
+            freed &= ~bf_engine_bit(engine);
+        }
+        mask |= freed;
+    }
 }
 
 void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
 {
-    while (mask) {
-        uint32_t number = (uint32_t)__builtin_ctzll(mask);
-        mask &= mask - 1;
-        /* Without the engine's lock, whose holder may be in a call that blocks. */
-        mask |= bf_outside_settle(&scheduler->engines[number]);
-        engine_pump(&scheduler->engines[number], &mask);
-    }
+    engines_pump(scheduler, mask, 0);
 }
 
 /* The lock has just been taken. */
@@ -840,12 +869,12 @@ static bool engine_pump_once(struct bf_engine *engine)
 {
     uint64_t engines = 0;
     uint32_t batches = 0;
-    bool handed_on = engine_release(engine, engine_drain(engine, &engines, &batches));
-    if (handed_on)
-        bf_engines_pump(engine->scheduler, engines);
-    else
-        bf_engine_recheck(engine, engines);
-    return !handed_on;
+    enum drained drained = engine_drain(engine, &engines, &batches);
+    bool handed_on = engine_release(engine, drained);
+    bool again = !handed_on && atomic_load(&engine->dirty);
+    engines_pump(engine->scheduler, engines & ~bf_engine_bit(engine),
+                 again ? bf_engine_bit(engine) : 0);
+    return drained == DRAINED_ALL;
 }
 
 bool bf_engine_pump_taking_over(struct bf_engine *engine)
@@ -878,5 +907,5 @@ void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first,
     do {
         over += batches;
         batches = 0;
-    } while (engine_drain(engine, engines, &batches) && over + batches < packets);
+    } while (engine_drain(engine, engines, &batches) == DRAINED_BOUND && over + batches < packets);
 }

@@ -249,6 +249,28 @@ DEVICE_TEST(test_signals_wait_for_no_other_call, "SHAPE=q2", three)
     vulkan_destroy(w->device, t, outside);
 }
 
+/* Q-5: what one call sets free on another VkQueue doesn't wait for the next call on its own, which
+ * may block. */
+DEVICE_TEST(test_what_is_set_free_waits_for_no_other_call, "SHAPE=q2", three)
+{
+    struct belfry_icd_record records[3];
+    VkSemaphore t = vulkan_timeline(w->device, 0), freed = vulkan_timeline(w->device, 0);
+    VkFence fence = vulkan_fence(w->device, false); /* which ends the call */
+    assert_submitted(w->queues[0][0], .wait = t, .wait_value = 1, .signal = freed,
+                     .signal_value = 1, .fence = fence);
+    assert_submitted(w->queues[0][0], .wait = t, .wait_value = 1);
+    assert_submitted(w->queues[0][1], .wait = freed, .wait_value = 1);
+    w->icd.record_start(records, 3);
+    vulkan_signal(w->device, t, 1);
+    assert_int_equal(w->icd.record_stop(), 3);
+    assert_int_equal(records[0].index, 0);
+    assert_int_equal(records[1].index, 1);
+    assert_int_equal(records[2].index, 0);
+    finish(w);
+    vkDestroyFence(w->device, fence, NULL);
+    vulkan_destroy(w->device, t, freed);
+}
+
 static void *wait_idle(void *argument)
 {
     struct call *c = argument;
