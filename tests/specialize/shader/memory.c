@@ -54,7 +54,7 @@ static VkResult all(const char *name, uint32_t nth)
         bf_shader_release(shader);
     }
     struct bf_dry_run run = {0};
-    const struct bf_dry_run_options options = {.set = 7};
+    const struct bf_dry_run_options options = {.set = 7, .points = true};
     if (result == VK_SUCCESS)
         result = bf_dry_run_create(&info, &options, &run);
     assert_true(!run.words == (result != VK_SUCCESS));

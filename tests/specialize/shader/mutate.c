@@ -212,7 +212,8 @@ static bool run(uint64_t seed)
     bf_shader_release(shader);
     /* It asks SPIRV-Tools of both by itself. [FU-7] */
     const struct bf_shader_info again = {words, count, "main", spirv->stage, NULL};
-    const struct bf_dry_run_options options = {.set = 7, .loop_limit = next(100)};
+    const struct bf_dry_run_options options = {
+        .set = 7, .loop_limit = next(100), .points = next(2)};
     struct bf_dry_run dry;
     if (bf_dry_run_create(&again, &options, &dry) != VK_SUCCESS)
         stop(seed, "bf_dry_run_create", "fails");
