@@ -5,6 +5,7 @@
 
 #include "scheduler/fence.h"
 #include "scheduler/pending.h"
+#include "scheduler/scheduler.h"
 
 #include <sys/resource.h>
 
@@ -103,24 +104,34 @@ FIXTURE_TEST(signals_below_what_is_waited_for_wake_nobody)
     await_idle(queue);
 }
 
+/* Has a sleeper been asked to wait for the fence's last signal, which is under way? */
+static bool last_signal_is_watched(BfFence handle)
+{
+    const struct bf_fence *fence = (struct bf_fence *)handle;
+    struct bf_pending *pending = &fence->scheduler->pending;
+    bf_lock_acquire(&pending->lock);
+    bool pends = fence->last_update, watched = pends && fence->last_update->need.inserted;
+    bf_lock_release(&pending->lock);
+    assert_true(pends);
+    return watched;
+}
+
 /* Nor do those of a native fence, whose value is in memory without anybody's looking: no sleeper is
  * asked to wait for them. */
 FIXTURE_TEST(signals_of_a_native_fence_are_watched_above_what_is_monitored)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
-    BfFence made = make_native_fence(f, 0);
-    const struct bf_fence *fence = (struct bf_fence *)made;
+    BfFence fence = make_native_fence(f, 0);
     BfEvent event = make_event(f);
-    set_event_on(made, 9, event);
+    set_event_on(fence, 9, event);
     VkEvent stall = stall_begin(f, queue);
-    queue_signal(queue, made, 8);
-    assert_non_null(fence->last_update);
-    assert_false(fence->last_update->need.inserted);
-    queue_signal(queue, made, 9);
-    assert_true(fence->last_update->need.inserted);
+    queue_signal(queue, fence, 8);
+    assert_false(last_signal_is_watched(fence));
+    queue_signal(queue, fence, 9);
+    assert_true(last_signal_is_watched(fence));
     stall_end(f, stall);
     await_event(event);
-    assert_value(made, 9);
+    assert_value(fence, 9);
 }
 
 /* A thousand signals, each behind work of its own, pass a waiter for the last by. */
