@@ -54,6 +54,7 @@ VkResult bf_settings_load_attached(uint32_t count, const BfSetting *own, char *c
         .environment = environment,
         .quiet = quiet,
         .privileged = privileged,
+        .attached = true,
     };
     bf_table_defaults(settings, false);
     return settings_load_outside(&load, false, bf_source_attached(&load, count, own));

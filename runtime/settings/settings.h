@@ -183,6 +183,7 @@ struct bf_setting_row {
     const char *names[5]; /* ENUM: the spelling of 0, 1, ...; the rest NULL */
     uint32_t minimum;     /* INT */
     uint32_t maximum;
+    bool layer_alone; /* it does nothing for devices that programs attach */
 };
 uint32_t bf_settings_rows(const struct bf_setting_row **rows);
 

@@ -242,6 +242,12 @@ VkResult bf_table_assign(const struct bf_settings_load *load, uint32_t row,
         return VK_SUCCESS;
     }
 
+    if (entry->layer_alone && load->attached && input->source == BF_SETTING_API) {
+        bf_settings_message(load->quiet, "%s: '%s' is ignored: it is for the layer alone",
+                            input->origin, entry->key);
+        return VK_SUCCESS;
+    }
+
     char *origin = text_copy(input->origin);
     if (!origin) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -28,6 +28,7 @@ struct bf_settings_load {
     char *const *environment;
     bool quiet; /* no warnings */
     bool privileged;
+    bool attached; /* a program attaches its device: there is no layer */
 };
 
 /* How a source spells a key, so that a suggestion can be pasted where the mistake was. */

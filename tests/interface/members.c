@@ -98,16 +98,21 @@ static VkMemoryPropertyFlags memory_of(struct fixture *f, VkBuffer buffer)
 }
 
 /* Attaches with something else than the fixture does. */
-static void open_with(struct fixture *f, const char *environment, void (*alter)(BfAttachInfo *info))
+static void open_as(struct fixture *f, const struct fixture_options *options,
+                    void (*alter)(BfAttachInfo *info))
 {
     static BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
-    const struct fixture_options *options = ENVIRONMENT(environment);
     fixture_open_instance(f, options);
     assert_success(fixture_open_device(f, options));
     BfAttachInfo info = fixture_attach_info(f, queues);
     alter(&info);
     assert_success(bfAttachDevice(&info, &f->bf));
     device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
+}
+
+static void open_with(struct fixture *f, const char *environment, void (*alter)(BfAttachInfo *info))
+{
+    open_as(f, ENVIRONMENT(environment), alter);
 }
 
 static void alter_functions(BfAttachInfo *info)
@@ -199,6 +204,75 @@ TEST(command_queues_of_high_priority_go_where_the_driver_prefers_them)
         assert_int_equal(status.nodeOrdinal, bfGetCommandQueueFamilyIndex(queue));
         assert_int_equal(status.engineOrdinal, preferred);
         bfDestroyCommandQueue(queue);
+        fixture_close(&f);
+    }
+}
+
+static VkBool32 said, said_besides;
+
+static void alter_reports(BfAttachInfo *info)
+{
+    info->deviceFault = said;
+    info->diagnosticCheckpoints = said_besides;
+}
+
+struct told {
+    bool fault, checkpoint;
+};
+
+static VKAPI_ATTR void VKAPI_CALL hear(BfMessageSeverity severity, const char *message, void *data)
+{
+    struct told *told = data;
+    (void)severity;
+    told->fault = told->fault || strstr(message, "device fault: lost on demand");
+    told->checkpoint = told->checkpoint || strstr(message, "checkpoint 0xc0");
+}
+
+/* BfAttachInfo::deviceFault, diagnosticCheckpoints */
+TEST(of_a_loss_the_driver_is_asked_for_what_the_program_says_it_has_enabled)
+{
+    static const char *const extensions[] = {VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
+                                             VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME,
+                                             NULL};
+    const struct fixture_options options = {
+        .environment = "REPORTS=1", .family = UINT32_MAX, .extensions = extensions};
+    for (int i = 0; i < 4; i++) {
+        struct fixture f;
+        struct told told = {false, false};
+        said = (i & 1) != 0;
+        said_besides = (i & 2) != 0;
+        open_as(&f, &options, alter_reports);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+        VkCommandBuffer commands = write_word(&f, queue, 0, 1);
+        assert_success(bfSetMessageCallback(hear, &told));
+        f.lost = true;
+        f.icd.lose();
+        assert_int_equal(bfQueueExecute(queue, 1, &commands), VK_ERROR_DEVICE_LOST);
+        assert_success(bfSetMessageCallback(NULL, NULL));
+        assert_int_equal(told.fault, said);
+        assert_int_equal(told.checkpoint, said_besides);
+        fixture_close(&f);
+    }
+}
+
+static void alter_clocks(BfAttachInfo *info)
+{
+    assert_true(info->calibratedTimestamps);
+    info->calibratedTimestamps = said;
+}
+
+/* BfAttachInfo::calibratedTimestamps: where it has them, nothing is submitted to know the time. */
+TEST(clocks_are_calibrated_by_what_the_program_says_it_has_enabled)
+{
+    for (said = 0; said < 2; said++) {
+        struct fixture f;
+        open_with(&f, "", alter_clocks);
+        BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
+        uint64_t gpu = 0, cpu = 0;
+        const uint64_t before = vulkan_counters(&f.icd).submit_infos;
+        assert_success(bfGetCommandQueueClockCalibration(queue, &gpu, &cpu));
+        assert_true(gpu != 0 && cpu != 0);
+        assert_int_equal(vulkan_counters(&f.icd).submit_infos > before, !said);
         fixture_close(&f);
     }
 }

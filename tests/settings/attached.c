@@ -7,12 +7,12 @@
 TEST(values_are_read_as_those_of_the_file)
 {
     static const BfSetting own[] = {
-        {"queues_per_family", "0x20"}, {"trace", "/tmp/a b"}, {"summary", "on"},
-        {"messages", "Info"},          {"check", "access"},   {"cache", ""},
+        {"background_tasks", "0x0c"}, {"trace", "/tmp/a b"}, {"summary", "on"},
+        {"messages", "Info"},         {"check", "access"},   {"cache", ""},
     };
     struct loaded l = load_attached(COUNT(own), own, NULL, false);
     assert_string_equal(l.messages, "");
-    assert_int_equal(l.settings.queues_per_family, 32);
+    assert_int_equal(l.settings.background_tasks, 12);
     assert_string_equal(l.settings.trace, "/tmp/a b");
     assert_true(l.settings.summary);
     assert_int_equal(l.settings.messages, BF_MESSAGE_INFO);
@@ -53,6 +53,34 @@ TEST(mistakes_cost_one_line_each)
     }
 }
 
+/* What does nothing without the layer is refused, be it what it is anyway. */
+TEST(what_is_for_the_layer_alone_is_refused)
+{
+    static const BfSetting own[] = {
+        {"queues", "native"},       {"queues_per_family", "3"},
+        {"realtime", "on"},         {"high_priority", "on"},
+        {"queue_priorities", "on"}, {"spare_queues", "off"},
+        {"specialize", "exact"},    {"synchronized_queues", "off"},
+        {"specialize_memory", "7"}, {"report", "on"},
+        {"cache", "/tmp/c"},
+    };
+    struct loaded none = load_attached(0, NULL, NULL, false);
+    for (size_t i = 0; i < COUNT(own); i++) {
+        struct loaded l = load_attached(1, &own[i], NULL, false);
+        assert_one_line(&l, "BfAttachInfo::pSettings", own[i].pKey, "for the layer alone");
+        const struct bf_setting_row *rows;
+        for (uint32_t row = 0; row < bf_settings_rows(&rows); row++) {
+            char is[64], was[64];
+            assert_string_equal(bf_settings_value(&l.settings, row, is, sizeof(is)),
+                                bf_settings_value(&none.settings, row, was, sizeof(was)));
+            assert_int_equal(bf_settings_source(&l.settings, row),
+                             bf_settings_source(&none.settings, row));
+        }
+        loaded_finish(&l);
+    }
+    loaded_finish(&none);
+}
+
 TEST(of_a_key_that_comes_twice_the_first_counts)
 {
     static const BfSetting own[] = {{"messages", "info"}, {"messages", "none"}};
@@ -69,17 +97,15 @@ TEST(precedence_is_that_of_the_layer)
     snprintf(path, sizeof(path), "%s/s.txt", folder);
     snprintf(variable, sizeof(variable), "VK_LAYER_SETTINGS_PATH=%s", path);
     FILE *file = fopen(path, "w");
-    fputs("belfry_multi_engine.queues_per_family = 2\nbelfry_multi_engine.messages = none\n", file);
+    fputs("belfry_multi_engine.doorbells = 2\nbelfry_multi_engine.messages = none\n", file);
     fclose(file);
     static const BfSetting own[] = {
-        {"queues_per_family", "3"}, {"messages", "info"}, {"background_tasks", "5"}};
-    struct loaded l =
-        load_attached(COUNT(own), own,
-                      ENVIRONMENT(variable, "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=4"), false);
+        {"doorbells", "3"}, {"messages", "info"}, {"background_tasks", "5"}};
+    struct loaded l = load_attached(
+        COUNT(own), own, ENVIRONMENT(variable, "VK_BELFRY_MULTI_ENGINE_DOORBELLS=4"), false);
     assert_string_equal(l.messages, "");
-    assert_int_equal(l.settings.queues_per_family, 4);
-    assert_int_equal(bf_settings_source(&l.settings, BF_KEY_QUEUES_PER_FAMILY),
-                     BF_SETTING_ENVIRONMENT);
+    assert_int_equal(l.settings.doorbells, 4);
+    assert_int_equal(bf_settings_source(&l.settings, BF_KEY_DOORBELLS), BF_SETTING_ENVIRONMENT);
     assert_int_equal(l.settings.messages, BF_MESSAGE_NONE);
     assert_int_equal(bf_settings_source(&l.settings, BF_KEY_MESSAGES), BF_SETTING_FILE);
     assert_int_equal(l.settings.background_tasks, 5);

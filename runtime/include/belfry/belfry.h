@@ -236,9 +236,10 @@ typedef struct BfAttachInfo {
  *
  * Settings come from the same places as the layer's, and in the same order: the environment counts
  * most, then the settings file, then pSettings (in the place of VK_EXT_layer_settings; of a key
- * that comes twice the first), then the default. An unknown key, a value that can't be used, and
- * 'developer_mode' in pSettings, which is for the user alone to set, cost one line each, and nothing else. A trace is written (the setting 'trace') as far as what it shows
- * is known without a layer: docs/trace-format.md.
+ * that comes twice the first), then the default. In pSettings an unknown key, a value that can't be
+ * used, 'developer_mode', which is for the user alone to set, and what is for the layer alone
+ * (README.md marks it) cost one line each, and nothing else. A trace is written (the setting 'trace')
+ * as far as what it shows is known without a layer: docs/trace-format.md.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
  * or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of every one of
