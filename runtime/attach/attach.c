@@ -115,6 +115,11 @@ static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
                    info->queueCount, BF_MAX_ENGINES);
         return false;
     }
+    if (info->hostPointerAlignment & (info->hostPointerAlignment - 1)) {
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: hostPointerAlignment %llu is no power of two",
+                   (unsigned long long)info->hostPointerAlignment);
+        return false;
+    }
     for (uint32_t i = 0; i < info->settingCount; i++) {
         if (info->pSettings && info->pSettings[i].pKey && info->pSettings[i].pValue)
             continue;

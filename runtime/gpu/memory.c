@@ -2,6 +2,7 @@
 /* Belfry's own buffers: choosing a memory type, importing host memory, mapping. */
 #include "gpu/memory.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -87,6 +88,27 @@ static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, ui
     return gpu->vk.vkBindBufferMemory(gpu->handle, buffer->handle, buffer->memory, 0);
 }
 
+/* Maps the file at a multiple of 'alignment', a power of two, which may be more than a page. */
+static void *map_aligned(int fd, size_t size, size_t alignment, int protection)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (alignment <= page)
+        return mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+    char *room = mmap(NULL, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return MAP_FAILED;
+    const size_t before = -(uintptr_t)room & (alignment - 1), after = alignment - before;
+    void *pages = mmap(room + before, size, protection, MAP_SHARED | MAP_FIXED, fd, 0);
+    if (pages == MAP_FAILED) {
+        munmap(room, size + alignment);
+        return MAP_FAILED;
+    }
+    if (before)
+        munmap(room, before);
+    munmap(room + before + size, after);
+    return pages;
+}
+
 /* Creates memory that is mapped twice, once writable for Belfry and once read-only for the
  * program. */
 static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
@@ -98,7 +120,7 @@ static bool buffer_map_pages(struct bf_gpu *gpu, struct bf_buffer *buffer)
         return false;
     void *pages = MAP_FAILED, *view = MAP_FAILED;
     if (ftruncate(fd, (off_t)size) == 0) {
-        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        pages = map_aligned(fd, size, (size_t)gpu->host_pointer_alignment, PROT_READ | PROT_WRITE);
         view = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     }
     close(fd);

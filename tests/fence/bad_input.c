@@ -520,7 +520,7 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
         many[i] = queues[0];
     BfAttachInfo bad[16];
     uint32_t n = 0;
-    for (; n < 12; n++)
+    for (; n < 13; n++)
         bad[n] = good;
     bad[0].pNext = &f;
     bad[1].pfnGetInstanceProcAddr = NULL;
@@ -540,6 +540,7 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
     bad[10].queueCount = bad[11].queueCount = 1;
     bad[10].pQueues = &null_queue;
     bad[11].pQueues = &no_family;
+    bad[12].hostPointerAlignment = 4095;
     BfDevice device = NULL;
     for (uint32_t i = 0; i < n; i++) {
         lines_begin();

@@ -45,10 +45,20 @@ static struct {
     } list[64];
 } bound;
 
+/* What host memory is imported is aligned to that. */
+static VkDeviceSize alignment = 1;
+static uint32_t imported;
+
 static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
                                                const VkAllocationCallbacks *callbacks,
                                                VkDeviceMemory *memory)
 {
+    for (const VkBaseInStructure *c = info->pNext; c; c = c->pNext)
+        if (c->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT) {
+            const void *at = ((const VkImportMemoryHostPointerInfoEXT *)c)->pHostPointer;
+            imported++;
+            assert_true((uintptr_t)at % alignment == 0 && info->allocationSize % alignment == 0);
+        }
     const VkResult result = vkAllocateMemory(device, info, callbacks, memory);
     assert_true(bound.count < sizeof(bound.list) / sizeof(bound.list[0]));
     bound.list[bound.count++] = (struct bound){.memory = result == VK_SUCCESS ? *memory : NULL,
@@ -273,6 +283,60 @@ TEST(clocks_are_calibrated_by_what_the_program_says_it_has_enabled)
         assert_success(bfGetCommandQueueClockCalibration(queue, &gpu, &cpu));
         assert_true(gpu != 0 && cpu != 0);
         assert_int_equal(vulkan_counters(&f.icd).submit_infos > before, !said);
+        fixture_close(&f);
+    }
+}
+
+static void alter_alignment(BfAttachInfo *info)
+{
+    assert_true(info->hostPointerAlignment != 0);
+    info->pfnGetDeviceProcAddr = look_up;
+    info->hostPointerAlignment = alignment;
+}
+
+/* BfAttachInfo::hostPointerAlignment: above a page, too; 0, though the driver has it */
+TEST(host_memory_is_imported_as_the_program_says_it_may_be)
+{
+    static const VkDeviceSize alignments[] = {1 << 20, 1 << 19, 1 << 16, 4096, 0};
+    for (size_t i = 0; i < sizeof(alignments) / sizeof(alignments[0]); i++) {
+        struct fixture f;
+        imported = bound.count = 0;
+        alignment = alignments[i];
+        open_with(&f, "", alter_alignment);
+        BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
+        assert_success(bfGetNativeFenceCaps(f.bf, &caps));
+        assert_int_equal(caps.readOnlyMapping, alignment != 0);
+        assert_int_equal(*word_of(make_native_fence(&f, 3)), 3);
+        assert_int_equal(imported != 0, alignment != 0);
+        fixture_close(&f);
+    }
+    alignment = 1;
+}
+
+static void alter_abilities(BfAttachInfo *info)
+{
+    assert_true(info->bufferDeviceAddress && info->shaderInt64 && info->externalSemaphoreFd);
+    info->bufferDeviceAddress = said != 1;
+    info->shaderInt64 = said != 2;
+    info->externalSemaphoreFd = said != 3;
+}
+
+/* BfAttachInfo::bufferDeviceAddress, shaderInt64, externalSemaphoreFd: said not to be enabled, though the
+ * driver has them */
+TEST(what_the_program_says_it_has_not_enabled_is_not_used)
+{
+    for (said = 0; said < 4; said++) {
+        struct fixture f;
+        open_with(&f, "INT64=1 PROCESSES=1", alter_abilities);
+        const VkBool32 addresses = said != 1 && said != 2;
+        BfNativeFenceCaps caps = {BF_TYPE(NATIVE_FENCE_CAPS)};
+        assert_success(bfGetNativeFenceCaps(f.bf, &caps));
+        assert_int_equal(caps.atomicDirect, addresses);
+        const BfNativeFenceMapping m = mapping_of(make_native_fence(&f, 0));
+        assert_int_equal(m.currentValueAddress != 0, addresses);
+        BfShareFlags flags = 0;
+        assert_success(bfGetDeviceShareFlags(f.bf, &flags));
+        assert_int_equal(flags, said == 3 ? 0 : BF_SHARE_TRUSTED_BIT);
         fixture_close(&f);
     }
 }

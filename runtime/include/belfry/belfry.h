@@ -208,7 +208,7 @@ typedef struct BfAttachInfo {
     VkBool32 bufferDeviceAddress;
     VkBool32 shaderInt64;
     /* VkPhysicalDeviceExternalMemoryHostPropertiesEXT::minImportedHostPointerAlignment, where it
-     * has VK_EXT_external_memory_host enabled; else 0. */
+     * has VK_EXT_external_memory_host enabled; else 0. A power of two. */
     VkDeviceSize hostPointerAlignment;
     /* Native fences are wanted (belfry/native_fence.h): the feature must be enabled. */
     VkBool32 nativeFences;
