@@ -363,3 +363,64 @@ FIXTURE_TEST(hand_overs_and_questions_are_counted)
     await_idle(b);
     assert_int_equal(read_word(f, 1), 7);
 }
+
+/* BfDeviceCounters::driverCalls, sleeperThreads, sleeperWakeups. A thread that found the work done when it
+ * looked has not slept: that is tried again. */
+FIXTURE_TEST(calls_and_sleepers_are_counted)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0);
+    BfEvent event = make_event(f);
+    execute(queue, write_word(f, queue, 0, 1));
+    await_idle(queue);
+    const BfDeviceCounters before = counters_of(f);
+    const uint64_t calls = vulkan_counters(&f->icd).submit_calls;
+    for (uint32_t i = 1; i <= 1000; i++) {
+        f->icd.pause();
+        execute(queue, write_word(f, queue, 0, i));
+        queue_signal(queue, fence, i);
+        set_event_on(fence, i, event);
+        f->icd.resume();
+        await_event(event);
+        if (counters_of(f).sleeperWakeups > before.sleeperWakeups)
+            break;
+    }
+    await_idle(queue);
+    const BfDeviceCounters after = counters_of(f);
+    assert_true(after.sleeperWakeups > before.sleeperWakeups);
+    assert_true(after.sleeperThreads > 0);
+    assert_true(after.driverCalls > before.driverCalls);
+    assert_int_equal(after.driverCalls - before.driverCalls,
+                     vulkan_counters(&f->icd).submit_calls - calls);
+}
+
+/* BfPreemptionStatus: of the last request, the longest, and the sum. The first has to wait for the GPU. */
+FIXTURE_TEST(latencies_of_requests_are_told)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfPreemptionStatus status = {BF_TYPE(PREEMPTION_STATUS)};
+    uint64_t sum = 0, greatest = 0, requests = 0;
+    for (uint64_t i = 1; i <= 20; i++) {
+        BfFence done;
+        uint64_t id = 0;
+        if (i == 1)
+            f->icd.pause();
+        execute(queue, write_word(f, queue, 0, (uint32_t)i));
+        if (i > 1)
+            await_idle(queue);
+        assert_success(bfRequestPreemption(queue, &id));
+        assert_int_equal(id, i);
+        if (i == 1)
+            f->icd.resume();
+        assert_success(bfGetPreemptionFence(queue, &done));
+        await_fence(done, i);
+        assert_success(bfGetPreemptionStatus(queue, &status));
+        assert_true(status.latencyNs > 0);
+        sum += status.latencyNs;
+        greatest = greatest > status.latencyNs ? greatest : status.latencyNs;
+        requests++;
+        assert_int_equal(status.sumOfLatenciesNs, sum);
+        assert_int_equal(status.greatestLatencyNs, greatest);
+        assert_int_equal(status.requestCount, requests);
+    }
+}
