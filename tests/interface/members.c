@@ -424,3 +424,18 @@ FIXTURE_TEST(latencies_of_requests_are_told)
         assert_int_equal(status.requestCount, requests);
     }
 }
+
+/* BfDeviceCounters::barriers */
+FIXTURE_TEST(order_on_one_engine_is_counted)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    VkCommandBuffer first = write_word(f, queue, 0, 1), second = write_word(f, queue, 0, 2);
+    f->icd.pause();
+    const uint64_t before = counters_of(f).barriers;
+    execute(queue, first);
+    execute(queue, second);
+    assert_true(counters_of(f).barriers > before);
+    f->icd.resume();
+    await_idle(queue);
+    assert_int_equal(read_word(f, 0), 2);
+}
