@@ -43,10 +43,10 @@ struct bf_command_queue;
 struct bf_native {
     BfNativeFenceType type;
     struct bf_value_memory current, monitored;
-    bool
-        always_interrupts; /* its monitored value stays 0: others have to be told of every signal */
-    bool raced;            /* NF-2; never for a fence that the program writes */
-    uint64_t stored;       /* NF-5 */
+    /* Its monitored value stays 0: others have to be told of every signal. */
+    bool always_interrupts;
+    bool raced;      /* NF-2; never for a fence that the program writes */
+    uint64_t stored; /* NF-5 */
 };
 
 /* Can the device have native fences? */
@@ -88,7 +88,7 @@ void bf_native_settled(struct bf_fence *fence);
 /* 'monitored' has changed: writes the monitored value. */
 void bf_native_monitored(struct bf_fence *fence);
 
-/* As bf_native_sample, for callers that hold no lock. */
+/* Takes in that value, and those that others have set; for callers that hold no lock. */
 void bf_native_look(struct bf_fence *fence);
 
 /* Frees it; calls no driver. */
