@@ -412,8 +412,7 @@ TEST(opening_and_closing_leaves_nothing_behind)
         drop_fence(&f, i % 8 < 4 ? one : two);
         drop_fence(&f, i % 8 < 4 ? two : one);
     }
-    assert_int_equal(open_descriptors(), descriptors);
-    assert_int_equal(mapped_pages(), pages);
+    await_freed(descriptors, pages);
     if (!getenv("BELFRY_TEST_OLD_KERNEL")) /* there each fence takes a thread of its own */
         assert_in_range(counters_of(&f).sleeperThreads, 0, 64);
     cpu_signal(last, BIG);

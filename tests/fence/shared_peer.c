@@ -226,6 +226,12 @@ uint32_t mapped_pages(void)
     return mapped("belfry fence");
 }
 
+void await_freed(uint32_t descriptors, uint32_t pages)
+{
+    while (open_descriptors() > descriptors || mapped_pages() > pages)
+        sched_yield();
+}
+
 uint32_t mapped(const char *name)
 {
     uint32_t n = 0;

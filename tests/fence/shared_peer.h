@@ -129,6 +129,9 @@ void *map_page(int fd);
 
 uint32_t open_descriptors(void);
 uint32_t mapped_pages(void); /* of shared fences */
+/* Until no more than those are left. What is freed is freed by whoever comes by: a thread that has
+ * handed a wait over may have its fence for a while after the queue has gone on. */
+void await_freed(uint32_t descriptors, uint32_t pages);
 /* Of what has that in its name. */
 uint32_t mapped(const char *name);
 

@@ -347,8 +347,8 @@ TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
             pages = mapped_pages();
         }
     }
-    /* What is freed is freed by whoever comes by. */
-    while (open_descriptors() > descriptors || mapped_pages() > pages || mapped(TIMELINE) > 0)
+    await_freed(descriptors, pages);
+    while (mapped(TIMELINE) > 0)
         sched_yield();
 }
 

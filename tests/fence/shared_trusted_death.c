@@ -277,7 +277,5 @@ TRUSTING_TEST(a_peer_may_be_killed_at_any_moment)
         }
     }
     lines_end(NULL, 0);
-    /* What is freed is freed by whoever comes by. */
-    while (open_descriptors() > descriptors || mapped_pages() > pages)
-        sched_yield();
+    await_freed(descriptors, pages);
 }
