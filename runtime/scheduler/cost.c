@@ -28,7 +28,10 @@ uint64_t bf_cost_estimate(const struct bf_cost *cost)
         }
     }
     /* Of few, the second may be one that was seen late. */
-    return cost->count < BF_COST_SAMPLES / 2 ? least : second;
+    if (cost->count < BF_COST_SAMPLES / 2)
+        return least;
+    const uint64_t floor = cost->mean_ns / 4 * 3;
+    return second > floor ? second : floor;
 }
 
 uint64_t bf_cost_mean(const struct bf_cost *cost, uint64_t unknown)

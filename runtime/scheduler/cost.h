@@ -8,8 +8,9 @@
  * late. So of the last BF_COST_SAMPLES the second least counts, and of less than half as many the
  * least. That is for bounds. What a queue has had of the GPU in all is told by the mean: of samples
  * behind which the VkQueue had more to do, so that it wasn't idle, what one is too long by the next
- * is too short. Where GPU timestamps are taken anyway, these aren't asked: they come later than the
- * completions do.
+ * is too short. Where completions are often seen late, more than one sample is too short: bounds go
+ * by no less than three quarters of the mean. Where GPU timestamps are taken anyway, these aren't
+ * asked: they come later than the completions do.
  *
  * Thread-safety: the engine's lock is held.
  */

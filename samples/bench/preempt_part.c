@@ -13,7 +13,7 @@
 
 #define REPETITIONS       15u
 #define REPETITIONS_QUIET 5u
-#define REPETITIONS_LONG  5u
+#define REPETITIONS_LONG  15u
 #define WARMUPS           2u /* what packets take must be learnt first */
 #define QUIET_NS          10000000u
 #define QUIET_LONG_NS     1000000000u
