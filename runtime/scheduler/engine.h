@@ -79,6 +79,7 @@ struct bf_engine {
     uint32_t queue_count;
     struct bf_queue **queues;
     uint32_t first;            /* index of the queue that the next scan begins with */
+    struct bf_queue *foremost; /* AC-4: each scan begins with it; under the lock */
     _Atomic uint64_t appended; /* packets, with submit=doorbell */
     uint32_t vkqueues;         /* of these, the program's; fixed */
     _Atomic uint32_t command_queues;

@@ -248,6 +248,16 @@ static void engine_gather_in_order(struct bf_engine *engine, uint64_t *engines)
     }
 }
 
+/* The index of the queue that a scan begins with: the one whose turn it is, or AC-4's. */
+static uint32_t engine_scan_begin(const struct bf_engine *engine)
+{
+    for (uint32_t i = 0; engine->foremost && i < engine->queue_count; i++) {
+        if (engine->queues[i] == engine->foremost)
+            return i;
+    }
+    return engine->first;
+}
+
 /* Gathers a batch: sparse binds first, queues of higher levels first, and queues of one level in turn. */
 static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
@@ -269,8 +279,9 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     struct bf_queue *lower;
     if (top && !batch_is_closed(engine) && (lower = bf_window_first(engine)) != NULL)
         engine_gather_from(engine, lower, queue_first_packet(lower), UINT64_MAX, engines);
+    uint32_t begin = engine_scan_begin(engine);
     for (uint32_t i = 0; !ordered && i < engine->queue_count && !batch_is_closed(engine); i++) {
-        struct bf_queue *queue = engine->queues[(engine->first + i) % engine->queue_count];
+        struct bf_queue *queue = engine->queues[(begin + i) % engine->queue_count];
         if (bf_queue_has_backlog(queue) && (!top || bf_window_is_highest(engine, queue)))
             engine_gather_from(engine, queue, queue_first_packet(queue), UINT64_MAX, engines);
     }
@@ -899,13 +910,13 @@ void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first,
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         const struct bf_queue *queue = engine->queues[i];
         packets += atomic_load(&queue->appended) - atomic_load(&queue->finished);
-        if (queue == first)
-            engine->first = i;
     }
     uint32_t batches = 0;
     uint64_t over = 0;
+    engine->foremost = first;
     do {
         over += batches;
         batches = 0;
     } while (engine_drain(engine, engines, &batches) == DRAINED_BOUND && over + batches < packets);
+    engine->foremost = NULL;
 }

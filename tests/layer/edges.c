@@ -224,10 +224,14 @@ static void await_asleep(struct presenter *p)
         sched_yield();
 }
 
+enum { BESIDE = 1, OWN = 2, BOUND = 16 };
+
 /* AC-4: a pump stops at its bound for the present, which hands over what is left of it first; many
- * times as much as a pump's bound if others wait, too (a fence ends a batch). */
-static void present_behind(struct device *w, uint32_t held, bool beside)
+ * times as much as a pump's bound if others wait, too (a fence ends a batch). Where half of it is the
+ * present's own queue's, that half goes first. */
+static void present_behind(struct device *w, uint32_t held, int how)
 {
+    const bool beside = how & BESIDE;
     struct screen s;
     struct belfry_icd_record *records = calloc(held + 2, sizeof(*records));
     VkFence *fences = calloc(held + 1, sizeof(*fences));
@@ -240,7 +244,8 @@ static void present_behind(struct device *w, uint32_t held, bool beside)
                                          fences[held], &image));
     assert_success(vkWaitForFences(w->device, 1, &fences[held], VK_TRUE, UINT64_MAX));
     for (uint32_t i = 0; i < held; i++)
-        assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1, .fence = fences[i]);
+        assert_submitted(w->queues[0][how & OWN ? i % 2 : 1], .wait = t, .wait_value = 1,
+                         .fence = fences[i]);
     w->icd.record_start(records, held + 2);
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
     pthread_t threads[3];
@@ -264,6 +269,12 @@ static void present_behind(struct device *w, uint32_t held, bool beside)
     assert_success(other.result);
     assert_int_equal(w->icd.record_stop(), held + 1 + beside);
     assert_int_equal(records[held + beside].call, BELFRY_ICD_CALL_PRESENT);
+    for (uint32_t n = held - (held - BOUND) / 2; how & OWN && n < held; n++) {
+        uint32_t i = 0;
+        while ((uint64_t)fences[i] != records[n].fence)
+            i++;
+        assert_int_equal(i % 2, 1); /* the other queue's */
+    }
     assert_success(vkDeviceWaitIdle(w->device));
     for (uint32_t i = 0; i <= held; i++)
         vkDestroyFence(w->device, fences[i], NULL);
@@ -275,13 +286,18 @@ static void present_behind(struct device *w, uint32_t held, bool beside)
 
 DEVICE_TEST(test_present_comes_behind_what_is_ready, "SHAPE=q1", two)
 {
-    present_behind(w, 24, false); /* less than two pumps' */
+    present_behind(w, 24, 0); /* less than two pumps' */
 }
 
 DEVICE_TEST(test_present_comes_behind_all_that_is_ready, "SHAPE=q1", two)
 {
     for (int i = 0; i < 12; i++) /* whoever comes to the lock when */
-        present_behind(w, 300, true);
+        present_behind(w, 300, BESIDE);
+}
+
+DEVICE_TEST(test_present_comes_behind_its_own_queue_first, "SHAPE=q1", two)
+{
+    present_behind(w, 48, OWN);
 }
 
 /* AC-4, Q-5: what this sets free on another VkQueue goes before the present, too. */
