@@ -171,11 +171,14 @@ BF_API VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pU
  */
 BF_API VkResult bfGetDevice(VkDevice device, BfDevice *pDevice);
 
-/* One VkQueue that Belfry may use, as the program created it. */
+/* One VkQueue that Belfry may use, as the program created it: what it can't have been created with
+ * is refused. */
 typedef struct BfAttachQueue {
     VkQueue queue;
     uint32_t queueFamilyIndex;
     uint32_t queueIndex;
+    /* No command queue is placed on a protected one. That calls on it are synchronized internally
+     * is not looked at: bfLockVkQueue is as needed as elsewhere. */
     VkDeviceQueueCreateFlags flags;
     /* What VkDeviceQueueGlobalPriorityCreateInfoKHR gave its family; 0 where it was not chained. */
     VkQueueGlobalPriorityKHR globalPriority;
