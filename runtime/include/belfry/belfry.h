@@ -609,7 +609,9 @@ typedef enum BfSyncObjectFlagBits {
     /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
      * are not set. */
     BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
-    BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
+    /* Of shared fences alone, else refused: who waits for an object on the CPU goes on waiting when
+     * that is destroyed, as long as there is another one, or a descriptor. */
+    BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10,
     /* Belfry's own, of native fences: belfry/native_fence.h */
     BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT = 1 << 16,
 } BfSyncObjectFlagBits;
