@@ -305,7 +305,8 @@ typedef struct BfDeviceCounters {
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
     uint64_t eventsSet;
-    /* Times a thread of Belfry's was woken by another process's signal of a shared fence. */
+    /* Times a thread of Belfry's was woken by a signal of another object of a shared fence, be it
+     * another process's. */
     uint64_t sharedWakeups;
     /* Waits of BfCommandQueues handed to the driver for another process's signal of a shared fence
      * (BF_SHARE_TRUSTED_BIT); they count as submissions, too. */
