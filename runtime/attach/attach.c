@@ -66,20 +66,61 @@ static VkResult attachment_ask_instance(const BfAttachInfo *info, struct attachm
     return VK_SUCCESS;
 }
 
+static bool global_priority_is_known(VkQueueGlobalPriorityKHR priority)
+{
+    return priority == 0 || priority == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR ||
+           priority == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR ||
+           priority == VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR ||
+           priority == VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR;
+}
+
+/* What a VkQueue can't have been created with is refused, with a line. */
+static bool attach_queue_check(const BfAttachInfo *info, uint32_t i, const struct attachment *a)
+{
+    const VkDeviceQueueCreateFlags known =
+        VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT | BF_QUEUE_INTERNALLY_SYNCHRONIZED;
+    const BfAttachQueue *q = &info->pQueues[i];
+    bool twice = false;
+    for (uint32_t j = 0; j < i; j++)
+        twice = twice || info->pQueues[j].queue == q->queue;
+    if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u", i,
+                   (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
+                   a->family_count);
+        return false;
+    }
+    const uint32_t count = a->families[q->queueFamilyIndex].queueCount;
+    if (q->queueIndex >= count) {
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: pQueues[%u]: queueIndex %u, of %u in family %u", i,
+                   q->queueIndex, count, q->queueFamilyIndex);
+        return false;
+    }
+    if (q->flags & ~known) {
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: flags 0x%x: unknown bits", i,
+                   q->flags);
+        return false;
+    }
+    if (!global_priority_is_known(q->globalPriority)) {
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: globalPriority %d is none", i,
+                   (int)q->globalPriority);
+        return false;
+    }
+    if (!(q->queuePriority >= 0 && q->queuePriority <= 1)) { /* nor NaN */
+        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queuePriority %g isn't 0 to 1",
+                   i, (double)q->queuePriority);
+        return false;
+    }
+    return true;
+}
+
 /* Each VkQueue is an engine, with one queue for what the program submits to it. */
 static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachment *a)
 {
     for (uint32_t i = 0; i < info->queueCount; i++) {
         const BfAttachQueue *q = &info->pQueues[i];
-        bool twice = false;
-        for (uint32_t j = 0; j < i; j++)
-            twice = twice || info->pQueues[j].queue == q->queue;
-        if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
-            bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u",
-                       i, (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
-                       a->family_count);
+        if (!attach_queue_check(info, i, a))
             return VK_ERROR_VALIDATION_FAILED_EXT;
-        }
         const VkQueueFamilyProperties *family = &a->families[q->queueFamilyIndex];
         a->engines[i] = (struct bf_engine_info){
             .handle = q->queue,

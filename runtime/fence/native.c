@@ -268,22 +268,36 @@ VkResult bfGetNativeFenceCaps(BfDevice handle, BfNativeFenceCaps *caps)
     return VK_SUCCESS;
 }
 
+/* NULL: nothing is wrong with it. */
+static const char *native_info_objection(const BfNativeFenceCreateInfo *info)
+{
+    const VkFlags shared = BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT;
+    const VkFlags known =
+        BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
+    /* What is said of a value that the CPU can read. */
+    const VkFlags read =
+        BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT | BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT | shared;
+    if ((info->flags & ~known) || (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU)
+        return "the type or a flag is not known";
+    if (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT && (info->flags & read))
+        return "the type and a flag don't go together";
+    if ((info->flags & BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT) &&
+        !(info->flags & shared))
+        return "a flag is one of shared fences alone";
+    return NULL;
+}
+
 VkResult bfCreateNativeFence(BfDevice handle, const BfNativeFenceCreateInfo *info, BfFence *out)
 {
     struct bf_scheduler *scheduler = bf_scheduler_of(handle, __func__);
     if (!scheduler)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    const VkFlags known =
-        BF_FENCE_FLAGS | BF_FENCE_SHARED_FLAGS | BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
-    const VkFlags shared = BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT;
     if (!bf_structure_check(info, BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO, __func__, "pInfo"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (!out || (info->flags & ~known) || (unsigned)info->type > BF_NATIVE_FENCE_TYPE_INTRA_GPU ||
-        (info->type != BF_NATIVE_FENCE_TYPE_DEFAULT &&
-         (info->flags & (BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT | shared)))) {
-        bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: %s",
-                   out ? "the type or a flag is not known, or they don't go together"
-                       : "pFence is NULL");
+    const char *objection = out ? native_info_objection(info) : "pFence is NULL";
+    if (objection) {
+        bf_message(BF_MESSAGE_ERROR, "bfCreateNativeFence: type %d, flags 0x%x: %s",
+                   (int)info->type, info->flags, objection);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (!bf_native_is_supported(scheduler)) {

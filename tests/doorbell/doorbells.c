@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "support/lines.h"
+
 #define RING 64
 
 static const BfCommandListType direct = BF_COMMAND_LIST_TYPE_DIRECT;
@@ -529,6 +531,67 @@ FIXTURE_TEST(bad_input_is_refused)
     assert_success(bfDestroyRing(ring.hRingBuffer));
     user_mode_submit(&u, user_mode_entry(&u)); /* all the same */
     user_mode_await(&u);
+    user_mode_close(&u);
+}
+
+/* Was the call refused, with one line that names it? Begun with lines_begin. */
+static void check_refused(VkResult result, const char *call, uint32_t flags)
+{
+    char line[256];
+    const uint32_t lines = lines_end(line, sizeof(line));
+    if (result != VK_ERROR_VALIDATION_FAILED_EXT || lines != 1 || !strstr(line, call))
+        fail_msg("%s with flags 0x%x: result %d, %u lines", call, flags, result, lines);
+}
+
+/* Each bit of the calls' flags has an effect, or is refused and changes nothing. */
+FIXTURE_TEST(unknown_flags_are_refused)
+{
+    struct user_mode u;
+    user_mode_open(f, &u, direct, RING);
+    BfCommandQueue queue = NULL;
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .flags = BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT};
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
+    BfRing ring = {BF_TYPE(RING)};
+    const BfRingCreateInfo size = {BF_TYPE(RING_CREATE_INFO), .entryCount = RING};
+    assert_success(bfCreateRing(f->bf, &size, &ring));
+    VkCommandBuffer commands = write_word(f, u.queue, 0, 1);
+    BfCreateDoorbell create = {.hHwQueue = bfGetCommandQueueKmtHandle(queue),
+                               .hRingBuffer = ring.hRingBuffer};
+    for (uint32_t bit = 1; bit; bit <<= 1) {
+        if (bit != BF_CREATE_DOORBELL_RESIZE_RING_BUFFER_OPERATION_BIT) {
+            create.flags = bit;
+            lines_begin();
+            check_refused(bfCreateDoorbell(&create), "bfCreateDoorbell", bit);
+        }
+        if (bit != BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT) {
+            uint32_t index = 77;
+            lines_begin();
+            check_refused(bfRegisterCommandBuffer(u.queue, commands, bit, &index),
+                          "bfRegisterCommandBuffer", bit);
+            assert_int_equal(index, 77);
+        }
+        const BfConnectDoorbell connect = {u.doorbell.hDoorbell, bit};
+        lines_begin();
+        check_refused(bfConnectDoorbell(&connect), "bfConnectDoorbell", bit);
+        const BfNotifyWorkSubmission notify = {u.doorbell.hDoorbell, bit};
+        lines_begin();
+        check_refused(bfNotifyWorkSubmission(&notify), "bfNotifyWorkSubmission", bit);
+    }
+    create.flags = 0;
+    assert_success(bfCreateDoorbell(&create)); /* the ring isn't taken */
+    assert_success(bfDestroyDoorbell(&(BfDestroyDoorbell){create.hDoorbell}));
+    assert_success(bfDestroyRing(ring.hRingBuffer));
+    bfDestroyCommandQueue(queue);
+    /* Those of an entry end the queue: the fence gets that far either way. */
+    BfRingEntry entry = user_mode_entry(&u);
+    BfAbortReason reason = BF_ABORT_REASON_NONE;
+    uint64_t where;
+    entry.flags = BF_RING_ENTRY_BARRIER_BIT << 1;
+    bfSubmitToRing(&u.writer, &entry);
+    user_mode_await(&u);
+    assert_success(bfGetAbortReason(u.doorbell.hDoorbell, &reason, &where));
+    assert_int_equal(reason, BF_ABORT_REASON_ENTRY);
     user_mode_close(&u);
 }
 

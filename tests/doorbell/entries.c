@@ -180,6 +180,7 @@ FIXTURE_TEST(what_cannot_be_carried_out_ends_the_queue_and_no_other)
 {
     static const struct bad_entry bad[] = {
         {"flags", BF_ABORT_REASON_ENTRY, {NOTHING, .flags = 2}},
+        {"more flags", BF_ABORT_REASON_ENTRY, {NOTHING, .flags = 0x80000001}},
         {"reserved", BF_ABORT_REASON_ENTRY, {NOTHING, .reserved = {0, 0, 1}}},
         {"no such buffer",
          BF_ABORT_REASON_COMMAND_BUFFER,

@@ -3,6 +3,8 @@
  * in one line that names the call, and without effect. */
 #include "support/fixture.h"
 
+#include <math.h>
+
 #include "support/lines.h"
 #include "support/infos.h"
 
@@ -518,7 +520,7 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
     const BfAttachInfo good = fixture_attach_info(&f, queues);
     for (int i = 0; i < 65; i++)
         many[i] = queues[0];
-    BfAttachInfo bad[16];
+    BfAttachInfo bad[24];
     uint32_t n = 0;
     for (; n < 13; n++)
         bad[n] = good;
@@ -541,6 +543,25 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
     bad[10].pQueues = &null_queue;
     bad[11].pQueues = &no_family;
     bad[12].hostPointerAlignment = 4095;
+    /* What no VkQueue can have been created with. */
+    BfAttachQueue odd[10];
+    for (int i = 0; i < 10; i++)
+        odd[i] = queues[0];
+    odd[0].queueIndex = f.families[queues[0].queueFamilyIndex].queueCount;
+    odd[1].queueIndex = UINT32_MAX;
+    odd[2].flags = 2;
+    odd[3].flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT | 0x80000000;
+    odd[4].globalPriority = (VkQueueGlobalPriorityKHR)1;
+    odd[5].globalPriority = (VkQueueGlobalPriorityKHR)(VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR * 2);
+    odd[6].queuePriority = 1.5f;
+    odd[7].queuePriority = -0.5f;
+    odd[8].queuePriority = NAN;
+    odd[9].queuePriority = INFINITY;
+    for (int i = 0; i < 10; i++) {
+        bad[n] = good;
+        bad[n].queueCount = 1;
+        bad[n++].pQueues = &odd[i];
+    }
     BfDevice device = NULL;
     for (uint32_t i = 0; i < n; i++) {
         lines_begin();

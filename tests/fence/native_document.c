@@ -6,6 +6,8 @@
 #include <belfry/native_fence.h>
 #include <belfry/preemption.h>
 
+#include "support/lines.h"
+
 /* Without imported host memory the program's mapping is the GPU's own, so the test can play it. */
 static const struct fixture_options writable = {.environment = "HOST_MEMORY=0",
                                                 .family = UINT32_MAX};
@@ -105,6 +107,66 @@ FIXTURE_TEST(a_queue_waits_for_another_without_the_cpu)
         assert_int_equal(read_word(f, 4), i + 1);
     }
     assert_int_equal(counters_of(f).blockedWaits, 0);
+}
+
+/* ------------------------------------------------------------------------------------- Flags -- */
+
+/* Refused, with a line that names the call. */
+static void refuse_native(struct fixture *f, BfNativeFenceType type, BfSyncObjectFlags flags)
+{
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO), .type = type,
+                                          .flags = flags};
+    BfFence none = NULL;
+    char line[256];
+    lines_begin();
+    const VkResult result = bfCreateNativeFence(f->bf, &info, &none);
+    const uint32_t lines = lines_end(line, sizeof(line));
+    if (result != VK_ERROR_VALIDATION_FAILED_EXT || none || lines != 1 ||
+        !strstr(line, "bfCreateNativeFence"))
+        fail_msg("type %d with flags 0x%x: result %d, %u lines", (int)type, flags, result, lines);
+}
+
+FIXTURE_TEST(what_flags_mean_nothing_of_a_native_fence_is_refused)
+{
+    const BfSyncObjectFlags of_shared = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+    const BfSyncObjectFlags of_all = BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_NO_WAIT_BIT;
+    const BfSyncObjectFlags of_read = BF_SYNC_OBJECT_SHARED_BIT | BF_SYNC_OBJECT_CROSS_ADAPTER_BIT |
+                                      BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT |
+                                      BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
+    for (BfSyncObjectFlags bit = 1; bit; bit <<= 1) {
+        if (!(bit & (of_all | of_read)))
+            refuse_native(f, BF_NATIVE_FENCE_TYPE_DEFAULT, bit);
+        if (!(bit & of_all)) /* nobody reads its value */
+            refuse_native(f, BF_NATIVE_FENCE_TYPE_INTRA_GPU, bit);
+    }
+    refuse_native(f, BF_NATIVE_FENCE_TYPE_DEFAULT, of_shared | of_all);
+    refuse_native(f, (BfNativeFenceType)2, 0);
+    refuse_native(f, (BfNativeFenceType)-1, 0);
+}
+
+/* Those of shared fences: there are other objects of it, which CPU waiters stay for if they may. */
+FIXTURE_TEST(flags_of_a_shared_native_fence_have_their_effect)
+{
+    const BfSyncObjectFlags lasts = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+    for (int i = 0; i < 4; i++) {
+        const BfSyncObjectFlags way =
+            i & 1 ? BF_SYNC_OBJECT_CROSS_ADAPTER_BIT : BF_SYNC_OBJECT_SHARED_BIT;
+        BfFence one = make_flagged(f, way | (i & 2 ? lasts : 0), 5), two = open_again(f, one);
+        BfEvent event = make_event(f);
+        assert_int_equal(bfGetFenceCreationFlags(two),
+                         i & 1 ? BF_FENCE_SHARED_CROSS_ADAPTER_BIT : BF_FENCE_SHARED_BIT);
+        assert_value(two, 5);
+        set_event_on(one, 7, event);
+        drop_fence(f, one);
+        assert_int_equal(take_event(event), !(i & 2));
+        cpu_signal(two, 7);
+        if (i & 2)
+            await_event(event);
+    }
+    int fd = -1;
+    BfFence alone = make_flagged(f, BF_SYNC_OBJECT_FLAGS_NONE, 0);
+    assert_bad_input(bfExportFenceFd(alone, 0, &fd));
+    assert_int_equal(bfGetFenceCreationFlags(alone), BF_FENCE_FLAGS_NONE);
 }
 
 /* ----------------------------------------------------------------------------------- Storage -- */

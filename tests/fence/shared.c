@@ -4,10 +4,13 @@
  */
 #include "shared_peer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "support/asleep.h"
 #include "support/lines.h"
 
 /* ------------------------------------------------------------------------------------ Values -- */
@@ -387,6 +390,39 @@ FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
         cpu_signal(one, 2 * BIG + i);
     assert_in_range(counters_of(f).sharedWakeups, 0, 1); /* 0: it had not fallen asleep yet */
     assert_int_equal(counters_of(f).eventsSet, 1);
+}
+
+/* Returns once each other thread of the process has come to rest. */
+static void others_await_sleep(void)
+{
+    bool rest = false;
+    while (!rest) {
+        DIR *tasks = opendir("/proc/self/task");
+        assert_non_null(tasks);
+        rest = true;
+        for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+            const int id = atoi(entry->d_name);
+            rest = rest && (id == 0 || id == gettid() || thread_waits(id));
+        }
+        closedir(tasks);
+        if (!rest)
+            sched_yield();
+    }
+}
+
+/* BfDeviceCounters::sharedWakeups. A thread that was still on its way to sleep isn't woken: that is tried
+ * again. */
+FIXTURE_TEST(what_wakes_an_object_is_counted)
+{
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
+    BfEvent event = make_event(f);
+    for (uint64_t i = 1; i <= 1000 && counters_of(f).sharedWakeups == 0; i++) {
+        set_event_on(two, i, event);
+        others_await_sleep();
+        cpu_signal(one, i);
+        await_event(event);
+    }
+    assert_int_equal(counters_of(f).sharedWakeups, 1);
 }
 
 TEST(opening_and_closing_leaves_nothing_behind)

@@ -439,3 +439,48 @@ FIXTURE_TEST(order_on_one_engine_is_counted)
     await_idle(queue);
     assert_int_equal(read_word(f, 0), 2);
 }
+
+/* BfDeviceCounters::submissions: what the driver has been given of command queues, and nothing else. */
+FIXTURE_TEST(packets_handed_over_are_counted)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence fence = make_fence(f, 0), gate = make_fence(f, 0);
+    const uint64_t before = counters_of(f).submissions;
+    execute(queue, write_word(f, queue, 0, 1));
+    execute(queue, write_word(f, queue, 0, 2));
+    assert_int_equal(counters_of(f).submissions, before + 2);
+    await_idle(queue);
+    queue_signal(queue, fence, 1); /* costs none */
+    queue_wait(queue, fence, 1);
+    queue_wait(queue, gate, 1);
+    execute(queue, write_word(f, queue, 0, 3)); /* held */
+    assert_int_equal(counters_of(f).submissions, before + 2);
+    cpu_signal(gate, 1);
+    await_idle(queue);
+    assert_int_equal(counters_of(f).submissions, before + 3);
+    assert_int_equal(read_word(f, 0), 3);
+}
+
+/* BfDeviceCounters::blockedWaits */
+FIXTURE_TEST(waits_that_block_are_counted)
+{
+    BfCommandQueue a = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   b = make_queue(f, BF_COMMAND_LIST_TYPE_COPY);
+    BfFence fence = make_fence(f, 3), gate = make_fence(f, 0);
+    VkCommandBuffer first = write_word(f, a, 0, 7), second = copy_word(f, b, 0, 1);
+    f->icd.pause();
+    const uint64_t before = counters_of(f).blockedWaits;
+    queue_wait(b, fence, 3); /* satisfied */
+    execute(a, first);
+    queue_signal(a, fence, 4);
+    queue_wait(b, fence, 4); /* which is under way */
+    execute(b, second);
+    assert_int_equal(counters_of(f).blockedWaits, before);
+    queue_wait(b, gate, 1);
+    assert_int_equal(counters_of(f).blockedWaits, before + 1);
+    cpu_signal(gate, 1);
+    f->icd.resume();
+    await_idle(b);
+    assert_int_equal(counters_of(f).blockedWaits, before + 1);
+    assert_int_equal(read_word(f, 1), 7);
+}

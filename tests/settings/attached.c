@@ -62,7 +62,7 @@ TEST(what_is_for_the_layer_alone_is_refused)
         {"queue_priorities", "on"}, {"spare_queues", "off"},
         {"specialize", "exact"},    {"synchronized_queues", "off"},
         {"specialize_memory", "7"}, {"report", "on"},
-        {"cache", "/tmp/c"},
+        {"cache", "/tmp/c"},        {"submit", "doorbell"},
     };
     struct loaded none = load_attached(0, NULL, NULL, false);
     for (size_t i = 0; i < COUNT(own); i++) {

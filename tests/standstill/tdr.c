@@ -5,6 +5,7 @@
  * nothing. */
 #include "support/fixture.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -66,11 +67,39 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
     pthread_mutex_unlock(&told.lock);
 }
 
+#define SETTING "VK_BELFRY_MULTI_ENGINE_"
+
+/* A device that the program attaches, with settings of its own. */
+static void attach_gpu(struct fixture *f, const char *settings)
+{
+    char text[256], *rest;
+    BfSetting own[8];
+    uint32_t n = 0;
+    assert_true((size_t)snprintf(text, sizeof(text), "%s", settings) < sizeof(text));
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *key = word + strlen(SETTING), *value = strchr(word, '=');
+        assert_true(n < 8 && value && !strncmp(word, SETTING, strlen(SETTING)));
+        *value = '\0';
+        for (char *c = key; *c; c++)
+            *c = (char)tolower(*c);
+        own[n++] = (BfSetting){key, value + 1};
+    }
+    fixture_open_instance(f, ENVIRONMENT("GPU=1"));
+    assert_success(fixture_open_device(f, ENVIRONMENT("GPU=1")));
+    assert_success(fixture_attach_with(f, n, own));
+    device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
+}
+
+/* 'settings' are as in the environment, which has them under the layer. */
 static void open_gpu(struct fixture *f, const char *settings)
 {
     struct environment saved;
     told.count = 0;
     assert_success(bfSetMessageCallback(hear, NULL));
+    if (!fixture_is_layered()) {
+        attach_gpu(f, settings);
+        return;
+    }
     environment_set(&saved, settings);
     fixture_open(f, ENVIRONMENT("GPU=1"));
     environment_restore(&saved);
@@ -110,7 +139,7 @@ static void expect(const char *part)
 
 /* ------------------------------------------------------------------------------------ Hangs -- */
 
-#define DELAY "VK_BELFRY_MULTI_ENGINE_TDR_DELAY="
+#define DELAY SETTING "TDR_DELAY="
 
 struct waiter {
     struct fixture *f;

@@ -220,10 +220,15 @@ BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues)
 
 VkResult fixture_attach(struct fixture *f)
 {
-    if (f->layered)
-        return bfGetDevice(f->device, &f->bf);
+    return f->layered ? bfGetDevice(f->device, &f->bf) : fixture_attach_with(f, 0, NULL);
+}
+
+VkResult fixture_attach_with(struct fixture *f, uint32_t count, const BfSetting *settings)
+{
     BfAttachQueue queues[DEVICE_FAMILIES * FIXTURE_QUEUES];
-    const BfAttachInfo info = fixture_attach_info(f, queues);
+    BfAttachInfo info = fixture_attach_info(f, queues);
+    info.settingCount = count;
+    info.pSettings = settings;
     return bfAttachDevice(&info, &f->bf);
 }
 

@@ -86,6 +86,8 @@ void fixture_close(struct fixture *f);
 void fixture_open_instance(struct fixture *f, const struct fixture_options *options);
 VkResult fixture_open_device(struct fixture *f, const struct fixture_options *options);
 VkResult fixture_attach(struct fixture *f);
+/* Not under the layer: with settings of the program's own. */
+VkResult fixture_attach_with(struct fixture *f, uint32_t count, const BfSetting *settings);
 /* What fixture_attach passes; 'queues' has room for DEVICE_FAMILIES * FIXTURE_QUEUES. */
 BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues);
 

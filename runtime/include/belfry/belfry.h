@@ -171,11 +171,14 @@ BF_API VkResult bfSetMessageCallback(PFN_bfMessageCallback pfnCallback, void *pU
  */
 BF_API VkResult bfGetDevice(VkDevice device, BfDevice *pDevice);
 
-/* One VkQueue that Belfry may use, as the program created it. */
+/* One VkQueue that Belfry may use, as the program created it: what it can't have been created with
+ * is refused. */
 typedef struct BfAttachQueue {
     VkQueue queue;
     uint32_t queueFamilyIndex;
     uint32_t queueIndex;
+    /* No command queue is placed on a protected one. That calls on it are synchronized internally
+     * is not looked at: bfLockVkQueue is as needed as elsewhere. */
     VkDeviceQueueCreateFlags flags;
     /* What VkDeviceQueueGlobalPriorityCreateInfoKHR gave its family; 0 where it was not chained. */
     VkQueueGlobalPriorityKHR globalPriority;
@@ -302,7 +305,8 @@ typedef struct BfDeviceCounters {
     uint64_t barriers;       /* barriers put into them: hand-overs and order on one engine */
     uint64_t counterQueries; /* vkGetSemaphoreCounterValue calls */
     uint64_t eventsSet;
-    /* Times a thread of Belfry's was woken by another process's signal of a shared fence. */
+    /* Times a thread of Belfry's was woken by a signal of another object of a shared fence, be it
+     * another process's. */
     uint64_t sharedWakeups;
     /* Waits of BfCommandQueues handed to the driver for another process's signal of a shared fence
      * (BF_SHARE_TRUSTED_BIT); they count as submissions, too. */
@@ -606,7 +610,9 @@ typedef enum BfSyncObjectFlagBits {
     /* The loss of the device leaves its value: queues and blocked calls go on all the same, events
      * are not set. */
     BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT = 1 << 6,
-    BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10, /* of shared fences */
+    /* Of shared fences alone, else refused: who waits for an object on the CPU goes on waiting when
+     * that is destroyed, as long as there is another one, or a descriptor. */
+    BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT = 1 << 10,
     /* Belfry's own, of native fences: belfry/native_fence.h */
     BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT = 1 << 16,
 } BfSyncObjectFlagBits;

@@ -153,7 +153,8 @@ typedef struct BfNativeFenceCreateInfo {
     uint64_t initialValue;
     BfNativeFenceType type;
     /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused is INTRA_GPU together with
-     * that one, or of a shared or cross-adapter fence. */
+     * that one, of a shared or cross-adapter fence, or with
+     * BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT: nobody can read what a loss leaves there. */
     BfSyncObjectFlags flags;
 } BfNativeFenceCreateInfo;
 
