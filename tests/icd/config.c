@@ -290,6 +290,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->latency = device_number("BELFRY_ICD_LATENCY", ordinal, 1, 0);
     config->internal_queues = device_number("BELFRY_ICD_INTERNAL_QUEUES", ordinal, 1, 0);
     config->int64 = device_number("BELFRY_ICD_INT64", ordinal, 1, 0);
+    config->subgroup_most = device_number("BELFRY_ICD_SUBGROUP_MOST", ordinal, 128, 8);
     config->pipeline_size = device_number("BELFRY_ICD_PIPELINE_SIZE", ordinal, INT32_MAX, 0);
     protected_read(config);
     config->free_submit = number_read("BELFRY_ICD_FREE", 1, 0);

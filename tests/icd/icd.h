@@ -198,6 +198,7 @@ struct icd_config {
     uint32_t high; /* global priority HIGH: 0 not permitted, 1 permitted, 2 an error */
     uint32_t low;  /* LOW: 0 not permitted, 1 permitted, 2 nothing else is */
     bool int64;
+    uint32_t subgroup_most;  /* the largest size of subgroups; the least is 8 */
     char build[32];          /* which of the driver's versions it is */
     uint32_t host_memory;    /* 2: anonymous memory alone */
     uint32_t dispatch_us;    /* what a dispatch takes; 0: it does nothing */

@@ -341,7 +341,7 @@ static void vulkan12_fill(const struct icd_config *config, VkPhysicalDeviceVulka
     snprintf(p->driverInfo + used, sizeof(p->driverInfo) - used, "%s", config->build);
 }
 
-static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
+static void vulkan13_fill(const struct icd_config *config, VkPhysicalDeviceVulkan13Properties *p)
 {
     void *next = p->pNext;
     VkStructureType type = p->sType;
@@ -349,7 +349,7 @@ static void vulkan13_fill(VkPhysicalDeviceVulkan13Properties *p)
         .sType = type,
         .pNext = next,
         .minSubgroupSize = 8,
-        .maxSubgroupSize = 8,
+        .maxSubgroupSize = config->subgroup_most,
         .maxComputeWorkgroupSubgroups = 128,
         .maxInlineUniformBlockSize = 256,
         .maxPerStageDescriptorInlineUniformBlocks = 4,
@@ -370,7 +370,7 @@ static void properties_chain_fill(const struct icd_config *config, VkBaseOutStru
     VkPhysicalDeviceVulkan13Properties v13 = {0};
     vulkan11_fill(config, &v11);
     vulkan12_fill(config, &v12);
-    vulkan13_fill(&v13);
+    vulkan13_fill(config, &v13);
 
     for (VkBaseOutStructure *s = chain; s; s = s->pNext) {
         switch (s->sType) {
@@ -381,7 +381,7 @@ static void properties_chain_fill(const struct icd_config *config, VkBaseOutStru
             vulkan12_fill(config, (void *)s);
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES:
-            vulkan13_fill((void *)s);
+            vulkan13_fill(config, (void *)s);
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES: {
             VkPhysicalDeviceIDProperties *p = (void *)s;

@@ -112,7 +112,12 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     enum bf_reason refused = BF_REASON_NONE;
     struct bf_check_plan plan;
     char why[BF_CHECK_WHY];
-    if (check->runs) {
+    if (check->runs && helper_subgroups_may_differ(&device, &check->builds[0])) {
+        refused = BF_REASON_UNCHECKABLE;
+        snprintf(why, sizeof(why), "a variant may get subgroups of another size");
+        helper_verdict_put(&verdict, check->build_count - 1, refused, why);
+        on = helper_answer(BF_WIRE_DRY_RUN, number, result, &verdict);
+    } else if (check->runs) {
         result = helper_dry_run(&device, &wanted, &dry, check, &plan, &refused, why, &hung);
         helper_verdict_put(&verdict, check->build_count - 1, refused, why);
         verdict.hung = hung;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "specialize/shader/subgroup.h"
+
 static PFN_vkCreateRenderPass2 pass_maker(const struct helper_device *device)
 {
     return device->gpu.vk.vkCreateRenderPass2;
@@ -18,6 +20,18 @@ bool helper_check_can(const struct helper_device *device, const struct bf_wire_c
             return false;
     }
     return true;
+}
+
+bool helper_subgroups_may_differ(const struct helper_device *device,
+                                 const struct bf_wire_build *build)
+{
+    bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE, may = false;
+    uint32_t stage_count = compute ? 1 : build->graphics.stageCount;
+    for (uint32_t i = 0; device->subgroup_sizes && i < stage_count; i++)
+        may = may || bf_subgroup_size_may_differ(
+                         compute ? &build->compute.stage : &build->stages[i], build->code[i].words,
+                         build->code[i].size / sizeof(uint32_t));
+    return may;
 }
 
 /* Whatever is returned, all of 'modules' may be destroyed. */

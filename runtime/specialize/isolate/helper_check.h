@@ -18,6 +18,10 @@ struct helper_pipeline {
 /* Whether the driver has what the request needs. */
 bool helper_check_can(const struct helper_device *device, const struct bf_wire_check *check);
 
+/* SZ-1 (specialize/shader/subgroup.h). */
+bool helper_subgroups_may_differ(const struct helper_device *device,
+                                 const struct bf_wire_build *build);
+
 /* The struct is zeroed. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and the driver's. */
 VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build *build,
                               struct helper_pipeline *pipeline);

@@ -79,8 +79,7 @@ static VkResult instance_open(struct helper_device *d, const struct bf_wire_devi
 #define GET(d_, name_) ((PFN_##name_)(d_)->get_proc((d_)->instance, #name_))
 
 /* VK_NULL_HANDLE: there is no such device. */
-static VkPhysicalDevice physical_find(const struct helper_device *d,
-                                      const struct bf_wire_device *wanted)
+static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_wire_device *wanted)
 {
     PFN_vkEnumeratePhysicalDevices enumerate = GET(d, vkEnumeratePhysicalDevices);
     PFN_vkGetPhysicalDeviceProperties of = GET(d, vkGetPhysicalDeviceProperties);
@@ -90,8 +89,11 @@ static VkPhysicalDevice physical_find(const struct helper_device *d,
     if (!enumerate || !of || !of2 || enumerate(d->instance, &count, all) < 0)
         return VK_NULL_HANDLE;
     for (uint32_t i = 0; i < count && !found; i++) {
-        VkPhysicalDeviceIDProperties id = {.sType =
-                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+        /* Zeroes where the device can't say, and so has one size alone. */
+        VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+        VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                           .pNext = &sizes};
         VkPhysicalDeviceProperties2 properties = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
         of(all[i], &properties.properties);
@@ -99,8 +101,10 @@ static VkPhysicalDevice physical_find(const struct helper_device *d,
             continue;
         of2(all[i], &properties);
         if (memcmp(id.deviceUUID, wanted->device_uuid, VK_UUID_SIZE) == 0 &&
-            memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0)
+            memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0) {
             found = all[i];
+            d->subgroup_sizes = sizes.minSubgroupSize != sizes.maxSubgroupSize;
+        }
     }
     return found;
 }

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <spirv/unified1/spirv.h>
+
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
 
@@ -86,6 +88,42 @@ TEST(drivers_without_render_passes)
         assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
         assert_builds(isolate, "main", VK_SUCCESS);
         bf_isolate_destroy(isolate);
+    }
+}
+
+/* Where the driver may choose the size of subgroups for each pipeline, and the shader can tell, nothing
+ * runs (SZ-1). */
+TEST(subgroups_of_another_size)
+{
+    static const char *const sizes[] = {"BELFRY_ICD_SUBGROUP_MOST=8",
+                                        "BELFRY_ICD_SUBGROUP_MOST=64"};
+    for (uint32_t several = 0; several < 2; several++) {
+        for (uint32_t tells = 0; tells < 2; tells++) {
+            struct bf_isolate *isolate = make((const char *const[]){sizes[several], NULL}, 0);
+            struct made made;
+            empty(&made, "main");
+            made.compute.stage.flags =
+                VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT;
+            if (tells) { /* OpCapability GroupNonUniform, in front of the other one */
+                memmove(made.words + 7, made.words + 5, made.code.size - 5 * sizeof(uint32_t));
+                made.words[6] = SpvCapabilityGroupNonUniform;
+                made.code.size += 2 * sizeof(uint32_t);
+            }
+            const struct bf_build_request builds[2] = {made.request, made.request};
+            const struct bf_check_layout layout = {0};
+            const struct bf_pipeline_interface interface = {.layout = &layout,
+                                                            .workgroup = {1, 1, 1}};
+            static const uint8_t push[BF_CHECK_PUSH_BYTES];
+            const struct bf_check_info info = {.interface = &interface, .push = push};
+            const struct bf_check_request request = {2, builds, &info};
+            struct bf_check_answer answer;
+            assert_success(bf_isolate_check(isolate, &request, &answer));
+            bool said = strstr(answer.why, "subgroups of another size") != NULL;
+            assert_int_equal(said, several && tells);
+            if (said)
+                assert_int_equal(answer.forms[0].reason, BF_REASON_UNCHECKABLE);
+            bf_isolate_destroy(isolate);
+        }
     }
 }
 
