@@ -196,6 +196,8 @@ void bf_access_image_add(struct bf_access *access, VkImage image,
 /* Has it been added, and not removed since? False once the check has ended. */
 bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer);
 bool bf_access_knows_image(struct bf_access *access, VkImage image);
+/* What it was added with; VK_WHOLE_SIZE: not known. */
+VkDeviceSize bf_access_buffer_size(struct bf_access *access, VkBuffer buffer);
 void bf_access_buffer_remove(struct bf_access *access, VkBuffer buffer);
 void bf_access_image_remove(struct bf_access *access, VkImage image);
 void bf_access_buffer_name(struct bf_access *access, VkBuffer buffer, const char *name);

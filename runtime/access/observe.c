@@ -108,6 +108,11 @@ static bool observe_knows_buffer(struct bf_observer *observer, VkBuffer buffer)
     return bf_access_knows_buffer(access_of(observer), buffer);
 }
 
+static VkDeviceSize observe_buffer_size(struct bf_observer *observer, VkBuffer buffer)
+{
+    return bf_access_buffer_size(access_of(observer), buffer);
+}
+
 static bool observe_knows_image(struct bf_observer *observer, VkImage image)
 {
     return bf_access_knows_image(access_of(observer), image);
@@ -196,6 +201,7 @@ const struct bf_observer_calls bf_access_observer_calls = {
     .queue_uses = observe_queue_uses,
     .knows_buffer = observe_knows_buffer,
     .knows_image = observe_knows_image,
+    .buffer_size = observe_buffer_size,
     .fence_add = observe_fence_add,
     .fence_remove = observe_fence_remove,
     .fence_reference = observe_fence_reference,

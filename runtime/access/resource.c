@@ -115,6 +115,13 @@ bool bf_access_knows_buffer(struct bf_access *access, VkBuffer buffer)
     return knows_resource(access, false, (uint64_t)buffer);
 }
 
+VkDeviceSize bf_access_buffer_size(struct bf_access *access, VkBuffer buffer)
+{
+    const struct bf_access_resource *resource =
+        bf_map_find(resource_map(access, false), (uint64_t)buffer);
+    return resource && resource->known ? resource->size : VK_WHOLE_SIZE;
+}
+
 bool bf_access_knows_image(struct bf_access *access, VkImage image)
 {
     return knows_resource(access, true, (uint64_t)image);

@@ -148,7 +148,7 @@ static VkResult reader_explain(struct reader *reader, enum bf_log_read result)
     if (result == BF_LOG_READ_OK)
         return VK_SUCCESS;
     bf_log_reader_explain(&reader->cursor.reader, result, line, sizeof(line));
-    bf_message(BF_MESSAGE_ERROR, "bfReadFenceLog: %s", line);
+    bf_message(BF_MESSAGE_ERROR, "bfReadFenceLog: the reader%s: %s", BF_LABEL(reader), line);
     return VK_ERROR_UNKNOWN;
 }
 
@@ -193,7 +193,8 @@ VkResult bfReadFenceLog(BfFenceLogReader handle, uint32_t capacity, BfFenceLogRe
     if (!reader || !out_count || (capacity && !records)) {
         if (reader)
             bf_message(BF_MESSAGE_ERROR,
-                       "bfReadFenceLog: pCount is NULL, or pRecords with a capacity");
+                       "bfReadFenceLog: the reader%s: pCount is NULL, or pRecords with a capacity",
+                       BF_LABEL(reader));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_scheduler *scheduler = reader->queue->scheduler;
@@ -233,7 +234,8 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     struct reader *reader = reader_of(handle, __func__);
     if (!reader || !size) {
         if (reader)
-            bf_message(BF_MESSAGE_ERROR, "bfDumpFenceLog: pSize is NULL");
+            bf_message(BF_MESSAGE_ERROR, "bfDumpFenceLog: the reader%s: pSize is NULL",
+                       BF_LABEL(reader));
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     struct bf_engine *engine = reader->queue->engine;
@@ -263,7 +265,8 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
     if (!reader || entries < MIN_ENTRIES || entries > MAX_ENTRIES) {
         if (reader)
             bf_message(BF_MESSAGE_ERROR,
-                       "bfSetFenceLogEntries: %u entries, 2 to 65536 are possible", entries);
+                       "bfSetFenceLogEntries: the reader%s: %u entries, 2 to 65536 are possible",
+                       BF_LABEL(reader), entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     bf_engine_enter(reader->queue->engine);

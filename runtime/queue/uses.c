@@ -27,6 +27,21 @@ static bool resource_use_check(uint32_t i, const BfResourceUse *use)
     return true;
 }
 
+/* Are the bytes the buffer's? */
+static bool resource_use_check_bytes(struct bf_observer *observer, uint32_t i,
+                                     const BfResourceUse *use)
+{
+    const VkDeviceSize all = observer->calls->buffer_size(observer, use->buffer);
+    if (all == VK_WHOLE_SIZE ||
+        (use->offset < all && (use->size == VK_WHOLE_SIZE || use->size <= all - use->offset)))
+        return true;
+    bf_message(BF_MESSAGE_ERROR,
+               "bfQueueUses: pUses[%u]: offset %llu, size %llu, of a buffer of %llu bytes", i,
+               (unsigned long long)use->offset, (unsigned long long)use->size,
+               (unsigned long long)all);
+    return false;
+}
+
 /* The layer sees every buffer and image created; on attached devices nobody does. */
 static bool resource_use_find(struct bf_scheduler *scheduler, uint32_t i, BfResourceUse *use)
 {
@@ -42,6 +57,8 @@ static bool resource_use_find(struct bf_scheduler *scheduler, uint32_t i, BfReso
         use->buffer = bf_upper_layers_buffer(&scheduler->gpu, use->buffer);
         known = observer->calls->knows_buffer(observer, use->buffer);
     }
+    if (known && !image)
+        return resource_use_check_bytes(observer, i, use);
     if (known || observer->calls->has_stopped(observer))
         return true;
     VkObjectType type = image ? VK_OBJECT_TYPE_IMAGE : VK_OBJECT_TYPE_BUFFER;

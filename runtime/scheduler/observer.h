@@ -71,6 +71,8 @@ struct bf_observer_calls {
     /* Has the layer reported this resource, and not its end? */
     bool (*knows_buffer)(struct bf_observer *observer, VkBuffer buffer);
     bool (*knows_image)(struct bf_observer *observer, VkImage image);
+    /* VK_WHOLE_SIZE: not known. */
+    VkDeviceSize (*buffer_size)(struct bf_observer *observer, VkBuffer buffer);
 
     struct bf_observed_fence *(*fence_add)(struct bf_observer *observer, uint64_t value);
     void (*fence_remove)(struct bf_observed_fence *fence);

@@ -417,16 +417,24 @@ TEST_WITH(test_bad_uses, open_world, close_world)
     const BfResourceUse good = {.buffer = w.buffer, .size = VK_WHOLE_SIZE}, none = {.size = 16},
                         both = {.buffer = w.buffer, .image = (VkImage)(uintptr_t)16, .size = 16},
                         empty = {.buffer = w.buffer},
-                        state_of_none = {
-                            .buffer = w.buffer, .size = 16, .state = (BfResourceState)7};
-    const BfResourceUse *const bad[] = {&none, &both, &empty, &state_of_none};
+                        state_of_none = {.buffer = w.buffer,
+                                         .size = 16,
+                                         .state = (BfResourceState)7},
+                        behind = {.buffer = target, .offset = 1024, .size = VK_WHOLE_SIZE},
+                        beyond = {.buffer = target, .offset = 1000, .size = 25},
+                        last = {.buffer = target, .offset = 1000, .size = 24};
+    const BfResourceUse *const bad[] = {&none, &both, &empty, &state_of_none, &behind, &beyond};
     static const char *const texts[] = {
         "belfry: bfQueueUses: pUses[1]: none of buffer and image is set\n",
         "belfry: bfQueueUses: pUses[1]: each of buffer and image is set\n",
         "belfry: bfQueueUses: pUses[1].size is 0\n",
         "belfry: bfQueueUses: pUses[1].state is none: 7\n",
+        "belfry: bfQueueUses: pUses[1]: offset 1024, size 18446744073709551615, of a buffer of "
+        "1024 "
+        "bytes\n",
+        "belfry: bfQueueUses: pUses[1]: offset 1000, size 25, of a buffer of 1024 bytes\n",
     };
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 6; i++) {
         const BfResourceUse uses[] = {good, *bad[i]};
         lines_begin();
         assert_int_equal(bfQueueUses(copy, 2, uses), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -439,4 +447,5 @@ TEST_WITH(test_bad_uses, open_world, close_world)
     assert_int_equal(bfQueueUses(NULL, 0, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
     expect(3);
     assert_success(bfQueueUses(copy, 0, NULL));
+    assert_success(bfQueueUses(copy, 1, &last));
 }

@@ -4,6 +4,7 @@
 #include "support/fixture.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #include "support/lines.h"
 #include "support/infos.h"
@@ -327,6 +328,64 @@ REFUSAL_TEST(waits_for_no_fences_are_refused)
     assert_bad(bfWaitFences(1, &fence, NULL, BF_FENCE_WAIT_ANY_BIT, UINT64_MAX));
     assert_bad(bfWaitFences(1, &fence, &value, 0xfffffffe, UINT64_MAX));
     assert_false(take_event(event));
+}
+
+/* Each bit that means nothing, alone and beside those that mean something. */
+REFUSAL_TEST(unknown_flags_are_refused)
+{
+    const BfCommandQueueFlags of_queues =
+        BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT | BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT |
+        BF_COMMAND_QUEUE_USER_MODE_SUBMISSION_BIT | BF_COMMAND_QUEUE_NATIVE_PROGRESS_FENCE_BIT |
+        BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT;
+    const BfSyncObjectFlags of_objects = BF_SYNC_OBJECT_SHARED_BIT |
+                                         BF_SYNC_OBJECT_CROSS_ADAPTER_BIT |
+                                         BF_SYNC_OBJECT_NO_SIGNAL_BIT | BF_SYNC_OBJECT_NO_WAIT_BIT |
+                                         BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT;
+    const BfSyncObjectFlags lasts = BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT;
+    const BfFence fence = make_fence(f, 5);
+    BfEvent event = make_event(f), made_event = NULL;
+    BfCommandQueue queue = NULL;
+    BfFence made = NULL, shared = NULL;
+    const uint64_t value = 5;
+    int fd = -1, other = -1;
+    BfFenceCreateInfo info = {BF_TYPE(FENCE_CREATE_INFO), .flags = BF_FENCE_SHARED_BIT};
+    assert_success(bfCreateFence(f->bf, &info, &shared));
+    assert_success(bfExportFenceFd(shared, 0, &fd));
+    for (VkFlags bit = 1; bit; bit <<= 1) {
+        const BfCommandQueueCreateInfo queue_info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                                     .flags = bit};
+        if (!(bit & of_queues))
+            assert_bad(bfCreateCommandQueue(f->bf, &queue_info, &queue));
+        if (bit > BF_EVENT_INITIALLY_SET_BIT)
+            assert_bad(bfCreateEvent(bit | BF_EVENT_MANUAL_RESET_BIT, &made_event));
+        if (!(bit & of_objects)) { /* alone, and 'lasts' beside what it is for */
+            const BfSyncObjectCreateInfo more[] = {
+                {BF_TYPE(SYNC_OBJECT_CREATE_INFO), .flags = bit},
+                {BF_TYPE(SYNC_OBJECT_CREATE_INFO), .flags = bit | BF_SYNC_OBJECT_SHARED_BIT}};
+            for (int i = 0; i < (bit == lasts ? 1 : 2); i++) {
+                info = (BfFenceCreateInfo){BF_TYPE(FENCE_CREATE_INFO), .pNext = &more[i]};
+                assert_bad(bfCreateFence(f->bf, &info, &made));
+            }
+        }
+        if (bit != BF_FENCE_WAIT_ANY_BIT) {
+            assert_bad(bfWaitFences(1, &fence, &value, bit | BF_FENCE_WAIT_ANY_BIT, 0));
+            assert_bad(bfSetEventOnMultipleFenceCompletion(1, &fence, &value, bit, event));
+        }
+        if (bit > BF_FENCE_UPDATE_NOTIFICATION_ONLY_BIT)
+            assert_bad(bfUpdateFenceValues(1, &fence, &value, bit));
+        const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION), .flags = bit};
+        if (bit != BF_FENCE_NOTIFY_EVALUATE_LEGACY_MONITORED_FENCES_BIT)
+            assert_bad(bfNotifyFencesSignaled(f->bf, &notification));
+        if (bit != BF_SHARE_TRUSTED_BIT) {
+            assert_bad(bfExportFenceFd(shared, bit, &other));
+            assert_bad(bfOpenFenceFd(f->bf, fd, bit, &made));
+        }
+    }
+    assert_true(!queue && !made && !made_event && other == -1);
+    assert_false(take_event(event));
+    assert_value(fence, 5);
+    close(fd);
+    bfDestroyFence(shared);
 }
 
 /* ----------------------------------------------------------------------------- What executes -- */

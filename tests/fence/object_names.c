@@ -106,6 +106,22 @@ FIXTURE_TEST(messages_show_the_names)
     const BfEvent twice[] = {event, event};
     assert_int_equal(bfWaitForEvents(2, twice, VK_TRUE, 0, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_non_null(find_message(" 'bell'"));
+
+    BfCommandQueue logged = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    const BfFenceLogReaderCreateInfo log = {BF_TYPE(FENCE_LOG_READER_CREATE_INFO), .queue = logged,
+                                            .type = BF_FENCE_LOG_TYPE_WAITS};
+    BfFenceLogReader reader = NULL;
+    size_t size = 0;
+    assert_success(bfCreateFenceLogReader(f->bf, &log, &reader));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE_LOG_READER, reader, "diary"));
+    assert_bad_input(bfReadFenceLog(reader, 0, NULL, NULL, NULL));
+    assert_non_null(find_message("bfReadFenceLog: the reader 'diary': pCount"));
+    assert_bad_input(bfDumpFenceLog(reader, NULL, NULL));
+    assert_non_null(find_message("bfDumpFenceLog: the reader 'diary': pSize"));
+    assert_bad_input(bfSetFenceLogEntries(reader, 1));
+    assert_non_null(find_message("bfSetFenceLogEntries: the reader 'diary': 1 entries"));
+    assert_success(bfDumpFenceLog(reader, &size, NULL));
+    bfDestroyFenceLogReader(reader);
     bfDestroyFence(fence);
     assert_success(bfSetMessageCallback(NULL, NULL));
 }

@@ -539,6 +539,12 @@ ORDERS_TEST(test_uses_of_strangers, "access")
     }
     if (wrapper)
         wrapper->swallows = false;
+    /* Nor has a buffer bytes behind its end. */
+    const BfResourceUse beyond[2] = {uses[0][0], {.buffer = first, .offset = 1 << 20, .size = 64}};
+    lines_begin();
+    assert_int_equal(bfQueueUses(copy, 2, beyond), VK_ERROR_VALIDATION_FAILED_EXT);
+    expect_lines(1);
+    assert_non_null(strstr(line, "bfQueueUses: pUses[1]: offset 1048576, size 64, of a buffer"));
     /* What was refused was not told in part. */
     lines_begin();
     execute_using(copy, NULL, VK_NULL_HANDLE);

@@ -869,8 +869,9 @@ typedef enum BfResourceState {
 typedef struct BfResourceUse {
     VkBuffer buffer; /* one of the two */
     VkImage image;
-    VkDeviceSize offset; /* of the bytes that are used; an image counts as a whole */
-    VkDeviceSize size;   /* VK_WHOLE_SIZE: to the end */
+    /* Of the bytes that are used; of an image, which counts as a whole, not looked at. */
+    VkDeviceSize offset;
+    VkDeviceSize size; /* VK_WHOLE_SIZE: to the end */
     VkBool32 write;
     BfResourceState state;
 } BfResourceUse;
@@ -881,7 +882,8 @@ typedef struct BfResourceUse {
  * layers above wrap are asked for as bfImportFenceFromSemaphore does.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT (under the layer also for a
- * buffer or an image that is none of the device's); nothing is told then. Thread-safety: safe.
+ * buffer or an image that is none of the device's, and for bytes that a buffer doesn't have);
+ * nothing is told then. Thread-safety: safe.
  */
 BF_API VkResult bfQueueUses(BfCommandQueue queue, uint32_t count, const BfResourceUse *pUses);
 

@@ -76,7 +76,9 @@ typedef enum BfFenceLogOperation {
     BF_FENCE_LOG_OPERATION_WAIT_UNBLOCKED = 1,
 } BfFenceLogOperation;
 
-/* What reserved0 of an entry holds: Belfry's own; to WDDM these 64 bits are alignment. */
+/* What reserved0 of an entry holds: Belfry's own; to WDDM these 64 bits are alignment. Nobody hands
+ * them to Belfry; bits that lie in memory and are none of these bfReadFenceLog leaves out, and
+ * 'belfry log' shows as unknown. */
 typedef enum BfFenceLogFlagBits {
     /* A wait of which the program asked that it hold up only some of the pipeline's stages:
      * fenceEndGpuTimestamp may lie before the end of the wait. */
