@@ -32,7 +32,8 @@ struct seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
     uint32_t vertices, instances;
-    enum { PUSHED, LESSER_PUSH, FREE_PUSH } push; /* the program's push constants, or others */
+    /* The program's push constants, or others. */
+    enum { PUSHED, LESSER_PUSH, FREE_PUSH, ANY_PUSH } push;
     bool real_groups; /* as many as the program's dispatch had, if that is known */
 };
 
@@ -51,7 +52,26 @@ static const struct seed seeds[] = {
     {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    /* Only for points that those have left dark. */
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
 };
+#define USUAL_SEEDS 13
+_Static_assert(USUAL_SEEDS + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
 #define SEEDS     (sizeof(seeds) / sizeof(seeds[0]))
 #define ALL_SEEDS ((UINT32_C(1) << SEEDS) - 1)
 /* Where no dry run has been, and this is none: without those whose push constants are free. */
@@ -195,7 +215,8 @@ struct bf_check {
     bool small;    /* images are of the least size */
     bool again;    /* with those, the dry run is to begin anew */
     bool over;
-    bool *decided; /* of each form: its reason stands */
+    bool *decided;                           /* of each form: its reason stands */
+    uint32_t points[BF_DRY_RUN_POINTS / 32]; /* that dry runs which told of nothing have come to */
 };
 
 /* From number 'seed' on. SEEDS: there is none. */
@@ -436,7 +457,7 @@ static void choose_groups(const struct bf_check *check, const struct seed *seed,
     const struct bf_pipeline_interface *interface = check->info->interface;
     const uint32_t *seen = check->info->groups;
     bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
-    uint64_t most = real && seed->push != FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    uint64_t most = real && seed->push < FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
     for (int i = 0; i < 3; i++)
         groups[i] = real ? seen[i] : seed->groups[i];
     while (least_invocations(interface) * groups[0] * groups[1] * groups[2] > most) {
@@ -574,6 +595,7 @@ static VkResult make_inputs(struct bf_check *check)
     /* What reaches out of bounds may crash, or hit what isn't ours. */
     const bool tame = !check->checker->place.robust || interface->fragile;
     const bool indexes = resources->least_count != UINT32_MAX;
+    const uint32_t stratum = check->seed < USUAL_SEEDS ? 0 : check->seed - USUAL_SEEDS;
     uint32_t limit = tame ? 2 : interface->loops ? 16 : 256;
     if (tame && resources->least_elements < limit)
         limit = resources->least_elements;
@@ -583,9 +605,13 @@ static VkResult make_inputs(struct bf_check *check)
         .seed = check->seed,
         .style = seed->style,
         .limit = limit ? limit : 1,
-        .wild = !tame && !interface->loops && !indexes,
+        /* A dry run goes before the last ones: where they lead astray they aren't run. Half may. */
+        .wild =
+            !tame && ((!interface->loops && !indexes) || (seed->push == ANY_PUSH && stratum % 2)),
         .timid = tame,
-        .free = seed->push == FREE_PUSH,
+        .free = seed->push >= FREE_PUSH,
+        .any = seed->push == ANY_PUSH,
+        .stratum = stratum,
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
@@ -868,6 +894,30 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     return result == VK_TIMEOUT ? VK_SUCCESS : result;
 }
 
+/* The number of the first that is needed and was not come to; BF_DRY_RUN_POINTS: none. */
+static uint32_t first_dark(const struct bf_check *check)
+{
+    const uint32_t *needed = check->info->needed;
+    for (uint32_t i = 0; needed && i < BF_DRY_RUN_POINTS; i++) {
+        if (needed[i / 32] & ~check->points[i / 32] & UINT32_C(1) << i % 32)
+            return i;
+    }
+    return BF_DRY_RUN_POINTS;
+}
+
+/* Whether these inputs have come to any that is needed and was not come to before. */
+static bool points_gather(struct bf_check *check)
+{
+    const struct bf_dry_run_result *told = check->told.buffer.mapped;
+    const uint32_t *needed = check->info->needed;
+    bool any = false;
+    for (uint32_t i = 0; i < BF_DRY_RUN_POINTS / 32; i++) {
+        any |= needed && needed[i] & told->points[i] & ~check->points[i];
+        check->points[i] |= told->points[i];
+    }
+    return any;
+}
+
 VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
                           VkDescriptorSetLayout layout, struct bf_check_plan *plan)
 {
@@ -882,13 +932,16 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
         result = told_make(checker->place.gpu, layout, &check->told);
     while (result == VK_SUCCESS && !check->over && check->seed < SEEDS) {
         enum outcome outcome = QUIET;
+        if (check->seed >= USUAL_SEEDS && first_dark(check) == BF_DRY_RUN_POINTS)
+            break;
         result = dry_run_step(check, &found, &outcome);
         if (result == VK_SUCCESS && check->again) {
             result = begin_again(check);
             continue;
         }
         told |= outcome == TOLD;
-        found.seeds |= (uint32_t)(outcome == FINE) << check->seed++;
+        bool wanted = outcome == FINE && (points_gather(check) || check->seed < USUAL_SEEDS);
+        found.seeds |= (uint32_t)wanted << check->seed++;
         found.small = check->small;
     }
     if (result == VK_SUCCESS && !check->over && !found.seeds && told)
@@ -896,6 +949,9 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
                      "on no inputs does it end, and stay inside what it indexes");
     else if (result == VK_SUCCESS && !check->over && !found.seeds)
         give_up(check, "on no inputs does it run");
+    info->dark = first_dark(check);
+    if (result == VK_SUCCESS && !check->over && info->dark < BF_DRY_RUN_POINTS)
+        check_refuse(check, BF_REASON_UNCOVERED, "no inputs come to all that folding affects");
     if (result == VK_SUCCESS && !check->over)
         *plan = found;
     bf_check_end(check);

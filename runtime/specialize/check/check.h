@@ -28,6 +28,8 @@
  *  CK-7  How fast a machine is, and how busy, decides whether something is checked, never how
  *        thoroughly: a plan whose dispatches time kept from having the workgroups of the program on
  *        all inputs that were to have them, or as many as are ever run on others, is no plan.
+ *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs that the plan has, with
+ *        the workgroups that it says: BF_REASON_UNCOVERED otherwise, once all inputs have been tried.
  *
  * Proven by tests/specialize.
  *
@@ -52,7 +54,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
-#define BF_CHECK_SEEDS      13
+#define BF_CHECK_SEEDS      29
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -99,13 +101,17 @@ struct bf_check_info {
     uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     const struct bf_check_plan *plan; /* NULL: on all inputs */
+    /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS. NULL: none */
+    const uint32_t *needed;
     uint32_t form_count;
     struct bf_check_form *forms;
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */
     void *context;
-    uint64_t general_ns;    /* out: the general pipeline's on the same inputs */
-    const char *why;        /* out: static; why it can't be checked, or NULL */
-    enum bf_reason refused; /* out: with 'why': _UNCHECKABLE, of a dry run _ENDLESS, _TOO_SLOW */
+    uint64_t general_ns; /* out: the general pipeline's on the same inputs */
+    const char *why;     /* out: static; why it can't be checked, or NULL */
+    /* out: with 'why': _UNCHECKABLE, of a dry run _ENDLESS, _TOO_SLOW, _UNCOVERED */
+    enum bf_reason refused;
+    uint32_t dark; /* out: with _UNCOVERED: the first point that no inputs came to */
 };
 
 /*

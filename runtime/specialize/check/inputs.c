@@ -274,11 +274,39 @@ static uint32_t push_float(uint32_t word, uint64_t random, bool free)
     return float_bits(word ? value : 2 * factor);
 }
 
+/* Whatever a program may push. Word i goes through the strata in an order of its own. */
+static uint32_t push_any(const struct bf_inputs *inputs, uint32_t i, uint32_t word, uint64_t random)
+{
+    bool floating = looks_float(word) || (!word && random >> 10 & 1);
+    uint64_t integer = random >> 20;
+    if (!floating)
+        return word >= 0x10000    ? word
+               : random >> 11 & 1 ? (uint32_t)(integer % 8)
+               : word             ? (uint32_t)(integer % (2 * word + 2))
+                                  : (uint32_t)(integer % 2);
+    uint32_t stratum = (inputs->stratum * (2 * i + 1) + 5 * i) % BF_INPUTS_STRATA;
+    float unit = (float)(random >> 40) / 16777216.0f;
+    switch (random >> 13 & 7) {
+    case 0:
+        return push_float(word, random, true);
+    case 1:
+        return float_bits(8 * unit - 4);
+    default:
+        return float_bits(((float)stratum + unit) / BF_INPUTS_STRATA);
+    }
+}
+
 void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 64; i++) {
         uint64_t random = inputs_draw(inputs, UINT64_C(0x70757368), i), integer = random >> 20;
-        if ((fixed >> i & 1) || inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
+        if (fixed >> i & 1)
+            continue;
+        if (inputs->any) {
+            words[i] = push_any(inputs, i, words[i], random);
+            continue;
+        }
+        if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
         if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))
             words[i] = push_float(words[i], random, inputs->free);

@@ -47,14 +47,18 @@ enum bf_inputs_style {
     BF_INPUTS_EDGES,  /* every second is an edge */
 };
 
+#define BF_INPUTS_STRATA 16
+
 struct bf_inputs {
     uint32_t seed;
     enum bf_inputs_style style;
-    uint32_t limit;  /* at least 1 */
-    bool wild;       /* GI-1 */
-    bool timid;      /* GI-4; not with 'wild' */
-    bool free;       /* GI-3: what push constants steer ends, and stays inside, whatever they are */
-    bool unfloating; /* unknown words are integers: loops may depend on them */
+    uint32_t limit; /* at least 1 */
+    bool wild;      /* GI-1 */
+    bool timid;     /* GI-4; not with 'wild' */
+    bool free;      /* GI-3: what push constants steer ends, and stays inside, whatever they are */
+    bool any;       /* GI-3; with 'free' */
+    uint32_t stratum; /* of those: below BF_INPUTS_STRATA */
+    bool unfloating;  /* unknown words are integers: loops may depend on them */
 };
 
 /* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;

@@ -3,7 +3,7 @@
  * The points that an invocation comes to. [FU-8] Each has a bit of a private variable, which is set where
  * the point is and told when the invocation ends:
  *
- *     block:  covered |= bit                       choice:  covered |= a < b ? bit : 0
+ *     block:  covered |= bit                choice, edge:  covered |= a < b ? bit : 0
  */
 #include "specialize/dry_run/parts.h"
 
@@ -170,6 +170,55 @@ static void choices_rewrite(struct bf_parts *parts, const struct bf_block *block
     }
 }
 
+/* -------------------------------------------------------------------------------------- Edges -- */
+
+/* Whether the selector of the switch has one of the values that lead to that label. The selector has 32 bits. */
+static uint32_t cases_put(struct bf_parts *parts, uint32_t before, const struct bf_instruction *in,
+                          uint32_t label)
+{
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    const struct bf_module *m = parts->m;
+    const bool rest = bf_word(m, in, 2) == label;
+    uint32_t boolean = bf_rewrite_bool(rewrite), any = 0;
+    for (uint32_t w = 3; w + 1 < in->count; w += 2) {
+        if ((bf_word(m, in, w + 1) == label) == rest)
+            continue;
+        uint32_t literal = bf_rewrite_constant(rewrite, bf_word(m, in, w));
+        uint32_t is = BF_PUT_NEW(rewrite, before, SpvOpIEqual, boolean, bf_word(m, in, 1), literal);
+        any = any ? BF_PUT_NEW(rewrite, before, SpvOpLogicalOr, boolean, any, is) : is;
+    }
+    /* Of the default's: none that leads elsewhere. */
+    return rest && any ? BF_PUT_NEW(rewrite, before, SpvOpLogicalNot, boolean, any) : any;
+}
+
+/* Of those that lead from a block to where others lead, too: no block tells that they were taken. */
+static void edges_rewrite(struct bf_parts *parts, const struct bf_flow *flow,
+                          const struct bf_block *block)
+{
+    const struct bf_module *m = parts->m;
+    const struct bf_instruction *in = &m->instructions[block->last];
+    uint32_t before = bf_block_tail(block);
+    struct bf_shape shape;
+    const struct bf_instruction *selector = bf_value_type(m, bf_word(m, in, 1));
+    for (uint32_t s = 0; block->successor_count > 1 && s < block->successor_count; s++) {
+        const struct bf_block *to = &flow->blocks[block->successors[s]];
+        uint32_t comes = bf_word(m, in, 1);
+        if (to->predecessor_count < 2)
+            continue;
+        if (in->opcode == SpvOpSwitch) {
+            if (!selector || !bf_shape(m, selector->result, &shape) || shape.width != 4) {
+                bf_parts_refuse(parts, BF_DRY_RUN_FLOW);
+                return;
+            }
+            comes = cases_put(parts, before, in, to->label);
+        } else if (bf_word(m, in, 2) != to->label) {
+            struct bf_rewrite *rewrite = &parts->rewrite;
+            comes = BF_PUT_NEW(rewrite, before, SpvOpLogicalNot, bf_rewrite_bool(rewrite), comes);
+        }
+        point_put(parts, before, comes, (struct bf_dry_run_point){in->at, 0, (uint8_t)s});
+    }
+}
+
 /* ------------------------------------------------------------------------------------- Blocks -- */
 
 static void block_rewrite(struct bf_parts *parts, const struct bf_block *block)
@@ -197,5 +246,6 @@ void bf_coverage_rewrite(struct bf_parts *parts)
             continue;
         block_rewrite(parts, block);
         choices_rewrite(parts, block);
+        edges_rewrite(parts, &flow, block);
     }
 }

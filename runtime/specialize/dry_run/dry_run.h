@@ -44,9 +44,10 @@
  *       detail, results of subgroups, memory that others write.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a path leads
- *       to, and each side of the choices between floats, component by component. It tells of a point if
- *       and only if it has come to that block, or has chosen that side; a comparison of equals, or with a
- *       NaN, is on no side but that of clamp's values that stay. The shader does what it does without.
+ *       to, each edge of a branch that leads where others lead too, and each side of the choices between floats,
+ *       component by component. It tells of a point if and only if it has come to that block, gone that way, or
+ *       chosen that side; a comparison of equals, or with a NaN, is on no side but that of clamp's values that
+ *       stay. The shader does what it does without.
  *
  * Proven by tests/specialize/dry_run.
  *
@@ -123,9 +124,10 @@ struct bf_dry_run_options {
     uint32_t first_point; /* the number of the first: stages with one result have different ones */
 };
 
-/* A block, or a side of what an instruction chooses. */
+/* A block, an edge, or a side of what an instruction chooses. */
 struct bf_dry_run_point {
-    uint32_t at; /* the instruction's first word in the module: of a block OpLabel's */
+    uint32_t
+        at; /* the instruction's first word in the module: of a block OpLabel's, of an edge the branch's */
     uint8_t component, side;
 };
 

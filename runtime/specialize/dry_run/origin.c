@@ -4,7 +4,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
-#define FROM_ELSEWHERE (BF_ORIGIN_SHARED | BF_ORIGIN_VARYING)
+#define FROM_ELSEWHERE (BF_ORIGIN_SHARED | BF_ORIGIN_VARYING | BF_ORIGIN_FOLDED)
 
 uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id)
 {
@@ -300,6 +300,14 @@ static void call_step(struct bf_origins *o, const struct bf_instruction *in, uin
     origin_add(o, &o->after[b], o->ending[f]);
 }
 
+static bool has_floats(const struct bf_module *m, const struct bf_instruction *in)
+{
+    bool floats = is_float(m, in->result);
+    for (uint32_t w = bf_operands(in); w < in->count && !floats; w++)
+        floats = bf_word_is_id(m, in, w) && is_float(m, bf_word(m, in, w));
+    return floats;
+}
+
 static void step(struct bf_origins *o, uint32_t i, uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
@@ -364,10 +372,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         if (moves(in->opcode))
             break;
         if (computes(in->opcode)) {
-            bool floats = is_float(m, in->result);
-            for (uint32_t w = bf_operands(in); w < in->count && !floats; w++)
-                floats = bf_word_is_id(m, in, w) && is_float(m, bf_word(m, in, w));
-            bits |= floats ? BF_ORIGIN_FLOAT : 0;
+            bits |= has_floats(m, in) ? BF_ORIGIN_FLOAT : 0;
         } else if (in->opcode >= SpvOpDPdx && in->opcode <= SpvOpFwidthCoarse) {
             bits |= BF_ORIGIN_FLOAT | BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING;
         } else if ((in->opcode >= SpvOpImageSampleImplicitLod &&
@@ -384,6 +389,10 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         }
         break;
     }
+    if (in->result && o->folded && o->folded[in->result])
+        bits |= BF_ORIGIN_FOLDED;
+    if (in->result && o->folded && (bits & BF_ORIGIN_FOLDED) && has_floats(m, in))
+        bits |= BF_ORIGIN_TOUCHED;
     if (in->result)
         origin_add(o, &o->value[in->result], bits);
 }
@@ -410,11 +419,12 @@ static void branch_step(struct bf_origins *o, uint32_t b)
 }
 
 bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf_arena *arena,
-                     VkShaderStageFlagBits stage)
+                     VkShaderStageFlagBits stage, const bool *folded)
 {
     const struct bf_module *m = flow->m;
     *o = (struct bf_origins){
         .flow = flow,
+        .folded = folded,
         .value = bf_arena_zeroed(arena, m->bound),
         .memory = bf_arena_zeroed(arena, m->bound),
         .written = bf_arena_zeroed(arena, m->bound * sizeof(bool)),

@@ -21,28 +21,31 @@ enum bf_origin {
     BF_ORIGIN_SUBGROUP = 1 << 3,   /* what a subgroup is, and has */
     BF_ORIGIN_UNASSIGNED = 1 << 4, /* a variable that may not have been written */
     BF_ORIGIN_SHARED = 1 << 5,     /* memory that other invocations write; atomics, clocks */
-    BF_ORIGIN_ANY = (1 << 6) - 1,
+    BF_ORIGIN_FOLDED = 1 << 6,     /* what 'folded' says, or memory that others write */
+    BF_ORIGIN_TOUCHED = 1 << 7,    /* floats that came of that, and what came of these */
+    BF_ORIGIN_ANY = (1 << 8) - 1,
 };
 
 struct bf_origins {
     const struct bf_flow *flow;
-    uint8_t *value;    /* [bound] of a pointer: of its indices */
-    uint8_t *block;    /* [blocks] */
-    uint8_t *memory;   /* [bound] of what a variable holds */
-    uint8_t *function; /* [function_count] of the blocks that call it */
-    uint8_t *returned; /* [function_count] of its result */
-    uint8_t *ending;   /* [function_count] of what decides whether it ends the invocation */
-    uint8_t *after;    /* [blocks] of what may have ended it before */
-    bool *written;     /* [bound] by variable */
-    uint32_t *base;    /* [bound] the variable or parameter that a pointer or an image comes from */
-    uint32_t *same;    /* [bound] variables that may be one have one of them */
+    const bool *folded; /* [bound] values that are to be followed; NULL: none */
+    uint8_t *value;     /* [bound] of a pointer: of its indices */
+    uint8_t *block;     /* [blocks] */
+    uint8_t *memory;    /* [bound] of what a variable holds */
+    uint8_t *function;  /* [function_count] of the blocks that call it */
+    uint8_t *returned;  /* [function_count] of its result */
+    uint8_t *ending;    /* [function_count] of what decides whether it ends the invocation */
+    uint8_t *after;     /* [blocks] of what may have ended it before */
+    bool *written;      /* [bound] by variable */
+    uint32_t *base; /* [bound] the variable or parameter that a pointer or an image comes from */
+    uint32_t *same; /* [bound] variables that may be one have one of them */
     uint8_t *unassigned; /* [instruction_count] loads of what may not have been written */
     bool changed;
 };
 
-/* False: out of memory. The stage is the entry point's. */
+/* False: out of memory. The stage is the entry point's. 'folded' may be NULL, and stays as long as the origins. */
 bool bf_origins_find(struct bf_origins *origins, const struct bf_flow *flow, struct bf_arena *arena,
-                     VkShaderStageFlagBits stage);
+                     VkShaderStageFlagBits stage, const bool *folded);
 
 /* The variable behind a pointer or an image, for all that may be the same; 0: unknown. */
 uint32_t bf_origin_memory(const struct bf_origins *origins, uint32_t id);

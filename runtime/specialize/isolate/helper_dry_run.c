@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "specialize/dry_run/dry_run.h"
+#include "specialize/dry_run/needed.h"
 
 /* A build in its dry-run form: the request's with other modules, and one set more. */
 struct form {
@@ -16,6 +17,8 @@ struct form {
     VkDescriptorSetLayoutCreateInfo *sets;
     struct bf_dry_run_array *arrays;
     uint32_t array_count, stage_count, told; /* the set's number */
+    uint32_t folded; /* the stage that the variant is another in; stage_count: none */
+    uint32_t needed[BF_DRY_RUN_POINTS / 32]; /* points of that stage */
 };
 
 static const VkDescriptorSetLayoutBinding told_binding = {
@@ -107,28 +110,78 @@ static bool stage_tells(const struct helper_device *dry, VkShaderStageFlagBits s
                                                    : dry->features.vertexPipelineStoresAndAtomics;
 }
 
+static struct bf_shader_info stage_info(const struct bf_wire_build *build, uint32_t i)
+{
+    const VkPipelineShaderStageCreateInfo *stage =
+        build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? &build->compute.stage : &build->stages[i];
+    return (struct bf_shader_info){build->code[i].words, build->code[i].size / 4, stage->pName,
+                                   stage->stage, stage->pSpecializationInfo};
+}
+
+/* The forms differ in decorations alone. */
+static uint32_t folded_stage(const struct bf_wire_check *check, uint32_t stage_count)
+{
+    const struct bf_build_code *general = check->builds[0].code, *folded = check->builds[1].code;
+    if (check->build_count < 2)
+        return stage_count;
+    for (uint32_t i = 0; i < stage_count; i++) {
+        if (general[i].size != folded[i].size ||
+            memcmp(general[i].words, folded[i].words, general[i].size) != 0)
+            return i;
+    }
+    return stage_count;
+}
+
+/* Which points have to be come to. */
+static VkResult form_need(struct form *form, const struct bf_wire_check *check)
+{
+    uint32_t i = form->folded;
+    if (i == form->stage_count)
+        return VK_SUCCESS;
+    const struct bf_dry_run *run = &form->runs[i];
+    const struct bf_shader_info general = stage_info(&check->builds[0], i);
+    const struct bf_build_code *folded = &check->builds[1].code[i];
+    const struct bf_needed_info info = {
+        .general = &general,
+        .folded = folded->words,
+        .folded_count = folded->size / 4,
+        .fixed = check->fixed,
+        .push = check->push,
+        .points = run->points,
+        .point_count = run->point_count,
+    };
+    bool *needed = calloc(run->point_count + 1, sizeof(*needed));
+    if (!needed)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = bf_needed_find(&info, needed);
+    for (uint32_t p = 0; p < run->point_count; p++) {
+        /* Of what isn't understood all of it. */
+        bool is = needed[p] || result == VK_ERROR_INVALID_SHADER_NV;
+        form->needed[p / 32] |= (uint32_t)is << p % 32;
+    }
+    free(needed);
+    return result == VK_ERROR_INVALID_SHADER_NV ? VK_SUCCESS : result;
+}
+
 /* Writes to 'why' if one of the stages can't be run. */
 static VkResult form_rewrite(struct form *form, const struct bf_wire_build *build,
                              const struct helper_device *dry, uint32_t api_version,
                              char why[BF_CHECK_WHY])
 {
-    const bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
-    const struct bf_dry_run_options options = {
+    struct bf_dry_run_options options = {
         .set = form->told,
         .vulkan_api_version = api_version,
         .arrays = form->arrays,
         .array_count = form->array_count,
     };
     for (uint32_t i = 0; i < form->stage_count && !*why; i++) {
-        const VkPipelineShaderStageCreateInfo *stage =
-            compute ? &build->compute.stage : &build->stages[i];
         struct bf_dry_run *run = &form->runs[i];
-        const struct bf_shader_info info = {build->code[i].words, build->code[i].size / 4,
-                                            stage->pName, stage->stage, stage->pSpecializationInfo};
+        const struct bf_shader_info info = stage_info(build, i);
+        options.points = i == form->folded;
         VkResult result = bf_dry_run_create(&info, &options, run);
         if (result != VK_SUCCESS)
             return result;
-        if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, stage->stage))
+        if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, info.stage))
             run->reason = BF_DRY_RUN_STAGE;
         if (run->reason != BF_DRY_RUN_FINE)
             refuse(why, "no dry run", run->reason);
@@ -139,9 +192,19 @@ static VkResult form_rewrite(struct form *form, const struct bf_wire_build *buil
     return VK_SUCCESS;
 }
 
+/* Where no inputs come to. */
+static void dark_say(const struct form *form, uint32_t dark, char why[BF_CHECK_WHY])
+{
+    const struct bf_dry_run_point *point = &form->runs[form->folded].points[dark];
+    snprintf(why, BF_CHECK_WHY,
+             "no inputs come to point %u: its SPIR-V at word %u, side %u of component %u", dark,
+             point->at, point->side, point->component);
+}
+
 static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted,
-                         struct helper_pipeline *pipeline, struct bf_check_plan *plan,
-                         enum bf_reason *refused, char why[BF_CHECK_WHY], bool *hung)
+                         const struct form *form, struct helper_pipeline *pipeline,
+                         struct bf_check_plan *plan, enum bf_reason *refused,
+                         char why[BF_CHECK_WHY], bool *hung)
 {
     const struct bf_checker_info about = helper_checker_info(dry);
     struct bf_checker *checker;
@@ -149,11 +212,14 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
     if (result != VK_SUCCESS)
         return result;
     struct bf_check_info info = helper_check_info(wanted, pipeline);
+    info.needed = form->needed;
     result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
     *hung = bf_checker_hangs(checker);
     if (!*hung)
         bf_checker_destroy(checker);
-    if (info.why)
+    if (info.refused == BF_REASON_UNCOVERED)
+        dark_say(form, info.dark, why);
+    else if (info.why)
         snprintf(why, BF_CHECK_WHY, "%s", info.why);
     *refused = info.refused;
     return result;
@@ -183,13 +249,16 @@ VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire
     }
     if (result == VK_SUCCESS)
         result = form_copy(&form, build);
+    form.folded = folded_stage(check, form.stage_count);
     if (result == VK_SUCCESS)
         result = form_rewrite(&form, build, dry, wanted->api_version, why);
+    if (result == VK_SUCCESS && !*why)
+        result = form_need(&form, check);
     if (result == VK_SUCCESS && !*why) {
         *refused = BF_REASON_NONE;
         result = helper_pipeline_make(dry, &form.build, &pipeline);
         if (result == VK_SUCCESS)
-            result = form_run(dry, check, &pipeline, plan, refused, why, hung);
+            result = form_run(dry, check, &form, &pipeline, plan, refused, why, hung);
         if (!*hung)
             helper_pipeline_free(dry, &pipeline);
     }

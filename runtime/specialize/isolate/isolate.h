@@ -22,6 +22,8 @@
  *  IS-7  The general pipeline runs in its dry-run form first, on a device of the helper's that has
  *        robustBufferAccess (specialize/dry_run/dry_run.h). As they are, it and its forms run on nothing but the inputs
  *        on which that told of nothing, and not at all if they may go other ways there.
+ *  IS-8  A form passes only if those inputs come to all that folding affects (specialize/dry_run/needed.h), and so to
+ *        all for which it may be another than the general pipeline: BF_REASON_UNCOVERED otherwise.
  *
  * A helper runs at idle priority, its queues have the lowest, it is the first to go when memory is
  * short, writes no core file, and has no terminal. Layers are switched off for it, as far as the

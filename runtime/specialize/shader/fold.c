@@ -17,6 +17,7 @@ struct scalar {
 struct fold {
     const struct bf_shader *shader;
     uint64_t words; /* bit i: word i of the 64 may be folded */
+    bool all;       /* inexact loads, too */
     uint32_t next_id;
     struct scalar *scalars;
     uint32_t scalar_count;
@@ -25,7 +26,8 @@ struct fold {
 
 static bool load_folds(const struct fold *fold, const struct bf_load *load)
 {
-    return load->exact && !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
+    return (load->exact || fold->all) &&
+           !(bf_member_words(&fold->shader->members[load->member]) & ~fold->words);
 }
 
 /* The constant for the scalar at 'offset', made if there is none. */
@@ -138,14 +140,11 @@ static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded
     return VK_SUCCESS;
 }
 
-VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
-                        bool no_contraction, struct bf_folded *folded)
+static VkResult words_fold(const struct bf_shader *shader, uint64_t words, bool all,
+                           bool no_contraction, struct bf_folded *folded)
 {
     *folded = (struct bf_folded){0};
-    struct fold fold = {.shader = shader};
-    for (uint32_t i = 0; i < watch->count && i < BF_WATCH_WORDS; i++)
-        if (mask >> i & 1 && watch->offset[i] < BF_PUSH_CONSTANT_BYTES)
-            fold.words |= UINT64_C(1) << (watch->offset[i] / 4);
+    struct fold fold = {.shader = shader, .words = words, .all = all};
     if (!shader->load_count || !fold.words)
         return VK_INCOMPLETE;
     fold.next_id = shader->words[3];
@@ -173,6 +172,22 @@ VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *w
     if (result != VK_SUCCESS)
         bf_folded_finish(folded);
     return result;
+}
+
+VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
+                        bool no_contraction, struct bf_folded *folded)
+{
+    uint64_t words = 0;
+    for (uint32_t i = 0; i < watch->count && i < BF_WATCH_WORDS; i++)
+        if (mask >> i & 1 && watch->offset[i] < BF_PUSH_CONSTANT_BYTES)
+            words |= UINT64_C(1) << (watch->offset[i] / 4);
+    return words_fold(shader, words, false, no_contraction, folded);
+}
+
+VkResult bf_shader_fold_all(const struct bf_shader *shader, uint64_t words,
+                            struct bf_folded *folded)
+{
+    return words_fold(shader, words, true, true, folded);
 }
 
 void bf_folded_finish(struct bf_folded *folded)

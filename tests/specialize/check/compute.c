@@ -2,6 +2,8 @@
 /* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4), and on what a dry run leaves them (CK-6). */
 #include "check_world.h"
 
+#include "specialize/dry_run/dry_run.h"
+
 #include "shaders/check_far.comp.h"
 #include "shaders/check_fickle.comp.h"
 #include "shaders/check_fragile.comp.h"
@@ -123,6 +125,39 @@ TEST(what_a_dry_run_tells_of_is_not_run)
             assert_string_equal(dry.why, cases[i].why);
         else
             assert_null(dry.why);
+    }
+    world_close(w);
+}
+
+/* With points that are needed there is a plan if inputs of which nothing was told have come to each, and more inputs
+ * are tried than usual where these haven't; none but those that bring something are in it. [CK-8] */
+TEST(what_is_needed_is_come_to)
+{
+    enum { USUAL = 0x1fff };
+    static const struct {
+        int32_t told;
+        float factor;
+        uint32_t needed, dark; /* points from 32 on; the first dark one */
+        bool more;             /* than the usual inputs */
+    } cases[] = {
+        {5, 0.75f, 1, 0, false},      {5, 0.75f, 7, 0, false},       {5, 0.75f, 8, 32 + 3, false},
+        {5, 0.75f, 9, 32 + 3, false}, {5, 0.75f, 16, 32 + 4, false}, {6, 4.0f, 2, 0, true},
+    };
+    struct world *w = told_open(0);
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint32_t needed[BF_DRY_RUN_POINTS / 32] = {0, cases[i].needed};
+        struct bf_check_plan plan;
+        memcpy(&w->t.push[0], &cases[i].factor, 4);
+        w->t.info.needed = needed;
+        const struct bf_check_info dry = told_run(w, cases[i].told, &plan);
+        assert_int_equal(dry.refused, cases[i].dark ? BF_REASON_UNCOVERED : BF_REASON_NONE);
+        assert_int_equal(plan.seeds != 0, !cases[i].dark);
+        assert_int_equal((plan.seeds & ~USUAL) != 0, cases[i].more);
+        if (cases[i].dark)
+            assert_int_equal(dry.dark, cases[i].dark);
+        else /* one at most for each point */
+            assert_true(__builtin_popcount(plan.seeds & ~USUAL) <=
+                        __builtin_popcount(cases[i].needed));
     }
     world_close(w);
 }

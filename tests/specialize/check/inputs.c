@@ -189,6 +189,41 @@ TEST(free_push_constants_become_anything)
         assert_true(larger[i] && (turned[i] || i == 3));
 }
 
+/* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones, or up to twice what
+ * they were. */
+TEST(any_push_constants_go_through_strata)
+{
+    const uint32_t before[4] = {0x3e800000, 3, 0, 0x3f000000};
+    bool sixteenths[BF_INPUTS_STRATA] = {false}, integers[8] = {false}, truths[2] = {false};
+    uint32_t strata = 0;
+    for (uint32_t i = 0; i < BF_INPUTS_STRATA; i++) {
+        const struct bf_inputs inputs = {.seed = 13 + i,
+                                         .style = BF_INPUTS_SMALL,
+                                         .limit = 64,
+                                         .free = true,
+                                         .any = true,
+                                         .stratum = i};
+        uint32_t words[4];
+        memcpy(words, before, sizeof(words));
+        bf_inputs_push(&inputs, 1 << 3, words, 4);
+        float value = as_float(words[0]);
+        if (value >= 0 && value < 1)
+            sixteenths[(uint32_t)(value * BF_INPUTS_STRATA)] = true;
+        assert_true(fabsf(value) <= 4);
+        assert_in_range(words[1], 0, 7);
+        integers[words[1]] = true;
+        truths[words[2] != 0] = true;
+        assert_int_equal(words[3], before[3]);
+    }
+    for (uint32_t i = 0; i < BF_INPUTS_STRATA; i++)
+        strata += sixteenths[i];
+    assert_in_range(strata, 10, BF_INPUTS_STRATA);
+    assert_true(integers[0] + integers[1] + integers[2] + integers[3] + integers[4] + integers[5] +
+                    integers[6] + integers[7] >=
+                4);
+    assert_true(truths[0] && truths[1]);
+}
+
 /* ----------------------------------------------------------------------------------- Formats -- */
 
 TEST(texels_have_their_formats_size)

@@ -184,6 +184,8 @@ static const struct choice choices[] = {
     {9, 3, 1, 0, 0, 0},
     {9, 3, -1, 0, 0, 0},
     {10, 0, 0, 0, 0, 0},
+    {11, 1, 2, 0, 0, 0},
+    {11, 2, 1, 0, 0, 0},
 };
 
 /* Is it a side of the instruction that the step is about (any of its components), or at all a side? */
@@ -230,7 +232,9 @@ static void points_check(const char *name, uint32_t first, bool exact)
             const struct bf_dry_run_point *point = &run.points[p];
             bool told = is_told(&result, first, p);
             all[p] |= told;
-            if (!exact || !told || point_is(spirv->words, point, SpvOpLabel))
+            if (!exact || !told || point_is(spirv->words, point, SpvOpLabel) ||
+                point_is(spirv->words, point, SpvOpBranchConditional) ||
+                point_is(spirv->words, point, SpvOpSwitch))
                 continue;
             assert_true(point_is(spirv->words, point, choice->opcode));
             if (point->component == choice->component)
@@ -274,18 +278,53 @@ TEST(blocks_are_told_of_by_who_comes_to_them)
         memcpy(&push[2], &y, 4);
         gpu_run(dry, false, push, words, &results[i]);
     }
-    /* Without the case: the beginning, and the end of switch. With it also: the case, one side of its
-     * condition, and where these meet. */
+    /* Without the case: the beginning, the edge to the end of switch, and that. With it: no edge, but the case,
+     * one side of its condition, and where these meet. */
     uint32_t alone[3] = {0}, one_not_other = 0;
     for (uint32_t p = 0; p < run.point_count; p++) {
         for (uint32_t i = 0; i < 3; i++)
             alone[i] += is_told(&results[i], 0, p);
         one_not_other += is_told(&results[0], 0, p) && !is_told(&results[1], 0, p);
     }
-    assert_int_equal(alone[2], 2);
+    assert_int_equal(alone[2], 3);
     assert_int_equal(alone[0], 5);
     assert_int_equal(alone[1], 5);
     assert_int_equal(one_not_other, 1);
+    gpu_pipeline_end(dry);
+    bf_dry_run_finish(&run);
+}
+
+/* An edge to where others lead, too, is told of by who takes it. [FU-8] */
+TEST(edges_are_told_of)
+{
+    const struct spirv *spirv = spirv_find("points.comp");
+    const size_t count = (size_t)(spirv->end - spirv->words);
+    const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
+    const struct bf_dry_run_options options = {.binding = GPU_BINDING, .points = true};
+    static const struct {
+        int which;
+        float x;
+        uint32_t branches, switches; /* edges that are told of */
+    } cases[] = {{11, 1, 0, 0}, {11, 3, 1, 0}, {10, 1, 0, 1}, {-1, 1, 0, 1}, {0, 1, 0, 0}};
+    struct bf_dry_run run;
+    assert_success(bf_dry_run_create(&info, &options, &run));
+    VkPipeline dry = gpu_pipeline(run.words, run.word_count);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const float y = 2;
+        uint32_t push[4] = {(uint32_t)cases[i].which}, words[GPU_WORDS], branches = 0, switches = 0;
+        struct bf_dry_run_result result;
+        memcpy(&push[1], &cases[i].x, 4);
+        memcpy(&push[2], &y, 4);
+        gpu_run(dry, false, push, words, &result);
+        for (uint32_t p = 0; p < run.point_count; p++) {
+            branches += is_told(&result, 0, p) &&
+                        point_is(spirv->words, &run.points[p], SpvOpBranchConditional);
+            switches +=
+                is_told(&result, 0, p) && point_is(spirv->words, &run.points[p], SpvOpSwitch);
+        }
+        assert_int_equal(branches, cases[i].branches);
+        assert_int_equal(switches, cases[i].switches);
+    }
     gpu_pipeline_end(dry);
     bf_dry_run_finish(&run);
 }

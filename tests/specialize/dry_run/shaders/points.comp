@@ -60,6 +60,11 @@ void main()
     case 9:
         r = sum(x, y);
         break;
+    case 11:
+        r = x;
+        if (x < y) // whoever doesn't is seen by no block
+            r = 7.0;
+        break;
     }
     result.words[gl_LocalInvocationIndex] = floatBitsToUint(r);
 }

@@ -11,5 +11,5 @@ void main()
     for (uint r = 0u; r < push.rounds; r++)
         v = push.mode == 0u ? v * push.factor + r : v ^ v << push.factor;
     color = vec4(v & 255u, v >> 8 & 255u, v >> 16 & 255u, 255u) * (1.0 / 255.0) *
-            (place.x < 0.0 ? 0.0 : 1.0);
+            vec4(vec3(place.x < 0.25 ? 0.0 : 1.0), 1.0);
 }

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Which points have to be come to: forwards from what was folded (origin.h), backwards from what that has
+ * reached, and without what SPIRV-Tools finds dead. */
+#include "specialize/dry_run/needed.h"
+
+#include <stdlib.h>
+
+#include "specialize/dry_run/origin.h"
+#include "specialize/shader/freeze.h"
+
+struct needed {
+    const struct bf_module *m;
+    struct bf_flow flow;
+    struct bf_origins origins;
+    bool *value;    /* [bound] floats that folding can touch */
+    bool *memory;   /* [bound] of variables: what they hold is read as such */
+    bool *returned; /* [function_count] */
+    bool *block;    /* [blocks] */
+    uint16_t *left; /* [bound] the opcode, of what the folded module leaves; NULL: all is left */
+    bool *branches; /* [bound] labels: that block still goes one of several ways; with 'left' */
+    uint32_t *seen, *stack, stamp; /* [blocks] of searches */
+    bool changed;
+};
+
+/* ---------------------------------------------------------------------------------- Backwards -- */
+
+static bool type_floats(const struct bf_module *m, uint32_t type, uint32_t depth)
+{
+    const struct bf_instruction *in = bf_definition(m, type);
+    if (!in || depth > BF_MODULE_DEPTH)
+        return false;
+    switch (in->opcode) {
+    case SpvOpTypeFloat:
+        return true;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+    case SpvOpTypeArray:
+    case SpvOpTypeRuntimeArray:
+        return type_floats(m, bf_word(m, in, 2), depth + 1);
+    case SpvOpTypeStruct:
+        for (uint32_t w = 2; w < in->count; w++)
+            if (type_floats(m, bf_word(m, in, w), depth + 1))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static bool is_floating(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *in = bf_definition(m, id);
+    return in && type_floats(m, in->type, 0);
+}
+
+static void mark(struct needed *n, bool *what)
+{
+    n->changed |= !*what;
+    *what = true;
+}
+
+static void value_add(struct needed *n, uint32_t id)
+{
+    if (is_floating(n->m, id))
+        mark(n, &n->value[id]);
+}
+
+static bool is_image(uint16_t opcode)
+{
+    return (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageQuerySamples) ||
+           (opcode >= SpvOpImageSparseSampleImplicitLod && opcode <= SpvOpImageSparseRead);
+}
+
+/* What flows into it. */
+static void operands_add(struct needed *n, const struct bf_instruction *in)
+{
+    for (uint32_t w = bf_operands(in); w < in->count; w++) {
+        uint32_t id = bf_word(n->m, in, w);
+        if (!bf_word_is_id(n->m, in, w))
+            continue;
+        if (in->opcode == SpvOpBitcast)
+            mark(n, &n->value[id]);
+        else if (bf_pointer_storage(n->m, id) == SpvStorageClassMax)
+            value_add(n, id);
+        else if (in->opcode == SpvOpExtInst || in->opcode == SpvOpLoad)
+            mark(n, &n->memory[bf_origin_memory(&n->origins, id)]);
+    }
+}
+
+static void call_add(struct needed *n, const struct bf_instruction *in)
+{
+    uint32_t f = bf_function_find(n->m, bf_word(n->m, in, 3));
+    if (f == UINT32_MAX)
+        return;
+    if (n->value[in->result])
+        mark(n, &n->returned[f]);
+    for (uint32_t w = 4; w < in->count; w++)
+        if (n->value[bf_function_parameter(n->m, f, w - 4)])
+            value_add(n, bf_word(n->m, in, w));
+}
+
+static bool depends(uint8_t origin)
+{
+    return origin & BF_ORIGIN_FOLDED;
+}
+
+static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruction *in)
+{
+    const struct bf_origins *o = &n->origins;
+    const bool decided = depends(o->block[b]);
+    switch (in->opcode) {
+    case SpvOpStore:
+        if (decided || n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))])
+            value_add(n, bf_word(n->m, in, 2));
+        return;
+    case SpvOpCopyMemory:
+        if (decided || n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))])
+            mark(n, &n->memory[bf_origin_memory(o, bf_word(n->m, in, 2))]);
+        return;
+    case SpvOpImageWrite:
+        if (decided)
+            value_add(n, bf_word(n->m, in, 3));
+        return;
+    case SpvOpReturnValue:
+        if (decided || n->returned[n->flow.blocks[b].function])
+            value_add(n, bf_word(n->m, in, 1));
+        return;
+    case SpvOpFunctionCall:
+        call_add(n, in);
+        break;
+    default:
+        break;
+    }
+    if (!in->result)
+        return;
+    if (depends(o->value[in->result]))
+        value_add(n, in->result);
+    /* A comparison or conversion that depends: so may what it is of. */
+    const bool active = n->value[in->result] || depends(o->value[in->result]);
+    if (!active || in->opcode == SpvOpFunctionCall || is_image(in->opcode) ||
+        bf_pointer_storage(n->m, in->result) != SpvStorageClassMax)
+        return;
+    if (in->opcode != SpvOpLoad || n->value[in->result])
+        operands_add(n, in);
+}
+
+static void backwards(struct needed *n)
+{
+    const struct bf_flow *flow = &n->flow;
+    for (uint32_t i = 0; i < n->m->instruction_count; i++) {
+        const struct bf_instruction *in = &n->m->instructions[i];
+        if (in->opcode == SpvOpFunctionParameter && depends(n->origins.value[in->result]))
+            value_add(n, in->result);
+    }
+    do {
+        n->changed = false;
+        for (uint32_t k = flow->ordered_first[n->m->function_count]; k-- > 0;) {
+            const struct bf_block *block = &flow->blocks[flow->ordered[k]];
+            for (uint32_t i = block->last; i > block->first; i--)
+                backwards_step(n, flow->ordered[k], &n->m->instructions[i]);
+        }
+    } while (n->changed);
+}
+
+/* ------------------------------------------------------------------------------------- Blocks -- */
+
+/* Also what is no float any more, but was made of such. */
+static bool touched(const struct needed *n, uint32_t id)
+{
+    return n->value[id] || (n->origins.value[id] & BF_ORIGIN_TOUCHED);
+}
+
+static bool instruction_needs(const struct needed *n, uint32_t b, const struct bf_instruction *in)
+{
+    const struct bf_origins *o = &n->origins;
+    switch (in->opcode) {
+    case SpvOpStore:
+        return touched(n, bf_word(n->m, in, 2));
+    case SpvOpCopyMemory:
+        return n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))] ||
+               n->memory[bf_origin_memory(o, bf_word(n->m, in, 2))];
+    case SpvOpImageWrite:
+        return touched(n, bf_word(n->m, in, 3));
+    case SpvOpReturnValue:
+        return touched(n, bf_word(n->m, in, 1)) ||
+               (n->returned[n->flow.blocks[b].function] && is_floating(n->m, bf_word(n->m, in, 1)));
+    default:
+        return in->result && in->opcode != SpvOpPhi && touched(n, in->result);
+    }
+}
+
+static void blocks_mark(struct needed *n)
+{
+    const struct bf_flow *flow = &n->flow;
+    for (uint32_t k = 0; k < flow->ordered_first[n->m->function_count]; k++) {
+        uint32_t b = flow->ordered[k];
+        const struct bf_block *block = &flow->blocks[b];
+        n->block[b] |= (n->origins.block[b] & BF_ORIGIN_TOUCHED) != 0;
+        for (uint32_t i = block->first + 1; i <= block->last; i++) {
+            const struct bf_instruction *in = &n->m->instructions[i];
+            n->block[b] |= instruction_needs(n, b, in);
+            if (in->opcode != SpvOpPhi || !touched(n, in->result))
+                continue;
+            n->block[b] = true;
+            for (uint32_t w = 4; w < in->count; w += 2) {
+                uint32_t from = flow->of_label[bf_word(n->m, in, w)];
+                if (from)
+                    n->block[from - 1] = true;
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------- Points -- */
+
+/* Whether a phi that is needed has something from block b. */
+static bool phi_needs(const struct needed *n, uint32_t b, const struct bf_block *to)
+{
+    for (uint32_t i = to->first + 1; i < to->last; i++) {
+        const struct bf_instruction *in = &n->m->instructions[i];
+        if (in->opcode != SpvOpPhi || !touched(n, in->result))
+            continue;
+        for (uint32_t w = 4; w < in->count; w += 2)
+            if (n->flow.of_label[bf_word(n->m, in, w)] == b + 1)
+                return true;
+    }
+    return false;
+}
+
+/* Whether the branch at the block's end decides over any that is needed: on the ways from it to where all of them
+ * meet. */
+static bool branch_needed(struct needed *n, uint32_t b)
+{
+    const struct bf_flow *flow = &n->flow;
+    const uint32_t end = flow->blocks[b].post_dominator;
+    uint32_t count = 0;
+    n->stamp++;
+    for (uint32_t next = b;; next = n->stack[--count]) {
+        const struct bf_block *block = &flow->blocks[next];
+        for (uint32_t s = 0; s < block->successor_count; s++) {
+            uint32_t to = block->successors[s];
+            if (next == b && phi_needs(n, b, &flow->blocks[to]))
+                return true;
+            if (to == end || n->seen[to] == n->stamp)
+                continue;
+            if (n->block[to])
+                return true;
+            n->seen[to] = n->stamp;
+            n->stack[count++] = to;
+        }
+        if (count == 0)
+            return false;
+    }
+}
+
+static bool point_needed(struct needed *n, uint32_t i)
+{
+    const struct bf_instruction *in = &n->m->instructions[i];
+    uint32_t b = n->flow.of_instruction[i];
+    if (!b)
+        return true;
+    const struct bf_block *block = &n->flow.blocks[b - 1];
+    /* A choice that has become another instruction has been made. */
+    if (n->left && (in->result ? n->left[in->result] != in->opcode : !n->left[block->label]))
+        return false;
+    switch (in->opcode) {
+    case SpvOpLabel:
+        return n->block[b - 1];
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+        if (n->left && !n->branches[block->label])
+            return false;
+        return branch_needed(n, b - 1);
+    default:
+        return n->value[in->result];
+    }
+}
+
+static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
+{
+    uint32_t low = 0, high = m->instruction_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->instructions[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* --------------------------------------------------------------------------------- The modules -- */
+
+struct results {
+    uint32_t bound; /* the general module's */
+    uint16_t *left; /* or NULL */
+    bool *branches; /* or NULL */
+    bool *folded;   /* or NULL */
+    uint32_t label; /* of the block that it is in */
+    const uint32_t *at;
+};
+
+static bool result_visit(void *context, uint16_t opcode, uint16_t word_count, uint32_t type,
+                         uint32_t result, const uint16_t *ids, uint32_t id_count)
+{
+    struct results *results = context;
+    (void)type;
+    (void)ids;
+    (void)id_count;
+    if (opcode == SpvOpLabel)
+        results->label = result;
+    if (results->branches && results->label < results->bound &&
+        (opcode == SpvOpBranchConditional || opcode == SpvOpSwitch))
+        results->branches[results->label] = true;
+    if (result && result < results->bound) {
+        if (results->left)
+            results->left[result] = opcode;
+        /* OpCopyObject of an id that the general module hasn't got: it was a load. */
+        if (results->folded && opcode == SpvOpCopyObject && results->at[3] >= results->bound)
+            results->folded[result] = true;
+    }
+    results->at += word_count;
+    return true;
+}
+
+/* Which loads were folded. */
+static VkResult folded_read(const struct needed *n, const struct bf_needed_info *info, bool *folds)
+{
+    struct results results = {.bound = n->m->bound, .folded = folds, .at = info->folded + 5};
+    return bf_tools_parse(info->folded, info->folded_count, result_visit, &results);
+}
+
+static VkResult frozen_read(struct needed *n, const uint32_t *words, size_t count,
+                            struct bf_arena *arena)
+{
+    n->left = bf_arena_zeroed(arena, n->m->bound * sizeof(*n->left));
+    n->branches = bf_arena_zeroed(arena, n->m->bound);
+    if (arena->failed)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct results results = {
+        .bound = n->m->bound, .left = n->left, .branches = n->branches, .at = words + 5};
+    return bf_tools_parse(words, count, result_visit, &results);
+}
+
+/* What is left for these push constants; where that can't be told, all. */
+static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
+                          struct bf_arena *arena)
+{
+    struct bf_shader *shader = NULL;
+    struct bf_folded folded = {0};
+    VkSpecializationInfo specialization = {0};
+    uint32_t *words = NULL;
+    size_t count = 0;
+    VkResult result = bf_shader_create_over(info->general, &shader);
+    if (result == VK_SUCCESS)
+        result = bf_shader_fold_all(shader, info->fixed, &folded);
+    if (result == VK_SUCCESS)
+        result = bf_folded_specialize(&folded, shader, info->push, &specialization);
+    if (result == VK_SUCCESS) /* it wasn't made to be run, and nobody has asked yet */
+        result = bf_shader_validate(folded.words, folded.word_count, VK_API_VERSION_1_3, NULL, 0);
+    if (result == VK_SUCCESS)
+        result = bf_tools_freeze(folded.words, folded.word_count, &specialization, &words, &count);
+    if (result == VK_SUCCESS)
+        result = frozen_read(n, words, count, arena);
+    if (result != VK_SUCCESS)
+        n->left = NULL;
+    free(words);
+    bf_folded_specialization_finish(&specialization);
+    bf_folded_finish(&folded);
+    bf_shader_release(shader);
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY ? result : VK_SUCCESS;
+}
+
+static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
+                            struct bf_arena *arena, bool *needed)
+{
+    const struct bf_module *m = n->m;
+    bool *folds = bf_arena_zeroed(arena, m->bound);
+    if (!folds)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = folded_read(n, info, folds);
+    if (result == VK_SUCCESS)
+        result = left_find(n, info, arena);
+    if (result != VK_SUCCESS)
+        return result;
+    if (!bf_flow_init(&n->flow, m, arena, true))
+        return n->flow.out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INVALID_SHADER_NV;
+    n->value = bf_arena_zeroed(arena, m->bound);
+    n->memory = bf_arena_zeroed(arena, m->bound);
+    n->returned = bf_arena_zeroed(arena, m->function_count + 1);
+    n->block = bf_arena_zeroed(arena, n->flow.count + 1);
+    n->seen = bf_arena_zeroed(arena, (n->flow.count + 1) * sizeof(*n->seen));
+    n->stack = bf_arena_zeroed(arena, (n->flow.count + 1) * sizeof(*n->stack));
+    if (arena->failed ||
+        !bf_origins_find(&n->origins, &n->flow, arena, info->general->stage, folds))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    backwards(n);
+    blocks_mark(n);
+    for (uint32_t i = 0; i < info->point_count; i++)
+        needed[i] = point_needed(n, instruction_at(m, info->points[i].at));
+    return VK_SUCCESS;
+}
+
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed)
+{
+    struct bf_module m;
+    struct bf_arena arena = {0};
+    struct needed n = {.m = &m};
+    VkResult result = VK_ERROR_INVALID_SHADER_NV;
+    if (bf_module_init(&m, info->general))
+        result = needed_find(&n, info, &arena, needed);
+    else if (m.out_of_memory)
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_arena_finish(&arena);
+    bf_module_finish(&m);
+    return result;
+}

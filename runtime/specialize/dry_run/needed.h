@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which points of a shader (FU-8) have to be come to before it may be said that a variant of it agrees.
+ *
+ * Folding makes values constants, and what is computed with constants may be computed otherwise: factors are gathered,
+ * sums re-ordered, choices turned round. The float values that this can touch are those that depend on what was folded,
+ * by data or because a condition that does decides over them; and those that flow into one of these through
+ * arithmetic, choices, variables and calls, since they may be gathered with it.
+ *
+ *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed, stored, or
+ *        comes from into a phi, or
+ *        over which a comparison or computation of floats decides that depends on what was folded; the edges of a
+ *        branch that decides over such a block, where no block tells of them; and each side, of each component, of a
+ *        choice that has such a value for a result.
+ *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant is for have
+ *        their values, wherever they are loaded (specialize/shader/freeze.h): nobody comes there. Of a module that
+ *        SPIRV-Tools gives up all is left.
+ *
+ * Proven by tests/specialize/dry_run.
+ *
+ * Thread-safety: safe.
+ */
+#ifndef BELFRY_SPECIALIZE_NEEDED_H
+#define BELFRY_SPECIALIZE_NEEDED_H
+
+#include "specialize/dry_run/dry_run.h"
+
+struct bf_needed_info {
+    const struct bf_shader_info *general;
+    const uint32_t *folded; /* made of it by bf_shader_fold: it tells which loads were */
+    size_t folded_count;
+    uint64_t fixed;   /* bit i: word i of the push constants, */
+    const void *push; /* BF_PUSH_CONSTANT_BYTES of these, is always so where the variant runs */
+    const struct bf_dry_run_point *points; /* of the general one's dry-run form */
+    uint32_t point_count;
+};
+
+/* needed[i]: point i is. Both modules are valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: the
+ * general one can't be followed. */
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed);
+
+#endif

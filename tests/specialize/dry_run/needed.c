@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Which points of shaders/needed.comp have to be come to, as compiled and as spirv-opt leaves it. [FN-1, FN-2] */
+#include "../shader/helper.h"
+
+#include <stdlib.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <spirv/unified1/spirv.h>
+
+#include "specialize/dry_run/needed.h"
+
+/* Of the min: whether its sides are needed, and its block; whether some edge is. */
+static const struct {
+    const char *name;
+    bool sides, block, edge;
+} cases[] = {
+    {"DATA", true, true, true},
+    {"GATHERED", true, true, true},
+    {"BESIDE", false, false, false},
+    {"CALLED", true, true, false},
+    {"KEPT", true, true, true},
+    {"ARRAY", true, true, true},
+    {"COMPARED", true, true, true},
+    {"DECIDED", false, true, true},
+    {"LOOP", true, true, true},
+    {"PACKED", false, true, true},
+    {"BITS", true, true, true},
+    {"INTEGERS_OF_FLOATS", false, false, false},
+    {"INTEGERS", false, false, false},
+    {"DEAD", false, false, false},
+    {"ALIVE", true, true, false},
+    {"ALIVE_NAN", true, true, true},
+    {"DEAD_CALL", false, false, false},
+    {"DEAD_UNFOLDED", false, false, false},
+    {"CHOSEN", false, true, false},
+    {"SAMPLED_BESIDE", false, true, false},
+    {"NOTHING_FOLDED", false, false, false},
+};
+
+struct found {
+    bool sides, block, edge, min; /* the last: there is one */
+};
+
+/* The word of the label before the instruction at word 'at'. */
+static uint32_t label_before(const uint32_t *words, uint32_t at)
+{
+    uint32_t label = 0;
+    for (uint32_t w = 5; w < at; w += words[w] >> 16)
+        if ((words[w] & 0xffff) == SpvOpLabel)
+            label = w;
+    return label;
+}
+
+static uint32_t min_find(const uint32_t *words, size_t count)
+{
+    for (uint32_t w = 5; w < count; w += words[w] >> 16)
+        if ((words[w] & 0xffff) == SpvOpExtInst && words[w + 4] == GLSLstd450FMin)
+            return w;
+    return 0;
+}
+
+static struct found needed_of(const char *name)
+{
+    static const struct {
+        int32_t mode;
+        float k, far;
+        uint8_t rest[BF_PUSH_CONSTANT_BYTES - 12];
+    } push = {1, 2, 3, {0}};
+    const struct spirv *spirv = spirv_find(name);
+    const struct bf_shader_info info = {spirv->words, (size_t)(spirv->end - spirv->words), "main",
+                                        spirv->stage, NULL};
+    const struct bf_dry_run_options options = {.binding = 1, .points = true};
+    struct bf_shader *shader = shader_of(name, NULL);
+    const struct bf_watch watch = watch_of((const uint16_t[]){0, 4}, 2);
+    struct bf_folded folded;
+    struct bf_dry_run run;
+    assert_int_equal(bf_dry_run_create(&info, &options, &run), VK_SUCCESS);
+    assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
+    VkResult result = bf_shader_fold(shader, &watch, 3, false, &folded);
+    const bool folds = result == VK_SUCCESS; /* nothing: it is its own variant */
+    assert_true(folds || result == VK_INCOMPLETE);
+    const struct bf_needed_info asked = {
+        .general = &info,
+        .folded = folds ? folded.words : info.words,
+        .folded_count = folds ? folded.word_count : info.word_count,
+        .fixed = 3,
+        .push = &push,
+        .points = run.points,
+        .point_count = run.point_count,
+    };
+    bool *needed = calloc(run.point_count, sizeof(*needed));
+    assert_non_null(needed);
+    assert_int_equal(bf_needed_find(&asked, needed), VK_SUCCESS);
+    const uint32_t min = min_find(info.words, info.word_count),
+                   label = label_before(info.words, min);
+    struct found found = {.min = min != 0};
+    for (uint32_t p = 0; p < run.point_count; p++) {
+        uint32_t opcode = info.words[run.points[p].at] & 0xffff;
+        found.sides |= needed[p] && run.points[p].at == min;
+        found.block |= needed[p] && run.points[p].at == label;
+        found.edge |= needed[p] && (opcode == SpvOpBranchConditional || opcode == SpvOpSwitch);
+    }
+    free(needed);
+    bf_folded_finish(&folded);
+    bf_dry_run_finish(&run);
+    bf_shader_release(shader);
+    return found;
+}
+
+TEST(cases_compiled)
+{
+    char name[64];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(name, sizeof(name), "needed_%s.comp", cases[i].name);
+        const struct found found = needed_of(name);
+        assert_true(found.min);
+        if (found.sides != cases[i].sides || found.block != cases[i].block ||
+            found.edge != cases[i].edge)
+            fail_msg("%s: sides %d, block %d, edge %d", name, found.sides, found.block, found.edge);
+    }
+}
+
+/* Blocks are others then, but the min has the same sides. */
+TEST(cases_optimized)
+{
+    char name[64];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(name, sizeof(name), "needed_opt_%s.comp", cases[i].name);
+        const struct found found = needed_of(name);
+        if (found.min && found.sides != cases[i].sides)
+            fail_msg("%s: sides %d", name, found.sides);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    return test_run_group(argc > 1 ? argv[1] : NULL, NULL, NULL);
+}

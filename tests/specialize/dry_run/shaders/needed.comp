@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+// Which code has to be come to where push.mode is folded as 1, or push.k as 2: that with the min, each case a module of
+// its own (needed.c).
+#version 450
+layout(local_size_x = 32) in;
+layout(push_constant, std430) uniform Push {
+    int mode;
+    float k;
+    float far;
+} push;
+layout(binding = 0) buffer Out {
+    float words[];
+} result;
+layout(binding = 2) readonly buffer In {
+    float numbers[];
+} given;
+layout(binding = 5) buffer Beside {
+    float words[];
+} beside;
+layout(binding = 6) buffer Whole {
+    int words[];
+} whole;
+
+float x, y;
+float kept;
+
+float lesser(float a)
+{
+    if (x > 9.0)
+        return min(a, y);
+    return a;
+}
+
+void keep()
+{
+    if (x > 9.0)
+        kept = min(x, y);
+}
+
+void main()
+{
+    const uint i = gl_LocalInvocationIndex;
+    x = given.numbers[i];
+    y = given.numbers[i + 32];
+    float r = x;
+#ifdef CASE_DATA
+    if (x > 9.0)
+        r = min(x * push.k, y);
+#endif
+#ifdef CASE_GATHERED
+    // both may be multiplied at once
+    if (x > 9.0)
+        r = min(x, y) * 3.0;
+    r *= push.k;
+#endif
+#ifdef CASE_BESIDE
+    if (x > 9.0)
+        beside.words[i] = min(x, y);
+    r = push.k + y;
+#endif
+#ifdef CASE_CALLED
+    r = lesser(x * push.k);
+#endif
+#ifdef CASE_KEPT
+    kept = 0.0;
+    keep();
+    r = push.k - kept;
+#endif
+#ifdef CASE_ARRAY
+    float several[4] = {x, y, x, y};
+    if (x > 9.0)
+        several[i & 3u] = min(x, y);
+    r = several[2] * push.k;
+#endif
+#ifdef CASE_COMPARED
+    // how they compare may change
+    if (min(x, y) * 3.0 > push.k)
+        r = 1.0;
+#endif
+#ifdef CASE_DECIDED
+    // by what depends, over what doesn't
+    if (x * push.k > 9.0)
+        whole.words[i] = int(min(x, y));
+#endif
+#ifdef CASE_LOOP
+    for (int n = 0; n < push.mode; n++)
+        if (x > 9.0)
+            r += min(x, y);
+#endif
+#ifdef CASE_PACKED
+    const int n = int(r * push.k);
+    if (x > 9.0)
+        whole.words[i] = n + int(min(x, y));
+#endif
+#ifdef CASE_BITS
+    if (x > 9.0)
+        r = min(x, y) * 3.0;
+    r = uintBitsToFloat(floatBitsToUint(r)) * push.k;
+#endif
+#ifdef CASE_INTEGERS_OF_FLOATS
+    // of which none depends
+    int n = int(x) * push.mode + int(y);
+    if (n > 9)
+        n += int(min(x, y));
+    whole.words[i] = n;
+    r = y;
+#endif
+#ifdef CASE_INTEGERS
+    if (given.numbers[i] > 9.0)
+        whole.words[i] = int(min(x, y));
+    whole.words[i + 32] = push.mode * 3;
+#endif
+#ifdef CASE_DEAD
+    if (push.mode == 2)
+        r = min(x, y);
+#endif
+#ifdef CASE_ALIVE
+    if (push.mode == 1)
+        r = min(x, y);
+#endif
+#ifdef CASE_ALIVE_NAN
+    // 0 times x, which isn't always 0
+    if (x * float(push.mode - 1) != 0.0)
+        r = min(x, y);
+#endif
+#ifdef CASE_DEAD_CALL
+    if (push.mode == 2)
+        r = lesser(x);
+    r *= push.k;
+#endif
+#ifdef CASE_DEAD_UNFOLDED
+    // a value that isn't folded here, since it is a divisor, is the same all the same
+    if (push.k > 3.0)
+        r = min(x, y) / push.k;
+    r += float(push.mode);
+#endif
+#ifdef CASE_CHOSEN
+    // by what is constant
+    r = min(push.k, 3.0) * x;
+#endif
+#ifdef CASE_SAMPLED_BESIDE
+    // what goes into an integer index isn't touched
+    r = given.numbers[uint(min(x, y))] * push.k;
+#endif
+#ifdef CASE_NOTHING_FOLDED
+    if (x > 9.0)
+        r = min(x, y) * push.far;
+#endif
+    result.words[i] = r;
+}

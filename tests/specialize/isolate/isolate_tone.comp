@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+// Curves whose parts are far apart: some are for what no made-up input is, some for what is dead once push.dead is folded.
+#version 450
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const int curve = 0;
+layout(push_constant) uniform Push
+{
+    float exposure;
+    int dead;
+}
+push;
+layout(set = 0, binding = 0, std430) readonly buffer Given
+{
+    float given[];
+};
+layout(set = 0, binding = 1, std430) buffer Data
+{
+    float data[];
+};
+
+void main()
+{
+    const uint i = gl_GlobalInvocationID.x;
+    const float x = given[i], unit = float(floatBitsToUint(x) & 255u) / 256.0;
+    float c = x * push.exposure, d = unit * push.exposure;
+    float r = 0.0;
+    switch (curve) {
+    case 0: // bright, and there are such inputs
+        r = c > 16.0 ? 16.0 + (c - 16.0) * push.exposure : c;
+        break;
+    case 1: // brighter than any: by a branch, a choice, and by what stays as it is
+        r = d;
+        if (d > 64.0)
+            r = 64.0 + (d - 64.0) * push.exposure;
+        break;
+    case 2:
+        r = min(d, 64.0);
+        break;
+    case 3:
+        if (d <= 64.0)
+            d *= push.exposure;
+        r = d;
+        break;
+    case 4: // some are
+        if (isnan(c))
+            c = push.exposure;
+        r = isinf(c) ? push.exposure * 2.0 : c;
+        break;
+    case 5: // none is
+        r = isnan(d) ? push.exposure : d;
+        break;
+    case 6:
+        r = isinf(d) ? push.exposure : d;
+        break;
+    case 7: // dark, and dead
+        r = push.dead == 1 && d > 64.0 ? d * 3.0 : d;
+        if (push.dead == 1)
+            r = min(d, 64.0);
+        break;
+    }
+    data[i] = r;
+}
