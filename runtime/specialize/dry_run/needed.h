@@ -7,14 +7,14 @@
  * by data or because a condition that does decides over them; and those that flow into one of these through
  * arithmetic, choices, variables and calls, since they may be gathered with it.
  *
- *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed, stored, or
- *        comes from into a phi, or
- *        over which a comparison or computation of floats decides that depends on what was folded; the edges of a
- *        branch that decides over such a block, where no block tells of them; and each side, of each component, of a
- *        choice that has such a value for a result.
- *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant is for have
- *        their values, wherever they are loaded (specialize/shader/freeze.h): nobody comes there. Of a module that
- *        SPIRV-Tools gives up all is left.
+ *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed or
+ *        stored, or from which one comes into a phi, or over which a comparison or computation of
+ *        floats decides that depends on what was folded; the edges of a branch that decides over such
+ *        a block, where no block tells of them; and each side, of each component, of a choice that has
+ *        such a value for a result.
+ *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant is
+ *        for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody comes
+ *        there. Of a module that SPIRV-Tools gives up all is left.
  *
  * Proven by tests/specialize/dry_run.
  *
