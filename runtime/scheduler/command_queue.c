@@ -170,6 +170,11 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     uint64_t own = queue->frontier[engine->base.number];
     bool behind = own > pending->engines[engine->base.number].completed &&
                   own > engine->fenced_epoch && engine->batch_barrier == 0;
+    /* Under the lock, as scheduler/inherit.c looks at what signals will update. */
+    if (packet->counted) {
+        packet->update->value = ++queue->progressed;
+        __atomic_store_n(&packet->write->slot->value, queue->progressed, __ATOMIC_RELAXED);
+    }
     bf_lock_release(&pending->lock);
     /* Does an execution of its own in this batch have no barrier behind it in the batch? */
     bool overlaps = queue->position != 0 && queue->position >= engine->batch_barrier;
@@ -183,10 +188,6 @@ void bf_command_queue_prepare(struct bf_command_queue *queue, struct bf_packet *
     }
     if (packet->write)
         engine->batch_barrier = engine->batch_count + 2;
-    if (packet->counted) {
-        packet->update->value = ++queue->progressed;
-        __atomic_store_n(&packet->write->slot->value, queue->progressed, __ATOMIC_RELAXED);
-    }
     atomic_fetch_add_explicit(&scheduler->gpu.counters.semaphore_waits, waits,
                               memory_order_relaxed);
 }
