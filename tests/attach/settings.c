@@ -223,8 +223,9 @@ static char *interrupt_with(const char *watchdog, const char *at_interrupt)
     }
     close(err[1]);
     size_t length = 0;
-    for (ssize_t n = 1; n > 0 && length<sizeof(text) - 1; length += n> 0 ? (size_t)n : 0)
-        n = read(err[0], text + length, sizeof(text) - 1 - length);
+    ssize_t n;
+    while ((n = read(err[0], text + length, sizeof(text) - 1 - length)) > 0)
+        length += (size_t)n;
     text[length] = '\0';
     close(err[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -296,8 +297,8 @@ TEST(accesses_are_checked_if_it_says_so)
             {.image = images[1], .write = VK_TRUE}};
         for (int i = 0; i < 2; i++) {
             lines_begin();
-            for (int k = 0; k < 3;
-                 k++) { /* the second uses what the first does, the third something else */
+            /* The second uses what the first does, the third something else. */
+            for (int k = 0; k < 3; k++) {
                 BfCommandQueue queue = k ? b : a;
                 assert_success(bfQueueUses(queue, 1, k < 2 ? &uses[i][k] : &others[i]));
                 execute(queue, write_word(&f, queue, 32, 1));
