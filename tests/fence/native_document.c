@@ -370,7 +370,10 @@ static void interrupt_before_the_sleeper(const struct interrupt_row *row, uint32
         &(struct belfry_icd_block){.command = "vkWaitSemaphores", .first = 1, .every = 1});
     f.icd.pause();
     execute(queues[2], work);
-    for (int i = 0; i < 3; i++) {
+    /* 'c' first, which needs the work alone: on a VkQueue that all share, its epoch is less than
+     * the others', and a lesser one asked for later would start a second thread of the sleeper,
+     * which might not be in the driver yet when the device goes on. */
+    for (int i = 2; i >= 0; i--) {
         set_event_on(fences[i], 1, events[i]);
         if (sleepers == 3 || i > 0)
             queue_signal(queues[i], fences[i], 1);
