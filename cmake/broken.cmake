@@ -100,7 +100,7 @@ endfunction()
 belfry_copy(hooks hook_monitored WITH support/hook.c)
 
 # Deliberately broken ones, for the tests that must catch them: one for each file of tests/breaks, but
-# for those whose tests have the one source in them ('unit', 'alone'), those whose tests are another
+# for those whose tests have the one source in them ('unit', 'alone'), or a helper process that has it ('helper'), those whose tests are another
 # preset's, and those in which nothing is broken. Under sanitizers they would fail of themselves.
 if(NOT BELFRY_SANITIZE)
   file(GLOB breaks CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/breaks
@@ -114,7 +114,7 @@ if(NOT BELFRY_SANITIZE)
   foreach(name IN LISTS breaks)
     file(STRINGS ${PROJECT_SOURCE_DIR}/tests/breaks/${name}.break tests
       REGEX "^(test|random|model): (${presets}) ")
-    list(FILTER tests EXCLUDE REGEX " (alone|unit)$")
+    list(FILTER tests EXCLUDE REGEX " (alone|helper|unit)$")
     if(tests MATCHES " hooks( |$)") # whose tests step in where races are decided
       belfry_copy(${name} ${name} hook_monitored WITH support/hook.c)
     elseif(tests)

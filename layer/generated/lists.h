@@ -295,6 +295,7 @@
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM, NULL, VK_API_VERSION_1_0) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT, NULL, VK_API_VERSION_1_0) \
+    X(vkGetPhysicalDeviceFeatures, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceFeatures2, "vkGetPhysicalDeviceFeatures2KHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
     X(vkGetPhysicalDeviceImageFormatProperties2, "vkGetPhysicalDeviceImageFormatProperties2KHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
     X(vkGetPhysicalDeviceMemoryProperties, NULL, VK_API_VERSION_1_0) \

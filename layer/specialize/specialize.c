@@ -65,11 +65,32 @@ void layer_specialize_instance_destroy(struct layer_instance *i)
     bf_isolate_origin_destroy(i->origin);
 }
 
+/* Can a check be trusted on this device (IS-7)? */
+static bool can_run_dry(const struct layer_physical *p)
+{
+    VkPhysicalDeviceFeatures features;
+    p->vk->vkGetPhysicalDeviceFeatures(p->handle, &features);
+    return features.robustBufferAccess;
+}
+
+static bool is_wanted(const struct layer_device *d)
+{
+    const struct bf_settings *settings = &d->instance->settings;
+    switch (settings->specialize) {
+    case BF_SPECIALIZE_OFF:
+        return false;
+    case BF_SPECIALIZE_AUTO:
+        return !settings->trace && !d->access && can_run_dry(d->physical);
+    default:
+        return true;
+    }
+}
+
 void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
 {
     const struct bf_settings *settings = &d->instance->settings;
     const struct bf_isolate_origin *origin = d->instance->origin;
-    if (settings->specialize == BF_SPECIALIZE_OFF || !origin)
+    if (!origin || !is_wanted(d))
         return;
     if (d->access) {
         bf_message(BF_MESSAGE_WARNING,
@@ -95,7 +116,6 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     memcpy(isolate.driver_uuid, who.id.driverUUID, sizeof(isolate.driver_uuid));
     struct bf_specializer_info info = {
         .device = d->runtime,
-        .mode = settings->specialize,
         .isolate = &isolate,
         .folder = settings->cache ? settings->cache : settings->user_cache,
         .report = settings->report,

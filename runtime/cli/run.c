@@ -376,12 +376,11 @@ static int specialize_leave_out(void)
         cli_warn("out of memory");
         return CLI_FAILED;
     }
-    if (settings.specialize != BF_SPECIALIZE_OFF &&
+    if (settings.specialize == BF_SPECIALIZE_EXACT &&
         bf_settings_source(&settings, BF_KEY_SPECIALIZE) == BF_SETTING_FILE) {
-        cli_warn("--trace: specialize is off, though %s has it on; '--set specialize=%s' traces "
+        cli_warn("--trace: specialize is off, though %s has it on; '--set specialize=exact' traces "
                  "that, too",
-                 bf_settings_origin(&settings, BF_KEY_SPECIALIZE),
-                 settings.specialize == BF_SPECIALIZE_EXACT ? "exact" : "relaxed");
+                 bf_settings_origin(&settings, BF_KEY_SPECIALIZE));
         environment_set(VARIABLE_PREFIX "SPECIALIZE", "off");
     }
     bf_settings_finish(&settings);
@@ -511,7 +510,7 @@ const struct cli_command cli_run = {
         "                   calls and Belfry's queues. Both may be repeated, not mixed\n\n"
         "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
         "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
-        "What is left when the program has ended: FILE; with specialize=exact or relaxed also\n"
+        "What is left when the program has ended: FILE; with specialize=auto or exact also\n"
         "what was learnt about shaders, in the folder of the setting 'cache' (by default\n"
         "'belfry' in the user's cache folder), to be deleted at will; nothing else.\n\n"
         "A program that ends without having created a device says so in one line if it was to be\n"

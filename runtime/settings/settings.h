@@ -50,6 +50,8 @@ enum bf_fence_log_mode {
 /* Rebuilding shaders for the values that a program really uses (specialize/specialize.h). */
 enum bf_specialize_mode {
     BF_SPECIALIZE_OFF,
+    /* as exact, on devices with robustBufferAccess, where a dry run can be had; not in a trace */
+    BF_SPECIALIZE_AUTO,
     /* a variant is used only if its results equalled the general pipeline's in every bit */
     BF_SPECIALIZE_EXACT,
 };

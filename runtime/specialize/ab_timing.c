@@ -95,7 +95,7 @@ static void timestamp_write(struct bf_ab_timer *timer, VkCommandBuffer commands,
 void bf_ab_timing_begin(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
                         VkCommandBuffer commands, const struct bf_ab_use *use)
 {
-    if (timing->count == BF_AB_SAMPLES || timing->open || !timing->timestamp_bits)
+    if (timing->count >= timing->most || timing->open || !timing->timestamp_bits)
         return;
     struct bf_ab_sample *s = &timing->samples[timing->count];
     if (!queries_take(timer, s))

@@ -16,8 +16,8 @@
  *  TR-3  A pass is a sample of a variant if that is the only one under A/B timing in the pass, and
  *        if one lot decided all draws that the variant is for, whichever command buffers they are
  *        in: the primary or the secondary ones that it executes.
- *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording; where there are more passes, which
- *        of them are sampled changes. Queries come in pools and are used again. Where no pool can
+ *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording (BF_AB_SAMPLES_INTRUSIVE where that is
+ *        allowed); where there are more passes, which of them are sampled changes. Queries come in pools and are used again. Where no pool can
  *        be had, or the queue has no timestamps, nothing is measured.
  *
  * Proven by tests/specialize/ab_timing*.c.
@@ -32,8 +32,9 @@
 
 #include "base/lock.h"
 
-#define BF_AB_SAMPLES 8
-#define BF_AB_NONE    UINT32_MAX
+#define BF_AB_SAMPLES           8
+#define BF_AB_SAMPLES_INTRUSIVE 64 /* where the program allows intrusive measurements */
+#define BF_AB_NONE              UINT32_MAX
 
 struct bf_ab_queries;
 
@@ -62,7 +63,8 @@ struct bf_ab_timing {
      * draws. No work: there were none. */
     struct bf_ab_use drawn;
     uint32_t timestamp_bits;
-    struct bf_ab_sample samples[BF_AB_SAMPLES];
+    uint32_t most; /* samples that are taken */
+    struct bf_ab_sample samples[BF_AB_SAMPLES_INTRUSIVE];
 };
 
 /* Of a device: the query pools that timings share. */

@@ -319,7 +319,11 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
         .gain = job->gain,
         .n = job->samples,
     };
-    bf_archive_put(job->specializer->archive, &key, &verdict);
+    struct bf_specializer *s = job->specializer;
+    bf_lock_acquire(&s->archive_lock);
+    if (!job->remember_only || job->epoch == atomic_load(&s->submissions.epoch)) /* CV-5 */
+        bf_archive_put(s->archive, &key, &verdict);
+    bf_lock_release(&s->archive_lock);
 }
 
 static void job_run(void *context)
@@ -355,6 +359,7 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
     while (jobs) {
         struct bf_job *job = jobs;
         jobs = job->next;
+        job->number = atomic_fetch_add(&s->last_number, 1) + 1;
         atomic_fetch_add(&s->outstanding, 1);
         /* When the device is destroyed there is no pool any more. */
         if (atomic_load(&s->stopping) ||
@@ -362,4 +367,27 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
                                 job) != VK_SUCCESS)
             job_cancel(job);
     }
+}
+
+/* An item, and its cancellation: it is done all the same. */
+static void measured_forget(void *context)
+{
+    static const struct bf_verdict nothing = {.code = BF_VERDICT_FORGOTTEN};
+    struct bf_measured *measured = context;
+    while (measured) {
+        struct bf_measured *next = measured->next;
+        struct bf_specializer *s = measured->specializer;
+        bf_lock_acquire(&s->archive_lock);
+        bf_archive_put(s->archive, &measured->key, &nothing);
+        bf_lock_release(&s->archive_lock);
+        free(measured);
+        measured = next;
+    }
+}
+
+void bf_verdicts_forget(struct bf_specializer *s, struct bf_measured *measured)
+{
+    if (measured && bf_background_queue(bf_device_gpu(s->info.device)->background, measured_forget,
+                                        measured_forget, measured) != VK_SUCCESS)
+        measured_forget(measured);
 }

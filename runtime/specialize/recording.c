@@ -323,6 +323,19 @@ static uint64_t draw_mix(uint64_t number)
     return number ^ number >> 33;
 }
 
+/* Of a lot that recordings share; it grows. */
+static uint64_t shared_number(const struct bf_recording *r)
+{
+    uint64_t calls = atomic_load_explicit(&r->recorder->submissions->calls, memory_order_relaxed);
+    return (calls / BF_RECORDING_SHARED + 1) << 32;
+}
+
+static uint64_t own_number(const struct bf_recording *r)
+{
+    return shared_number(r) | (1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1,
+                                                                       memory_order_relaxed));
+}
+
 void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flags)
 {
     bool within = r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY &&
@@ -334,12 +347,14 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
         return;
     /* Its pass is timed by the primary that executes it: it has no samples of its own. */
     r->measurable = !within;
-    uint64_t calls = atomic_load_explicit(&r->recorder->submissions->calls, memory_order_relaxed);
-    r->number = (calls / BF_RECORDING_SHARED + 1) << 32;
-    if (!within)
-        r->number |=
-            1 + (uint32_t)atomic_fetch_add_explicit(&r->recorder->created, 1, memory_order_relaxed);
+    r->number = within ? shared_number(r) : own_number(r);
     r->lot_is_variant = draw_mix(r->number) & 1;
+    r->intrusive = atomic_load_explicit(&r->recorder->intrusive, memory_order_relaxed);
+}
+
+static uint32_t most_samples(const struct bf_recording *r)
+{
+    return r->intrusive ? BF_AB_SAMPLES_INTRUSIVE : BF_AB_SAMPLES;
 }
 
 /* NULL: out of memory. */
@@ -350,6 +365,8 @@ static struct bf_ab_timing *timing_of(struct bf_recording *r)
         if (r->timing)
             r->timing->timestamp_bits = r->timestamp_bits;
     }
+    if (r->timing)
+        r->timing->most = most_samples(r);
     return r->timing;
 }
 
@@ -379,7 +396,11 @@ static struct bf_variant *choose_side(struct bf_recording *r, const struct bf_pi
                               .variant = r->lot_is_variant,
                               .work = work,
                               .lot = r->number};
-    return r->lot_is_variant ? variant : NULL;
+    if (r->intrusive && groups && r->measurable) {
+        use->lot = own_number(r);
+        use->variant = draw_mix(use->lot) & 1;
+    }
+    return use->variant ? variant : NULL;
 }
 
 /* Begins the sample of a use that choose_side has decided ('candidate' BF_AB_NONE: no lot
@@ -403,9 +424,9 @@ void bf_recording_measure_pass(struct bf_recording *r)
 {
     /* the first pass that is measured, at random where there are more than can be, whatever the
      * lot is */
-    uint32_t first = 0;
-    if (r->passes_before > BF_AB_SAMPLES)
-        first = (uint32_t)((draw_mix(r->number) >> 1) % (r->passes_before - BF_AB_SAMPLES + 1));
+    uint32_t first = 0, most = most_samples(r);
+    if (r->passes_before > most)
+        first = (uint32_t)((draw_mix(r->number) >> 1) % (r->passes_before - most + 1));
     if (r->passes++ < first)
         return;
     if (bf_background_may_adapt(r->recorder->background) && timing_of(r))
@@ -428,7 +449,10 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     if (atomic_load_explicit(&r->recorder->noting, memory_order_relaxed) &&
         bf_background_may_adapt(r->recorder->background)) {
         struct bf_histogram_notes *notes = notes_of(r);
-        uses = notes ? bf_histogram_notes_sample(notes) : 0;
+        if (notes)
+            uses = atomic_load_explicit(&r->recorder->intrusive, memory_order_relaxed)
+                       ? 1
+                       : bf_histogram_notes_sample(notes);
     }
     struct bf_variant *variant = NULL;
     if (may_pick || uses) {

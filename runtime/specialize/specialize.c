@@ -16,12 +16,21 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
     bf_submissions_settle(&s->submissions);
+    /* What has ended before a freeze begins is published. */
+    if (!s->frozen)
+        atomic_store(&s->last_taken, UINT64_MAX);
     bf_specializer_collect(s);
+    if (!s->frozen)
+        atomic_store(&s->last_taken, 0);
+    s->frozen = info->mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
+    atomic_store(&s->recorder.intrusive,
+                 info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
     bf_analysis_queue(s);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_variant_states_commit(s);
+        atomic_store(&s->last_taken, atomic_load(&s->last_number));
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_variant_states_discard(s);
@@ -133,7 +142,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     atomic_store(&s->stopping, true);
     bf_isolate_stop(s->isolate);
     bf_background_end(bf_device_gpu(s->info.device)); /* BG-8: no item is left */
-    while (atomic_load(&s->done))
+    while (atomic_load(&s->done) || atomic_load(&s->held))
         bf_variant_states_collect(s);
     bf_analysis_finish(s);
     bf_isolate_destroy(s->isolate);
@@ -145,6 +154,11 @@ void bf_specializer_destroy(struct bf_specializer *s)
     bf_submissions_finish(&s->submissions);
     bf_ab_timer_finish(&s->timer);
     bf_archive_close(s->archive);
+    while (s->measured) {
+        struct bf_measured *next = s->measured->next;
+        free(s->measured);
+        s->measured = next;
+    }
     free(s->archive_folder);
     free(s);
 }

@@ -43,7 +43,6 @@ struct bf_recording;
 
 struct bf_specializer_info {
     struct bf_device *device; /* not owned; outlives the specializer */
-    enum bf_specialize_mode mode;
     const struct bf_isolate_info *isolate; /* what a helper process is told; copied */
     bool report;
     /* bytes that variants and the objects retained for building may take; 0: no limit */

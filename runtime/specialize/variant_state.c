@@ -201,9 +201,19 @@ static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_varian
     if (!job)
         return NULL;
     job->remember_only = true;
+    job->epoch = epoch_of(s);
     job->reason = candidate->reason;
     job->gain = gain > 0 && gain < 1000 ? (uint32_t)(gain * 1000) : 0;
     job->samples = samples;
+    struct bf_measured *measured = malloc(sizeof(*measured));
+    if (!measured) { /* then it couldn't be discarded */
+        bf_job_free(job);
+        return NULL;
+    }
+    measured->specializer = s;
+    measured->key = bf_variant_archive_key(job->hash, job->mask, job->values);
+    measured->next = s->measured;
+    s->measured = measured;
     return job;
 }
 
@@ -225,20 +235,57 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
     publish(s, states, candidate, job);
 }
 
+/* CV-4 holds none back. */
+static bool nothing_is_frozen(struct bf_specializer *s)
+{
+    return bf_background_may_adapt(bf_device_gpu(s->info.device)->background) ||
+           atomic_load(&s->stopping);
+}
+
+/* The jobs that have ended, with those that were held if nothing is frozen any more. */
+static struct bf_job *ended_jobs_take(struct bf_specializer *s)
+{
+    struct bf_job *jobs = atomic_exchange(&s->done, NULL);
+    if (!atomic_load(&s->held) || !nothing_is_frozen(s))
+        return jobs;
+    bf_lock_acquire(&s->lock);
+    struct bf_job *held = atomic_exchange(&s->held, NULL), *last = held;
+    bf_lock_release(&s->lock);
+    while (last && last->next)
+        last = last->next;
+    if (last)
+        last->next = jobs;
+    return held ? held : jobs;
+}
+
+/* True: it has been taken over, and is over. */
+static bool job_collect(struct bf_specializer *s, struct bf_job *job)
+{
+    bool taken =
+        job->remember_only || nothing_is_frozen(s) || job->number <= atomic_load(&s->last_taken);
+    bf_lock_acquire(&s->lock);
+    if (taken) {
+        take_over(s, job);
+    } else {
+        job->next = atomic_load(&s->held);
+        atomic_store(&s->held, job);
+    }
+    bf_lock_release(&s->lock);
+    return taken;
+}
+
 void bf_variant_states_collect(struct bf_specializer *s)
 {
-    if (!atomic_load_explicit(&s->done, memory_order_acquire))
+    if (!atomic_load_explicit(&s->done, memory_order_acquire) &&
+        (!atomic_load_explicit(&s->held, memory_order_relaxed) || !nothing_is_frozen(s)))
         return;
-    struct bf_job *jobs = atomic_exchange(&s->done, NULL);
-    for (struct bf_job *job = jobs; job; job = job->next) {
-        bf_lock_acquire(&s->lock);
-        take_over(s, job);
-        bf_lock_release(&s->lock);
-    }
+    struct bf_job *jobs = ended_jobs_take(s);
     while (jobs) {
         struct bf_job *next = jobs->next;
-        bf_job_free(jobs);
-        atomic_fetch_sub(&s->outstanding, 1);
+        if (job_collect(s, jobs)) {
+            bf_job_free(jobs);
+            atomic_fetch_sub(&s->outstanding, 1);
+        }
         jobs = next;
     }
     bf_pipelines_sweep(&s->pipelines);
@@ -452,12 +499,15 @@ void bf_variant_states_commit(struct bf_specializer *s)
     bf_jobs_queue(s, jobs);
 }
 
-/* Measurements are discarded: counts of an earlier epoch are void by themselves, and published
- * variants are timed anew. Verdicts from disk, and those that no measurement decided, stay. */
+/* Measurements are discarded: counts of an earlier epoch are void by themselves, published
+ * variants are timed anew, and verdicts are forgotten. Those of earlier runs, and those that no
+ * measurement decided, stay. */
 void bf_variant_states_discard(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->lock);
     atomic_fetch_add(&s->submissions.epoch, 1);
+    struct bf_measured *measured = s->measured;
+    s->measured = NULL;
     for (struct bf_variant_states *states = s->states; states; states = states->next) {
         for (uint32_t i = 0; i < states->count; i++) {
             struct bf_candidate *c = &states->candidates[i];
@@ -479,6 +529,7 @@ void bf_variant_states_discard(struct bf_specializer *s)
         }
     }
     bf_lock_release(&s->lock);
+    bf_verdicts_forget(s, measured);
 }
 
 BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *s)
@@ -569,5 +620,6 @@ static void measured(void *specializer, const struct bf_ab_sample *sample, doubl
 void bf_variant_states_measured(void *specializer, struct bf_recording *recording)
 {
     struct bf_specializer *s = specializer;
-    bf_ab_timing_read(&s->timer, recording->timing, measured, s);
+    if (bf_background_may_adapt(bf_device_gpu(s->info.device)->background)) /* CV-4 */
+        bf_ab_timing_read(&s->timer, recording->timing, measured, s);
 }

@@ -10,6 +10,10 @@
  *        destroyed, by bf_variant_states_collect, on a program's thread: no background thread takes
  *        the specialiser's lock.
  *  CV-3  A candidate's number is its index: it never changes, and never stands for other values.
+ *  CV-4  While profiling by the system is disabled (a freeze) no variant is published or withdrawn, and no A/B
+ *        timing is decided; of builds that end then only those are collected that a commit asked for which came
+ *        with it, or before it. The others are when it ends.
+ *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */
@@ -92,6 +96,7 @@ struct bf_variant_states {
  * result. */
 struct bf_job {
     struct bf_job *next;
+    uint64_t number; /* grows from job to job */
     struct bf_specializer *specializer;
     struct bf_pipeline_copy *copy; /* a reference is held */
     uint64_t pipeline;             /* the pipeline's id */
@@ -104,6 +109,7 @@ struct bf_job {
     uint8_t push[BF_PUSH_BYTES];
     uint32_t groups[3]; /* the last dispatch's workgroups */
     bool remember_only; /* nothing is built: 'reason' is stored in the archive */
+    uint32_t epoch;     /* of the measurements that it comes of, if so */
     /* The result: */
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
     VkResult error;        /* what the driver answered, where that is the reason */
@@ -114,6 +120,13 @@ struct bf_job {
     struct bf_variant_times times;
 };
 
+/* A verdict that measurements of this run decided: CV-5. */
+struct bf_measured {
+    struct bf_measured *next;
+    struct bf_specializer *specializer;
+    struct bf_archive_key key;
+};
+
 struct bf_analysis;
 
 struct bf_specializer {
@@ -122,9 +135,10 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_ab_timer timer;
-    char *archive_folder;        /* NULL: nothing is remembered after the process */
-    struct bf_lock archive_lock; /* held while the archive is opened, once */
-    struct bf_archive *archive;  /* opened when the first pipeline is watched */
+    char *archive_folder; /* NULL: nothing is remembered after the process */
+    /* held while the archive is opened, once, and while verdicts go there that may be discarded */
+    struct bf_lock archive_lock;
+    struct bf_archive *archive; /* opened when the first pipeline is watched */
     struct bf_isolate *isolate;
     _Atomic bool stopping;
 
@@ -133,11 +147,17 @@ struct bf_specializer {
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, the latest first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
+    _Atomic uint64_t last_number;  /* of a job */
+    _Atomic uint64_t last_taken;   /* CV-4: of the jobs that are collected during a freeze, too */
+    bool frozen;                   /* the last mode was a freeze; on_mode's */
 
     struct bf_lock lock; /* over what follows, and over all variant states */
     struct bf_variant_states *states;
-    struct bf_map states_by_id;                       /* the same, by their pipelines' ids */
-    uint32_t live;                                    /* variants that are published */
+    struct bf_measured *measured;
+    _Atomic(struct bf_job *)
+        held;                   /* CV-4: jobs that ended during a freeze; written under the lock */
+    struct bf_map states_by_id; /* the same, by their pipelines' ids */
+    uint32_t live;              /* variants that are published */
     struct bf_candidate *published[BF_LIVE_VARIANTS]; /* their candidates, in no order */
     _Atomic uint64_t most_helper;                     /* bytes that a helper process took */
     uint64_t most_own, most_variants; /* the highest values of pipelines.budget so far */
@@ -214,6 +234,8 @@ struct bf_job *bf_job_create(struct bf_specializer *specializer, struct bf_varia
 void bf_job_free(struct bf_job *job);
 /* Queues a list of jobs. Those that can't be queued are cancelled. */
 void bf_jobs_queue(struct bf_specializer *specializer, struct bf_job *jobs);
+/* Has the archive forget these, which are freed. */
+void bf_verdicts_forget(struct bf_specializer *specializer, struct bf_measured *measured);
 
 /* report.c: what is printed when the device is destroyed. Without the setting 'report' these do
  * nothing. The specialiser's lock is held for those that add. */

@@ -9,7 +9,8 @@
 list='
 runtime/scheduler/window.c what packets of lower queues cost is learnt
 runtime/specialize/recording.c uses are noted; variants on trial take turns with the general pipelines
-runtime/specialize/submission.c what has finished is counted and measured, chosen by and judged
+runtime/specialize/submission.c what has finished is counted, and chosen by
+runtime/specialize/variant_state.c variants are published, withdrawn and judged
 '
 listed=$(printf '%s' "$list" | sed -n 's/^\([^ ]*\.c\) .*/\1/p' | sort)
 asking=$(cd "$1" && grep -rl --include='*.c' 'bf_background_may_adapt' runtime layer |

@@ -151,6 +151,37 @@ function(belfry_catch_unit break message folder program)
     ARGS ${how} --sound $<TARGET_FILE:${sound}> ${through} $<TARGET_FILE:${name}> ${ARGN})
 endfunction()
 
+# belfry_catch_helper(NAME MESSAGE FOLDER PROGRAM ARGUMENTS... [icd] helper): a program that starts build helpers, on
+# lavapipe or the test driver, and a helper with the break in it.
+function(belfry_catch_helper break message folder program)
+  belfry_break(broken ${break})
+  set(name belfry_broken_${break}_helper)
+  get_target_property(top belfry_build_helper SOURCE_DIR)
+  get_target_property(sources belfry_build_helper SOURCES)
+  list(TRANSFORM sources PREPEND ${top}/)
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/runtime/${broken_source})
+  add_executable(${name} ${broken} ${sources}) # in front of the archive, from which its member isn't taken then
+  foreach(property LINK_LIBRARIES LINK_OPTIONS INCLUDE_DIRECTORIES)
+    get_target_property(value belfry_build_helper ${property})
+    if(value)
+      set_property(TARGET ${name} PROPERTY ${property} "${value}")
+    endif()
+  endforeach()
+  target_compile_options(${name} PRIVATE -w)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime
+    ${PROJECT_SOURCE_DIR}/runtime/include ${CMAKE_BINARY_DIR}/runtime)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${broken_folder})
+  list(POP_BACK ARGN) # 'helper'
+  set(driver lavapipe)
+  if("icd" IN_LIST ARGN)
+    set(driver icd)
+    list(REMOVE_ITEM ARGN icd)
+  endif()
+  belfry_add_test(${folder}_catches_${break} SUITE unit DRIVER ${driver} COMMAND ${PROJECT_SOURCE_DIR}/tests/breaks/catch.sh
+    ARGS --message ${message} --helper $<TARGET_FILE:${name}> $<TARGET_FILE:belfry-${folder}-${program}> ${ARGN}
+    NEEDS ${name} belfry-${folder}-${program})
+endfunction()
+
 # Of all breaks, once there are the programs; those that a folder sees to by itself are 'alone', 'random' and 'model'.
 function(belfry_catch_all)
   file(GLOB breaks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/breaks/*.break)
@@ -160,6 +191,8 @@ function(belfry_catch_all)
     foreach(fact IN LISTS facts)
       if("unit" IN_LIST fact_${fact})
         belfry_catch_unit(${name} "${fact_${fact}_message}" ${fact_${fact}})
+      elseif("helper" IN_LIST fact_${fact})
+        belfry_catch_helper(${name} "${fact_${fact}_message}" ${fact_${fact}})
       elseif(NOT "alone" IN_LIST fact_${fact})
         belfry_catch(${name} "${fact_${fact}_message}" ${fact_${fact}})
       endif()

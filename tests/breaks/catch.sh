@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# catch.sh [--hooks] [--hangs | --message TEXT] [--sound PROGRAM] [--through SCRIPT] TEST ARGUMENTS: the environment
-# gives the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it.
+# catch.sh [--hooks] [--hangs | --message TEXT] [--sound PROGRAM | --helper FILE] [--through SCRIPT] TEST ARGUMENTS: the
+# environment gives the test a broken library, build/PRESET/broken/NAME; or TEST is PROGRAM with something broken in it;
+# or FILE is a broken build helper.
 # Succeeds when the test passes with the library as it is, build/PRESET/lib (with --hooks: as it is but for those,
 # build/PRESET/broken/hooks; with --sound: when that program does),
 # and with the break fails as tests do, and says TEXT (an extended regular expression). A crash is no failure of that
@@ -12,6 +13,7 @@ hangs=
 message=
 whole=lib
 unbroken=
+helper=
 through=
 while :; do
     case $1 in
@@ -19,6 +21,7 @@ while :; do
     --hangs) hangs=yes ;;
     --message) message=$2 && shift ;;
     --sound) unbroken=$2 && shift ;;
+    --helper) helper=$2 && shift ;;
     --through) through=$2 && shift ;;
     *) break ;;
     esac
@@ -53,7 +56,7 @@ if [ -n "$hangs" ]; then
     code=$?
     [ $code -ne 137 ] || grep -q '  FAILED  ' "$out" || exit 0
 else
-    ${through:+sh "$through"} "$@" >"$out" 2>&1
+    env ${helper:+"BELFRY_TEST_HELPER=$helper"} ${through:+sh "$through"} "$@" >"$out" 2>&1
     code=$?
     if [ $code -ge 1 ] && [ $code -lt 100 ] && [ $code -ne 77 ] && grep -E -m 1 -e "$message" "$out"; then
         exit 0

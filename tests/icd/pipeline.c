@@ -128,6 +128,7 @@ static VkResult icd_CreateGraphicsPipelines(VkDevice device, VkPipelineCache pip
                                             const VkAllocationCallbacks *pAllocator,
                                             VkPipeline *pPipelines)
 {
+    icd_block(__func__, false);
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled =
@@ -142,6 +143,7 @@ static VkResult icd_CreateComputePipelines(VkDevice device, VkPipelineCache pipe
                                            const VkAllocationCallbacks *pAllocator,
                                            VkPipeline *pPipelines)
 {
+    icd_block(__func__, false);
     VkResult compiled = VK_SUCCESS;
     for (uint32_t i = 0; !compiled && i < createInfoCount; i++)
         compiled = stages_compile(ICD_DEV(device), 1, &pCreateInfos[i].stage);

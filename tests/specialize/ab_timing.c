@@ -136,6 +136,54 @@ TEST_WITH(so_many_and_no_more, set_up, tear_down)
     assert_int_equal(gpu_pools(), 2);
 }
 
+/* Where intrusive measurements are allowed there are more, and each has a lot of its own. */
+TEST_WITH(intrusive_ones_are_more, set_up, tear_down)
+{
+    uint32_t sides[2] = {0};
+    uint64_t last = 0;
+    atomic_store(&recorder.intrusive, true);
+    for (int k = 0; k < 4; k++) {
+        begin(0, 0);
+        for (int i = 0; i < BF_AB_SAMPLES_INTRUSIVE + 3; i++)
+            dispatch(0, 1);
+        assert_int_equal(stamps_in(&buffers[0]), 2 * BF_AB_SAMPLES_INTRUSIVE);
+        const struct bf_ab_timing *timing = recordings[0]->timing;
+        for (uint32_t i = 0; i < timing->count; i++) {
+            sides[timing->samples[i].use.variant]++;
+            assert_true(timing->samples[i].use.lot > last);
+            last = timing->samples[i].use.lot;
+        }
+    }
+    assert_in_range(sides[0], 80, 176); /* of 256 */
+    atomic_store(&recorder.intrusive, false);
+    begin(0, 0);
+    for (int i = 0; i < BF_AB_SAMPLES + 3; i++)
+        dispatch(0, 1);
+    assert_int_equal(stamps_in(&buffers[0]), 2 * BF_AB_SAMPLES);
+}
+
+/* Every use is noted then: also one of thousands. */
+TEST_WITH(intrusive_notes_are_exact, set_up, tear_down)
+{
+    static const uint32_t groups[3] = {1, 1, 1};
+    atomic_store(&recorder.noting, true);
+    for (uint32_t intrusive = 0; intrusive < 2; intrusive++) {
+        uint32_t found = 0;
+        atomic_store(&recorder.intrusive, intrusive);
+        begin(0, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        for (uint32_t i = 0; i < 20000; i++) {
+            const uint32_t value = i % 1000 == 999 ? 100 + i / 1000 : 1;
+            bf_recording_bind(recordings[0], COMPUTE, pipeline.handle, &pipeline);
+            bf_recording_push(recordings[0], 1, 0, sizeof(value), &value);
+            bf_recording_dispatch(recordings[0], groups);
+        }
+        const struct bf_histogram_row *row;
+        for (uint32_t i = 0; (row = bf_histogram_notes_row(recordings[0]->notes, i)) != NULL; i++)
+            found += row->words[0] >= 100 && row->weight == 1;
+        assert_int_equal(found == 20, intrusive);
+    }
+}
+
 static void draw(int i)
 {
     static const uint32_t value = 7;

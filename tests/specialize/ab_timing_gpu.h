@@ -13,7 +13,7 @@
 #include "recording_fake.h"
 #include "specialize/ab_timing.h"
 
-#define GPU_OPERATIONS  256
+#define GPU_OPERATIONS  512
 #define GPU_SUBMISSIONS 64
 
 enum gpu_kind { GPU_RESET, GPU_STAMP, GPU_BARRIER, GPU_WORK, GPU_EXECUTE, GPU_PASS, GPU_PASS_END };

@@ -285,7 +285,8 @@ VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key 
 {
     struct bf_archive_key canonical;
     if (!bf_archive_key_canonical(key, &canonical) ||
-        (verdict->code != BF_VERDICT_KEPT && verdict->code != BF_VERDICT_REJECTED))
+        (verdict->code != BF_VERDICT_FORGOTTEN && verdict->code != BF_VERDICT_KEPT &&
+         verdict->code != BF_VERDICT_REJECTED))
         return VK_ERROR_VALIDATION_FAILED_EXT;
     bf_lock_acquire(&archive->lock);
     struct bf_index_entry *entry;

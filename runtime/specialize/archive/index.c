@@ -199,6 +199,8 @@ void bf_index_put(struct bf_index *index, struct bf_index_entry *entry,
     uint32_t n = verdict->n < BF_VERDICT_N_MOST ? verdict->n : BF_VERDICT_N_MOST;
     uint64_t state = (uint64_t)gain | (uint64_t)n << 24 | (uint64_t)verdict->reason << 45 |
                      (uint64_t)verdict->code << 62;
+    if (verdict->code == BF_VERDICT_FORGOTTEN)
+        state = 0;
     state |= atomic_load_explicit(&entry->state, memory_order_relaxed) & STATE_BARRED;
     atomic_store_explicit(&entry->state, state, memory_order_relaxed);
     entry->recency = ++index->recency;

@@ -141,7 +141,7 @@ bool bf_record_decode(const uint8_t in[BF_RECORD_SIZE], struct bf_record *record
     switch (in[10]) {
     case BF_RECORD_VERDICT: {
         uint32_t code = in[92];
-        if (code != BF_VERDICT_KEPT && code != BF_VERDICT_REJECTED)
+        if (code != BF_VERDICT_FORGOTTEN && code != BF_VERDICT_KEPT && code != BF_VERDICT_REJECTED)
             return false;
         record->verdict = (struct bf_verdict){.code = (enum bf_verdict_code)code,
                                               .reason = get_u16(in + 14),

@@ -118,8 +118,10 @@ void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *
     for (uint32_t i = 0; p->sets && i < p->set_count; i++)
         gpu->vk.vkDestroyDescriptorSetLayout(gpu->handle, p->sets[i], NULL);
     for (struct bf_wire_samplers *s = p->samplers; s; s = s->next) {
-        for (uint32_t i = 0; i < s->count; i++)
+        for (uint32_t i = 0; i < s->count; i++) {
             gpu->vk.vkDestroySampler(gpu->handle, s->handles[i], NULL);
+            s->handles[i] = VK_NULL_HANDLE; /* the request's, which may be made once more */
+        }
     }
     free(p->sets);
     *p = (struct helper_pipeline){0};

@@ -376,8 +376,10 @@ static bool module_survey(struct bf_module *m, const struct bf_shader_info *info
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode == SpvOpExecutionMode && bf_word(m, in, 1) == m->entry_function) {
             uint32_t mode = bf_word(m, in, 2);
-            m->float_controls |=
-                mode >= SpvExecutionModeDenormPreserve && mode <= SpvExecutionModeRoundingModeRTZ;
+            /* That signs of zeros, infinities and NaN are kept is what a fold wants, too. */
+            m->float_controls |= mode >= SpvExecutionModeDenormPreserve &&
+                                 mode <= SpvExecutionModeRoundingModeRTZ &&
+                                 mode != SpvExecutionModeSignedZeroInfNanPreserve;
         }
     }
     return true;

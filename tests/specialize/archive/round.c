@@ -76,6 +76,32 @@ PLACE_TEST(what_is_put_is_found)
     assert_int_equal(file_size(place->file), BF_HEADER_SIZE + 4000 * BF_RECORD_SIZE);
 }
 
+/* AR-9: until another verdict is put; a strike stays. */
+PLACE_TEST(what_is_forgotten_is_not_found)
+{
+    static const struct bf_verdict nothing = {BF_VERDICT_FORGOTTEN, 0, 0, 0};
+    const struct bf_archive_key keys[3] = {key_of(0), key_of(1), key_of(2)};
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bf_archive *archive = open_at(place->folder, 0);
+        for (uint32_t i = 0; i < 3 && !run; i++)
+            put(archive, i, 7);
+        assert_success(bf_archive_strike(archive, &keys[1]));
+        for (uint32_t i = 0; i < 3; i++)
+            assert_success(bf_archive_put(archive, &keys[i], &nothing));
+        assert_int_equal(look(archive, 0), 0);
+        assert_int_equal(look(archive, 1), BARRED);
+        archive = open_again(archive, place->folder, 0);
+        assert_int_equal(look(archive, 0), 0);
+        assert_int_equal(look(archive, 1), BARRED);
+        assert_int_equal(look(archive, 2), 0);
+        put(archive, 2, 9);
+        assert_int_equal(look(archive, 2), 10);
+        archive = open_again(archive, place->folder, 0);
+        assert_int_equal(look(archive, 2), 10);
+        bf_archive_close(archive);
+    }
+}
+
 TEST(memory_alone_does_too)
 {
     const char *const folders[] = {NULL, ""};

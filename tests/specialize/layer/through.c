@@ -305,6 +305,46 @@ TEST_WITH(a_commit_that_ends_profiling_publishes_unjudged, cache_setup, cache_te
     assert_int_equal(number_in(program_close(p), " unjudged ", "picked="), 8);
 }
 
+static void mode_set(struct program *p, BfBackgroundProcessingMode mode)
+{
+    assert_success(
+        bfSetBackgroundProcessingMode(p->f.bf, mode, BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+}
+
+/* As many frames as a verdict would take, several times over: it never comes, and all of them are alike. [CV-4] */
+TEST_WITH(ab_timing_stands_still_in_a_freeze, cache_setup, cache_teardown)
+{
+    struct program *p = program_open();
+    frame(p, 1, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    mode_set(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    for (int i = 0; i < 1000; i++)
+        frame(p, 1, &hot);
+    assert_int_equal(number_in(program_close(p), " unjudged ", "picked="), 1000);
+}
+
+/* Each dispatch has a lot of its own where intrusive measurements are allowed: a few frames are enough for a
+ * verdict, which would take 60 at least. */
+TEST_WITH(intrusive_measurements_take_few_frames, cache_setup, cache_teardown)
+{
+    struct push pushes[64];
+    for (uint32_t i = 0; i < 64; i++)
+        pushes[i] = hot;
+    struct program *p = program_open();
+    frame(p, 1, &hot);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    for (int i = 0; i < 15; i++)
+        frame(p, 64, pushes);
+    mode_set(p, BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
+    for (int i = 0; i < 40; i++)
+        frame(p, 64, pushes);
+    assert_words(p, &hot);
+    const char *report = program_close(p);
+    assert_int_equal(count_in(report, " kept faster ") + count_in(report, " rejected slower ") +
+                         count_in(report, " rejected no-gain "),
+                     1);
+}
+
 TEST_WITH(discarded_measurements_are_void, cache_setup, cache_teardown)
 {
     struct program *p = program_open();
@@ -345,6 +385,30 @@ TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardow
     }
 }
 
+/* Nor is a verdict there that was discarded: the variant is built anew, and has none. [CV-5] */
+TEST_WITH(discarded_verdicts_are_forgotten, cache_setup, cache_teardown)
+{
+    const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
+    struct program *p = program_open();
+    frame(p, 1, &slow);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    measure(p, &slow);
+    await_background(p->f.bf); /* the verdict is stored */
+    assert_success(bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                 BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL,
+                                                 NULL));
+    program_close(p);
+
+    p = program_open();
+    frame(p, 1, &slow);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+    for (int i = 0; i < 8; i++)
+        frame(p, 1, &slow);
+    const char *report = program_close(p);
+    assert_int_equal(count_in(report, "remembered"), 0);
+    assert_int_equal(number_in(report, " unjudged ", "picked="), 8);
+}
+
 /* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted,
  * and nothing is left in the folder of what is remembered. */
 TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
@@ -359,6 +423,30 @@ TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
     assert_words(p, &slow);
     assert_int_equal(count_in(program_close(p), "belfry: specialize:"), 0);
     assert_int_equal(rmdir(cache_folder), 0);
+}
+
+/* 'auto' is on where a check can be trusted, but not in a trace, which shows the program as it is. */
+TEST_WITH(auto_is_on_but_not_in_a_trace, cache_setup, cache_teardown)
+{
+    char trace[128];
+    snprintf(trace, sizeof(trace), "%s/trace", cache_folder);
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "auto", 1);
+    for (uint32_t traced = 0; traced < 2; traced++) {
+        if (traced)
+            setenv("VK_BELFRY_MULTI_ENGINE_TRACE", trace, 1);
+        struct program *p = program_open();
+        frame(p, 1, &hot);
+        commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM);
+        for (int i = 0; i < 4; i++)
+            frame(p, 1, &hot);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
+        VkPhysicalDeviceFeatures features;
+        vkGetPhysicalDeviceFeatures(p->f.physical, &features);
+        const bool on = features.robustBufferAccess && !traced;
+        const char *report = program_close(p);
+        assert_int_equal(count_in(report, "belfry: specialize:") > 0, on);
+        assert_int_equal(number_in(report, " unjudged ", "picked="), on ? 4 : 0);
+    }
 }
 
 /* Where it is on, a program that makes no pipeline that could be rebuilt leaves nothing in the

@@ -104,6 +104,11 @@ TEST(declared)
               "float-controls");
     reason_is(assembled((struct parts){.modes = "OpExecutionMode %main DenormFlushToZero 32"}),
               "float-controls");
+    reason_is(
+        assembled((struct parts){.capabilities = "OpCapability SignedZeroInfNanPreserve\n"
+                                                 "OpExtension \"SPV_KHR_float_controls\"",
+                                 .modes = "OpExecutionMode %main SignedZeroInfNanPreserve 32"}),
+        "foldable");
     reason_is(assembled((struct parts){.decorations = "OpDecorate %group NonWritable\n"
                                                       "%group = OpDecorationGroup\n"
                                                       "OpGroupDecorate %group %result"}),

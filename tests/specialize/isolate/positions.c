@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Forms whose vertex stages compute other positions, as a driver's may that links them with another fragment stage:
+ * here they are told to by a constant. [PO-1] */
+#include "isolate_helper.h"
+
+#include <math.h>
+
+#include "isolate_picture.h"
+#include "shaders/isolate.frag.h"
+#include "shaders/isolate.vert.h"
+
+/* There is a depth attachment, with which nothing is done; its states are dynamic, which then say nothing. */
+enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4, CASES = 8 };
+
+struct one {
+    struct picture p;
+    float depth;
+    VkSpecializationMapEntry entry;
+    VkSpecializationInfo specialization;
+    VkDynamicState dynamics[6];
+};
+
+static const struct bf_build_request *one_make(struct one *one, bool pass, uint32_t how,
+                                               float depth)
+{
+    static const VkDynamicState more[] = {
+        VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK, VK_DYNAMIC_STATE_STENCIL_REFERENCE,
+        VK_DYNAMIC_STATE_DEPTH_BOUNDS, VK_DYNAMIC_STATE_STENCIL_WRITE_MASK};
+    struct picture *p = &one->p;
+    const struct bf_build_request *request =
+        picture(p, pass, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
+                (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
+    one->depth = depth;
+    one->entry = (VkSpecializationMapEntry){0, 0, sizeof(float)};
+    one->specialization = (VkSpecializationInfo){1, &one->entry, sizeof(float), &one->depth};
+    p->g.stages[0].pSpecializationInfo = &one->specialization;
+    p->g.raster.cullMode = VK_CULL_MODE_NONE;
+    p->g.assembly.primitiveRestartEnable = VK_FALSE;
+    p->g.depth.depthTestEnable = VK_FALSE;
+    if (!(how & ATTACHED)) {
+        p->g.rendering.depthAttachmentFormat = VK_FORMAT_UNDEFINED;
+        p->subpasses[1].pDepthStencilAttachment = NULL;
+        p->g.info.pDepthStencilState = NULL;
+    }
+    if (!(how & FOUR_SAMPLES)) {
+        p->g.samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
+        for (uint32_t i = 0; i < 3; i++)
+            p->attachments[i].samples = VK_SAMPLE_COUNT_1_BIT;
+        p->subpasses[1].pResolveAttachments = NULL;
+    }
+    memcpy(one->dynamics, p->dynamics, sizeof(p->dynamics));
+    memcpy(one->dynamics + 2, more, sizeof(more));
+    p->g.dynamic.pDynamicStates = one->dynamics;
+    p->g.dynamic.dynamicStateCount = how & DYNAMIC ? 6 : 2;
+    return request;
+}
+
+static struct bf_isolate *isolate_open(bool pass)
+{
+    struct bf_isolate_info info = info_of(NULL);
+    const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
+        VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
+        .dynamicRendering = VK_TRUE};
+    const VkPhysicalDeviceFeatures enabled = {.fragmentStoresAndAtomics = VK_TRUE,
+                                              .vertexPipelineStoresAndAtomics = VK_TRUE};
+    info.api_version = VK_API_VERSION_1_3;
+    info.robust = true;
+    info.enabled_features = &enabled;
+    if (!pass)
+        info.features = &dynamic;
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+    return isolate;
+}
+
+static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how,
+                            struct bf_check_answer *answer)
+{
+    struct one ones[BF_CHECK_BUILDS];
+    struct bf_build_request builds[BF_CHECK_BUILDS];
+    for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
+        builds[i] = *one_make(&ones[i], pass, how, i == 1 ? nextafterf(0.5f, 1) : 0.5f);
+    const struct bf_check_layout layout = {.set_count = 0};
+    const struct bf_pipeline_interface interface = {
+        .layout = &layout, .graphics = builds[0].graphics, .pass = builds[0].pass};
+    static const union {
+        float tint[4];
+        uint8_t bytes[BF_CHECK_PUSH_BYTES];
+    } push = {{1, 0.5f, 0.25f, 1}};
+    const struct bf_check_info check = {.interface = &interface, .push = push.bytes};
+    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    assert_success(bf_isolate_check(isolate, &request, answer));
+}
+
+TEST(positions_are_the_same_bits)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct bf_isolate *isolate = isolate_open(pass);
+        for (uint32_t how = 0; how < CASES; how++) {
+            struct bf_check_answer answer;
+            positions_check(isolate, pass, how, &answer);
+            assert_success(answer.built);
+            assert_success(answer.checked);
+            if (answer.forms[0].reason != BF_REASON_INEXACT ||
+                answer.forms[1].reason != BF_REASON_NONE)
+                fail_msg("%s, case %u: %d and %d, %s", pass ? "render pass" : "rendering", how,
+                         answer.forms[0].reason, answer.forms[1].reason, answer.why);
+            assert_string_equal(answer.why, "its positions differ");
+            assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns);
+        }
+        bf_isolate_destroy(isolate);
+    }
+}
+
+int main(void)
+{
+    alarm(110);
+    return test_run(NULL);
+}
