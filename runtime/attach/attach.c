@@ -81,12 +81,19 @@ static bool attach_queue_check(const BfAttachInfo *info, uint32_t i, const struc
         VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT | BF_QUEUE_INTERNALLY_SYNCHRONIZED;
     const BfAttachQueue *q = &info->pQueues[i];
     bool twice = false;
-    for (uint32_t j = 0; j < i; j++)
-        twice = twice || info->pQueues[j].queue == q->queue;
+    for (uint32_t j = 0; j < i; j++) {
+        const BfAttachQueue *other = &info->pQueues[j];
+        /* Protected ones of a family are counted by themselves (vkGetDeviceQueue2). */
+        bool same_place = other->queueFamilyIndex == q->queueFamilyIndex &&
+                          other->queueIndex == q->queueIndex &&
+                          !((other->flags ^ q->flags) & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
+        twice = twice || other->queue == q->queue || same_place;
+    }
     if (!q->queue || twice || q->queueFamilyIndex >= a->family_count) {
-        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: pQueues[%u]: queue %p%s, family %u of %u", i,
-                   (void *)q->queue, twice ? " (a second time)" : "", q->queueFamilyIndex,
-                   a->family_count);
+        bf_message(BF_MESSAGE_ERROR,
+                   "bfAttachDevice: pQueues[%u]: queue %p%s, queueIndex %u, family %u of %u", i,
+                   (void *)q->queue, twice ? " (a second time)" : "", q->queueIndex,
+                   q->queueFamilyIndex, a->family_count);
         return false;
     }
     const uint32_t count = a->families[q->queueFamilyIndex].queueCount;

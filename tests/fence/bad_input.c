@@ -621,6 +621,13 @@ TEST_WITH(attaching_wrongly_is_refused, NULL, all_was_refused)
         bad[n].queueCount = 1;
         bad[n++].pQueues = &odd[i];
     }
+    BfAttachQueue one_place[2] = {queues[0], queues[0]}; /* two at the place of one */
+    if (good.queueCount > 1) {
+        one_place[1].queue = queues[1].queue;
+        bad[n] = good;
+        bad[n].queueCount = 2;
+        bad[n++].pQueues = one_place;
+    }
     BfDevice device = NULL;
     for (uint32_t i = 0; i < n; i++) {
         lines_begin();
