@@ -31,6 +31,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_variant_states_commit(s);
         atomic_store(&s->last_taken, atomic_load(&s->last_number));
+        atomic_store(&s->commits_held, true);
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_variant_states_discard(s);

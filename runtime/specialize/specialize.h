@@ -42,7 +42,7 @@ struct bf_recorder;
 struct bf_recording;
 
 struct bf_specializer_info {
-    struct bf_device *device; /* not owned; outlives the specializer */
+    struct bf_device *device;              /* not owned; outlives the specializer */
     const struct bf_isolate_info *isolate; /* what a helper process is told; copied */
     bool report;
     /* bytes that variants and the objects retained for building may take; 0: no limit */

@@ -242,11 +242,12 @@ static bool nothing_is_frozen(struct bf_specializer *s)
            atomic_load(&s->stopping);
 }
 
-/* The jobs that have ended, with those that were held if nothing is frozen any more. */
+/* The jobs that have ended, with those that were held, if some of them needn't be any more. */
 static struct bf_job *ended_jobs_take(struct bf_specializer *s)
 {
     struct bf_job *jobs = atomic_exchange(&s->done, NULL);
-    if (!atomic_load(&s->held) || !nothing_is_frozen(s))
+    bool committed = atomic_exchange(&s->commits_held, false);
+    if (!atomic_load(&s->held) || !(committed || nothing_is_frozen(s)))
         return jobs;
     bf_lock_acquire(&s->lock);
     struct bf_job *held = atomic_exchange(&s->held, NULL), *last = held;
@@ -277,7 +278,8 @@ static bool job_collect(struct bf_specializer *s, struct bf_job *job)
 void bf_variant_states_collect(struct bf_specializer *s)
 {
     if (!atomic_load_explicit(&s->done, memory_order_acquire) &&
-        (!atomic_load_explicit(&s->held, memory_order_relaxed) || !nothing_is_frozen(s)))
+        (!atomic_load_explicit(&s->held, memory_order_relaxed) ||
+         !(atomic_load_explicit(&s->commits_held, memory_order_relaxed) || nothing_is_frozen(s))))
         return;
     struct bf_job *jobs = ended_jobs_take(s);
     while (jobs) {

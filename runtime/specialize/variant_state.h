@@ -149,6 +149,7 @@ struct bf_specializer {
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
     _Atomic uint64_t last_number;  /* of a job */
     _Atomic uint64_t last_taken;   /* CV-4: of the jobs that are collected during a freeze, too */
+    _Atomic bool commits_held;     /* those that are held may be among these now */
     bool frozen;                   /* the last mode was a freeze; on_mode's */
 
     struct bf_lock lock; /* over what follows, and over all variant states */

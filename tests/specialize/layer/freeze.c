@@ -14,35 +14,64 @@ static void frames(struct program *p, VkPipeline pipeline, struct program_push p
         program_frame(p, false, pipeline, push);
 }
 
-/* It ends in the freeze, and its variant isn't used before that is over: not by a second one, either. Then
- * it is, by all. */
-TEST_WITH(what_is_built_in_a_freeze_waits_for_its_end, cache_setup, cache_teardown)
+static void commit(struct program *p, BfBackgroundProcessingMode mode, BfEvent event)
 {
-    const struct program_push push = {0, 8, 1};
-    struct program *p = program_open(NULL, NULL);
+    assert_success(bfSetBackgroundProcessingMode(
+        p->f.bf, mode, BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+}
+
+/* The variant is there in the end, and was used so often. */
+static void assert_picked(struct program *p, VkPipeline pipeline, const char *picked)
+{
+    assert_success(vkDeviceWaitIdle(p->f.device));
+    program_destroy(p, pipeline);
+    const char *line = program_line(program_close(p), "frozen");
+    assert_non_null(line);
+    if (!strstr(line, " unjudged ") || !strstr(line, picked))
+        fail_msg("%s", line);
+}
+
+/* One whose build ends in a freeze that has begun meanwhile. */
+static VkPipeline build_in_freeze(struct program *p, struct program_push push)
+{
     VkPipeline pipeline = program_pipeline(p, false, "frozen");
     frames(p, pipeline, push, 1);
     p->f.icd.set_block(
         &(struct belfry_icd_block){.command = "vkCreateComputePipelines", .first = 1, .every = 1});
     BfEvent event = make_event(&p->f);
-    assert_success(bfSetBackgroundProcessingMode(
-        p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
-        BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED, event);
     p->f.icd.await_blocked(1);
     program_freeze(p);
     p->f.icd.set_block(NULL);
     p->f.icd.release(UINT64_MAX);
     await_event(event);
     frames(p, pipeline, push, 16);
+    return pipeline;
+}
+
+/* Its variant isn't used before that is over: not by a second freeze, either. Then it is, by all. */
+TEST_WITH(what_is_built_in_a_freeze_waits_for_its_end, cache_setup, cache_teardown)
+{
+    const struct program_push push = {0, 8, 1};
+    struct program *p = program_open(NULL, NULL);
+    VkPipeline pipeline = build_in_freeze(p, push);
     program_freeze(p);
     frames(p, pipeline, push, 16);
     mode_set(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
     program_freeze(p);
     frames(p, pipeline, push, 8);
-    assert_success(vkDeviceWaitIdle(p->f.device));
-    program_destroy(p, pipeline);
-    const char *line = program_line(program_close(p), "frozen");
-    assert_non_null(line);
-    if (!strstr(line, " unjudged ") || !strstr(line, " picked=8 "))
-        fail_msg("%s", line);
+    assert_picked(p, pipeline, " picked=8 ");
+}
+
+/* Nor before it is committed: what a commit asks for is published in the freeze that comes with it. */
+TEST_WITH(what_is_built_in_a_freeze_is_there_after_a_commit, cache_setup, cache_teardown)
+{
+    const struct program_push push = {0, 8, 1};
+    struct program *p = program_open(NULL, NULL);
+    VkPipeline pipeline = build_in_freeze(p, push);
+    BfEvent event = make_event(&p->f);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, event);
+    await_event(event);
+    frames(p, pipeline, push, 4);
+    assert_picked(p, pipeline, " picked=4 ");
 }
