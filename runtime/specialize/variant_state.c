@@ -268,6 +268,7 @@ static bool job_collect(struct bf_specializer *s, struct bf_job *job)
     if (taken) {
         take_over(s, job);
     } else {
+        job->held = true;
         job->next = atomic_load(&s->held);
         atomic_store(&s->held, job);
     }
@@ -284,10 +285,11 @@ void bf_variant_states_collect(struct bf_specializer *s)
     struct bf_job *jobs = ended_jobs_take(s);
     while (jobs) {
         struct bf_job *next = jobs->next;
-        if (job_collect(s, jobs)) {
+        const bool outstanding = !jobs->held;
+        if (job_collect(s, jobs)) /* else it may be another thread's by now */
             bf_job_free(jobs);
+        if (outstanding)
             atomic_fetch_sub(&s->outstanding, 1);
-        }
         jobs = next;
     }
     bf_pipelines_sweep(&s->pipelines);

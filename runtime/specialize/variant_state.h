@@ -97,6 +97,7 @@ struct bf_variant_states {
 struct bf_job {
     struct bf_job *next;
     uint64_t number; /* grows from job to job */
+    bool held;       /* it has ended in a freeze (CV-4), and is outstanding no more */
     struct bf_specializer *specializer;
     struct bf_pipeline_copy *copy; /* a reference is held */
     uint64_t pipeline;             /* the pipeline's id */

@@ -46,6 +46,13 @@ static VkPipeline build_in_freeze(struct program *p, struct program_push push)
     p->f.icd.release(UINT64_MAX);
     await_event(event);
     frames(p, pipeline, push, 16);
+    /* No measurement would change anything, nor is anything under way. */
+    VkBool32 further = VK_TRUE;
+    for (uint32_t i = 0; i < 4 && further; i++)
+        assert_success(bfSetBackgroundProcessingMode(
+            p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM,
+            BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+    assert_false(further);
     return pipeline;
 }
 
