@@ -322,12 +322,12 @@ void bfDestroyCommandQueue(BfCommandQueue handle)
     bf_observe_queue_remove(queue->observed);
     if (progress)
         bf_fence_destroy(progress);
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     atomic_store(&queue->base.suspended, 0); /* CS-4 */
     queue->leaving = true;
     engine->leaving = true;
     atomic_store(&engine->dirty, 1);
-    bf_engine_leave(engine, 0); /* the pump removes it (C-4) */
+    bf_engine_leave_beside(engine, beside_present); /* the pump removes it (C-4) */
 }
 
 VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
@@ -351,7 +351,7 @@ VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
         if (result != VK_SUCCESS)
             return result;
         /* Executions that are packets already, or handed over, are not counted. */
-        bf_engine_enter(engine);
+        bool beside_present = bf_engine_enter_beside(engine);
         struct bf_fence *other = atomic_load(&queue->progress);
         if (other) {
             unused = fence;
@@ -359,7 +359,7 @@ VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
         } else {
             atomic_store(&queue->progress, fence);
         }
-        bf_engine_leave(engine, 0);
+        bf_engine_leave_beside(engine, beside_present);
         if (unused)
             bf_fence_destroy(unused);
     }
@@ -415,7 +415,7 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
                    "bfSetCommandQueuePriority: GLOBAL_REALTIME is fixed at creation");
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     bool was = atomic_load(&queue->priority) > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
     atomic_store(&queue->priority, (uint32_t)priority);
     bool is = priority > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
@@ -424,7 +424,7 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
     else if (was && !is)
         atomic_fetch_sub(&engine->preferred, 1);
     bf_window_change(engine, &queue->base, bf_level_of_priority((uint32_t)priority));
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_beside(engine, beside_present);
     return VK_SUCCESS;
 }
 

@@ -158,14 +158,14 @@ static VkResult reader_read_some(struct reader *reader, struct bf_log_item *item
 {
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bool beside_present = bf_engine_enter_logs(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     enum bf_log_read read = BF_LOG_READ_OK;
     if (result == VK_SUCCESS) {
         bf_log_collect(reader->queue->log, completed);
         read = bf_log_cursor_read(&reader->cursor, items, capacity, count, lost);
     }
-    bf_engine_leave_logs(engine, beside_present);
+    bf_engine_leave_beside(engine, beside_present);
     return result == VK_SUCCESS ? reader_explain(reader, read) : result;
 }
 
@@ -240,7 +240,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     }
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bool beside_present = bf_engine_enter_logs(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
     const struct bf_log_writer *writer = reader->queue->log->writer;
     size_t all = BF_FENCE_LOG_BYTES(writer->count);
@@ -254,7 +254,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
             *size = all;
         log_memory_copy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
-    bf_engine_leave_logs(engine, beside_present);
+    bf_engine_leave_beside(engine, beside_present);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }

@@ -34,11 +34,11 @@ static VkResult engine_make_fence(struct bf_engine *engine)
     if (result != VK_SUCCESS)
         return result;
     fence->queue_owned = true;
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     bool first = !atomic_load(&engine->preempt.fence);
     if (first)
         atomic_store(&engine->preempt.fence, fence);
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_beside(engine, beside_present);
     if (!first)
         bf_fence_destroy(fence);
     return VK_SUCCESS;

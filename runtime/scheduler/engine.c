@@ -76,7 +76,7 @@ void bf_engine_end_present(struct bf_engine *engine)
     bf_lock_release(&engine->present_lock);
 }
 
-bool bf_engine_enter_logs(struct bf_engine *engine)
+bool bf_engine_enter_beside(struct bf_engine *engine)
 {
     if (bf_lock_try_briefly(&engine->lock))
         return false;
@@ -100,7 +100,7 @@ bool bf_engine_enter_logs(struct bf_engine *engine)
     return beside_present;
 }
 
-void bf_engine_leave_logs(struct bf_engine *engine, bool beside_present)
+void bf_engine_leave_beside(struct bf_engine *engine, bool beside_present)
 {
     if (!beside_present) {
         bf_engine_leave(engine, 0);

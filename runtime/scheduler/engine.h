@@ -177,10 +177,11 @@ static inline bool bf_engine_synchronizes(const struct bf_engine *engine)
 void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines);
 void bf_engine_end_present(struct bf_engine *engine);
 
-/* As bf_engine_enter, for a use of the engine's logs: while the lock's holder is in a present, it
- * returns true beside that. To be passed to bf_engine_leave_logs. */
-bool bf_engine_enter_logs(struct bf_engine *engine);
-void bf_engine_leave_logs(struct bf_engine *engine, bool beside_present);
+/* As bf_engine_enter, for what a present neither looks at nor changes (AC-4), as the engine's logs:
+ * while the lock's holder is in a present, it returns true beside that. To be passed to
+ * bf_engine_leave_beside. */
+bool bf_engine_enter_beside(struct bf_engine *engine);
+void bf_engine_leave_beside(struct bf_engine *engine, bool beside_present);
 
 /* Waits for the lock as a taker (Q-4) and pumps. False: something may be left, since it stopped at
  * its bound, and another taker goes on, or for what it has set free (Q-5). */

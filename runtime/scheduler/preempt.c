@@ -184,7 +184,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         .begun_ns = bf_now_ns(),
     };
     /* Nothing is accepted while the lock's holder is in a present. */
-    bool beside_present = bf_engine_enter_logs(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     request->unnumbered = !atomic_load(&preempt->asked) && engine_may_be_unnumbered(engine);
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
@@ -198,7 +198,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     atomic_fetch_add(&scheduler->windows, 1); /* PW-7 holds of this, too */
     atomic_store(&preempt->asked, true);
     bf_lock_release(&scheduler->pending.lock);
-    bf_engine_leave_logs(engine, beside_present);
+    bf_engine_leave_beside(engine, beside_present);
     preempt_settle(engine);
     struct bf_preempter *preempter = atomic_load(&preempt->thread);
     atomic_fetch_add(&preempter->turn, 1);

@@ -16,9 +16,10 @@
  *  TR-3  A pass is a sample of a variant if that is the only one under A/B timing in the pass, and
  *        if one lot decided all draws that the variant is for, whichever command buffers they are
  *        in: the primary or the secondary ones that it executes.
- *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording (BF_AB_SAMPLES_INTRUSIVE where that is
- *        allowed); where there are more passes, which of them are sampled changes. Queries come in pools and are used again. Where no pool can
- *        be had, or the queue has no timestamps, nothing is measured.
+ *  TR-4  At most BF_AB_SAMPLES samples are taken in a recording (BF_AB_SAMPLES_INTRUSIVE where that
+ *        is allowed); where there are more passes, which of them are sampled changes. Queries come
+ *        in pools and are used again. Where no pool can be had, or the queue has no timestamps,
+ *        nothing is measured.
  *
  * Proven by tests/specialize/ab_timing*.c.
  */

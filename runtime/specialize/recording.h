@@ -21,9 +21,9 @@
  *  RC-6  While a variant has no verdict, one lot, drawn at random, decides for all uses of a
  *        command buffer whether they get the variant or the general pipeline. Secondary command
  *        buffers within passes share their lots with those that are begun at about the same time,
- *        so that a pass made of several has one lot (TR-3). Where intrusive measurements are allowed
- *        each dispatch has a lot of its own. Where nothing can be measured no lot is drawn, and the
- *        uses get the variant.
+ *        so that a pass made of several has one lot (TR-3). Where intrusive measurements are
+ *        allowed each dispatch has a lot of its own. Where nothing can be measured no lot is drawn,
+ *        and the uses get the variant.
  *
  * Nothing here takes a lock. Memory is allocated for the table of variants that a command buffer
  * has recorded and, once, for its notes.
@@ -69,8 +69,8 @@ struct bf_recorder {
     struct bf_submissions *submissions;
     _Atomic bool noting;  /* uses are noted; false: nothing is counted */
     _Atomic bool stopped; /* no variant is picked from now on */
-    /* Intrusive measurements are allowed: every use is noted, each dispatch has a lot of its own, and more
-     * samples are taken in a recording. */
+    /* Intrusive measurements are allowed: every use is noted, each dispatch has a lot of its own,
+     * and more samples are taken in a recording. */
     _Atomic bool intrusive;
     _Atomic uint64_t created;
     struct bf_ab_timer *timer; /* variants without a verdict are measured; NULL: they aren't */

@@ -10,9 +10,9 @@
  *        destroyed, by bf_variant_states_collect, on a program's thread: no background thread takes
  *        the specialiser's lock.
  *  CV-3  A candidate's number is its index: it never changes, and never stands for other values.
- *  CV-4  While profiling by the system is disabled (a freeze) no variant is published or withdrawn, and no A/B
- *        timing is decided; of builds that end then only those are collected that a commit asked for which came
- *        with it, or before it. The others are when it ends.
+ *  CV-4  While profiling by the system is disabled (a freeze) no variant is published or withdrawn,
+ *        and no A/B timing is decided; of builds that end then only those are collected that a
+ *        commit asked for which came with it, or before it. The others are when it ends.
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *
  * Order of locks: the specialiser's, then a pipeline's.

@@ -80,6 +80,47 @@ DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
     bfDestroyCommandQueue(queue);
 }
 
+/* AC-4: nor from an interrupt, a change of priority, the end of a command queue, or the fences that
+ * are made when first asked for. */
+DEVICE_TEST(test_calls_on_command_queues_return_beside_a_present, "SHAPE=q1", two)
+{
+    struct stuck s;
+    BfDevice device;
+    BfCommandQueue queue, other;
+    BfFence fence;
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    const BfFenceLogReaderCreateInfo log = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                            .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
+    assert_success(bfCreateCommandQueue(device, &info, &other));
+    BfFenceLogReaderCreateInfo of_queue = log;
+    of_queue.queue = queue;
+    BfFenceLogReader reader;
+    assert_success(bfCreateFenceLogReader(device, &of_queue, &reader));
+    BfPreemptionStatus status = {.sType = BF_STRUCTURE_TYPE_PREEMPTION_STATUS};
+    assert_success(bfGetPreemptionStatus(queue, &status));
+    const BfFenceNotificationEngine engine = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION_ENGINE,
+                                              .nodeOrdinal = status.nodeOrdinal,
+                                              .engineOrdinal = status.engineOrdinal};
+    const BfFenceNotification of_engine = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+                                           .pNext = &engine};
+    const BfFenceNotification notification = {.sType = BF_STRUCTURE_TYPE_FENCE_NOTIFICATION,
+                                              .queue = queue};
+    stuck_begin(w, &s);
+    assert_success(bfNotifyFencesSignaled(device, &notification));
+    assert_success(bfNotifyFencesSignaled(device, &of_engine));
+    assert_success(bfSetCommandQueuePriority(queue, BF_COMMAND_QUEUE_PRIORITY_HIGH));
+    assert_success(bfGetCommandQueueProgressFence(queue, &fence));
+    assert_success(bfGetPreemptionFence(queue, &fence));
+    bfDestroyCommandQueue(other);
+    stuck_release(w, &s);
+    stuck_close(w, &s);
+    bfDestroyFenceLogReader(reader);
+    bfDestroyCommandQueue(queue);
+}
+
 static void bind_nothing(VkQueue queue, VkSemaphore wait, VkSemaphore signal, uint64_t value)
 {
     const VkTimelineSemaphoreSubmitInfo values = {
@@ -155,7 +196,7 @@ static void *queue_wait_idle(void *queue)
 /* PW-7: what another VkQueue's window holds goes once such a call on this one rests on it. */
 TEST(test_calls_that_rest_on_what_windows_hold)
 {
-    enum { BIND, UNKNOWN, QUEUE_IDLE, EXPORT, CALLS, HELD = 20 };
+    enum { BIND, UNKNOWN, QUEUE_IDLE, EXPORT, CALLS, HELD = 200 };
     static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     for (int call = 0; call < CALLS; call++) {
         struct device w;

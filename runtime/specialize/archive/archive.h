@@ -28,8 +28,8 @@
  *        threads may call them whatever background threads are doing. The functions that write do
  *        both, and are for background tasks; they wait for each other, and for other processes
  *        never longer than a second each.
- *  AR-9  What FORGOTTEN was put for is not found, here and at the next open, until another verdict is put; a
- *        strike stays.
+ *  AR-9  What FORGOTTEN was put for is not found, here and at the next open, until another verdict
+ *        is put; a strike stays.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
@@ -140,8 +140,9 @@ VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key 
  * barred from now on. Ends the build, if one has begun. */
 VkResult bf_archive_strike(struct bf_archive *archive, const struct bf_archive_key *key);
 
-/* Stores KEPT or REJECTED, or FORGOTTEN, in place of an earlier verdict; a strike stays. 'gain' and 'n' are clamped to their
- * maxima. The cap bounds the memory for it: beyond that new keys are written to disk alone. */
+/* Stores KEPT or REJECTED, or FORGOTTEN, in place of an earlier verdict; a strike stays. 'gain' and
+ * 'n' are clamped to their maxima. The cap bounds the memory for it: beyond that new keys are
+ * written to disk alone. */
 VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
                         const struct bf_verdict *verdict);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the forms of a graphics pipeline once more, with a depth attachment that tells of positions. */
+/* Draws the forms of a graphics pipeline once more, with a depth attachment that tells of
+ * positions. */
 #include "specialize/isolate/helper_position.h"
 
 #include <stdio.h>

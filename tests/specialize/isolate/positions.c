@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forms whose vertex stages compute other positions, as a driver's may that links them with another fragment stage:
- * here they are told to by a constant. [PO-1] */
+/* Forms whose vertex stages compute other positions, as a driver's may that links them with another
+ * fragment stage: here they are told to by a constant. [PO-1] */
 #include "isolate_helper.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 #include "shaders/isolate.frag.h"
 #include "shaders/isolate.vert.h"
 
-/* There is a depth attachment, with which nothing is done; its states are dynamic, which then say nothing. */
+/* There is a depth attachment, with which nothing is done; its states are dynamic, which then say
+ * nothing. */
 enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4 };
 
 static const uint32_t cases[] = {0, ATTACHED, ATTACHED | DYNAMIC, FOUR_SAMPLES,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds that are under way when profiling by the system is disabled, on a driver that takes its time. [CV-4] */
+/* Builds that are under way when profiling by the system is disabled, on a driver that takes its
+ * time. [CV-4] */
 #include "icd_program.h"
 
 static void mode_set(struct program *p, BfBackgroundProcessingMode mode)
@@ -56,7 +57,8 @@ static VkPipeline build_in_freeze(struct program *p, struct program_push push)
     return pipeline;
 }
 
-/* Its variant isn't used before that is over: not by a second freeze, either. Then it is, by all. */
+/* Its variant isn't used before that is over: not by a second freeze, either. Then it is, by all.
+ * */
 TEST_WITH(what_is_built_in_a_freeze_waits_for_its_end, cache_setup, cache_teardown)
 {
     const struct program_push push = {0, 8, 1};
@@ -70,7 +72,8 @@ TEST_WITH(what_is_built_in_a_freeze_waits_for_its_end, cache_setup, cache_teardo
     assert_picked(p, pipeline, " picked=8 ");
 }
 
-/* Nor before it is committed: what a commit asks for is published in the freeze that comes with it. */
+/* Nor before it is committed: what a commit asks for is published in the freeze that comes with it.
+ * */
 TEST_WITH(what_is_built_in_a_freeze_is_there_after_a_commit, cache_setup, cache_teardown)
 {
     const struct program_push push = {0, 8, 1};

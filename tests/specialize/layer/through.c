@@ -311,7 +311,8 @@ static void mode_set(struct program *p, BfBackgroundProcessingMode mode)
         bfSetBackgroundProcessingMode(p->f.bf, mode, BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
 }
 
-/* As many frames as a verdict would take at most: it never comes, and all of them are alike. [CV-4] */
+/* As many frames as a verdict would take at most: it never comes, and all of them are alike. [CV-4]
+ * */
 TEST_WITH(ab_timing_stands_still_in_a_freeze, cache_setup, cache_teardown)
 {
     struct program *p = program_open();
@@ -323,8 +324,8 @@ TEST_WITH(ab_timing_stands_still_in_a_freeze, cache_setup, cache_teardown)
     assert_int_equal(number_in(program_close(p), " unjudged ", "picked="), 450);
 }
 
-/* Each dispatch has a lot of its own where intrusive measurements are allowed: a few frames are enough for a
- * verdict, which would take 60 at least. */
+/* Each dispatch has a lot of its own where intrusive measurements are allowed: a few frames are
+ * enough for a verdict, which would take 60 at least. */
 TEST_WITH(intrusive_measurements_take_few_frames, cache_setup, cache_teardown)
 {
     struct push pushes[64];
@@ -423,7 +424,8 @@ TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
     assert_int_equal(rmdir(cache_folder), 0);
 }
 
-/* 'auto' is on where a check can be trusted, but not in a trace, which shows the program as it is. */
+/* 'auto' is on where a check can be trusted, but not in a trace, which shows the program as it is.
+ * */
 TEST_WITH(auto_is_on_but_not_in_a_trace, cache_setup, cache_teardown)
 {
     char trace[128];
