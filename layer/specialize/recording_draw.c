@@ -3,24 +3,13 @@
  * pipeline, and for render passes. */
 #include "layer/specialize/recording.h"
 
-/* Binds a variant before a draw or dispatch, if there is one. Returns the driver's functions. */
-static inline const struct VolkDeviceTable *variant_use(VkCommandBuffer buffer,
-                                                        VkPipelineBindPoint point)
+/* Binds a variant before a draw, if there is one. Returns the driver's functions. */
+static inline const struct VolkDeviceTable *variant_draw(VkCommandBuffer buffer)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
     if (recording)
-        bf_recording_use(recording, point);
+        bf_recording_use(recording, VK_PIPELINE_BIND_POINT_GRAPHICS);
     return layer_recording_table(recording, buffer);
-}
-
-static inline const struct VolkDeviceTable *variant_draw(VkCommandBuffer buffer)
-{
-    return variant_use(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS);
-}
-
-static inline const struct VolkDeviceTable *variant_dispatch(VkCommandBuffer buffer)
-{
-    return variant_use(buffer, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDraw(VkCommandBuffer buffer, uint32_t vertices,
@@ -134,7 +123,12 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchIndirect(VkCommandBuffe
                                                                   VkBuffer indirect,
                                                                   VkDeviceSize offset)
 {
-    variant_dispatch(buffer)->vkCmdDispatchIndirect(buffer, indirect, offset);
+    struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_use(recording, VK_PIPELINE_BIND_POINT_COMPUTE);
+    layer_recording_table(recording, buffer)->vkCmdDispatchIndirect(buffer, indirect, offset);
+    if (recording)
+        bf_recording_dispatched(recording);
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer buffer,

@@ -139,25 +139,32 @@ void bf_ab_timing_end(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
     timestamp_write(timer, commands, s, 1);
 }
 
+bool bf_ab_timing_ns(struct bf_ab_timer *timer, const struct bf_ab_timing *timing, uint32_t sample,
+                     double *ns)
+{
+    const struct bf_ab_sample *s = &timing->samples[sample];
+    uint64_t mask =
+        timing->timestamp_bits < 64 ? (UINT64_C(1) << timing->timestamp_bits) - 1 : UINT64_MAX;
+    uint64_t stamps[2];
+    if (timer->vk->vkGetQueryPoolResults(timer->device, s->pool, s->query, 2, sizeof(stamps),
+                                         stamps, sizeof(*stamps),
+                                         VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return false; /* the queries were never written */
+    uint64_t ticks = (stamps[1] - stamps[0]) & mask;
+    bool back = ticks > mask / 2; /* the clock went backwards */
+    *ns = (back ? -(double)((stamps[0] - stamps[1]) & mask) : (double)ticks) * timer->period_ns;
+    return true;
+}
+
 void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *timing,
                        void (*each)(void *context, const struct bf_ab_sample *sample, double ns),
                        void *context)
 {
-    uint64_t mask =
-        timing->timestamp_bits < 64 ? (UINT64_C(1) << timing->timestamp_bits) - 1 : UINT64_MAX;
     for (uint32_t i = 0; i < timing->count; i++) {
-        const struct bf_ab_sample *s = &timing->samples[i];
-        uint64_t stamps[2];
-        if (s->use.candidate == BF_AB_NONE)
-            continue;
-        if (timer->vk->vkGetQueryPoolResults(timer->device, s->pool, s->query, 2, sizeof(stamps),
-                                             stamps, sizeof(*stamps),
-                                             VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
-            continue; /* the queries were never written: the command buffer was never submitted */
-        uint64_t ticks = (stamps[1] - stamps[0]) & mask;
-        bool back = ticks > mask / 2; /* the clock went backwards: JU-6 leaves it out */
-        each(context, s,
-             (back ? -(double)((stamps[0] - stamps[1]) & mask) : (double)ticks) * timer->period_ns);
+        double ns;
+        if (timing->samples[i].use.candidate != BF_AB_NONE &&
+            bf_ab_timing_ns(timer, timing, i, &ns))
+            each(context, &timing->samples[i], ns);
     }
 }
 

@@ -92,7 +92,11 @@ void bf_ab_timing_draw(struct bf_ab_timing *timing, const struct bf_ab_use *use)
 void bf_ab_timing_end(struct bf_ab_timer *timer, struct bf_ab_timing *timing,
                       VkCommandBuffer commands);
 
-/* The latest submission has finished: calls 'each' for each sample with its time in nanoseconds. */
+/* The latest submission has finished: the time of a sample in nanoseconds, below 0 where the clock
+ * was set back (JU-6). False: there is none, the command buffer was never submitted. */
+bool bf_ab_timing_ns(struct bf_ab_timer *timer, const struct bf_ab_timing *timing, uint32_t sample,
+                     double *ns);
+/* The same: calls 'each' for each sample of a variant with its time. */
 void bf_ab_timing_read(struct bf_ab_timer *timer, const struct bf_ab_timing *timing,
                        void (*each)(void *context, const struct bf_ab_sample *sample, double ns),
                        void *context);

@@ -103,7 +103,7 @@ void bf_analysis_collect(struct bf_specializer *s)
             a->result.reason = BF_REASON_MEMORY;
         bool lives = bf_pipeline_copy_settle(a->copy, &a->result);
         bf_lock_acquire(&s->lock);
-        bf_specialize_report_analysed(s, lives, a->ns);
+        bf_specialize_report_analysed(s, a->copy->record, lives, a->ns);
         bf_lock_release(&s->lock);
         analysis_free(a);
     }

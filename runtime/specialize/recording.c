@@ -10,6 +10,7 @@
 #include "background/background.h"
 #include "specialize/submission.h"
 #include "specialize/ab_timing.h"
+#include "specialize/pipeline_time.h"
 
 _Static_assert(BF_WATCHED == BF_HISTOGRAM_WORDS && BF_WATCHED == BF_WATCH_WORDS,
                "a tuple is what is watched");
@@ -27,6 +28,8 @@ struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommand
     r->handle = handle;
     r->level = level;
     r->blocks = blocks;
+    if (recorder->times)
+        r->account = bf_time_account_create();
     return r;
 }
 
@@ -100,8 +103,7 @@ static void tell_counts(struct bf_recording *r)
 void bf_recording_end(struct bf_recording *r)
 {
     tell_counts(r);
-    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && r->timing && r->timing->count &&
-        !r->listed)
+    if (r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && bf_recording_has_samples(r) && !r->listed)
         bf_submissions_list(r->recorder->submissions, r);
 }
 
@@ -123,6 +125,8 @@ void bf_recording_reset(struct bf_recording *r)
     r->passes = 0;
     if (r->timing && r->recorder->timer)
         bf_ab_timing_reset(r->recorder->timer, r->timing);
+    if (r->account)
+        bf_time_account_reset(r->account, r->recorder->timer);
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
     r->layout = VK_NULL_HANDLE;
@@ -139,6 +143,7 @@ void bf_recording_destroy(struct bf_recording *r)
     free(r->picked);
     free(r->notes);
     free(r->timing);
+    bf_time_account_free(r->account);
     free(r->inner);
     free(r);
 }
@@ -340,6 +345,8 @@ void bf_recording_measure(struct bf_recording *r, VkCommandBufferUsageFlags flag
 {
     bool within = r->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY &&
                   (flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+    if (r->account)
+        r->account->own.timestamp_bits = r->timestamp_bits;
     bool repeats = flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     r->lot_drawn = r->recorder->timer && r->timestamp_bits && (within || !repeats) &&
                    !(r->blocks & BF_RECORDING_PROTECTED);
@@ -475,6 +482,41 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
         measure_use(r, point, &use);
 }
 
+/* The report's account ------------------------------------------------------------------------- */
+
+bool bf_recording_has_samples(const struct bf_recording *r)
+{
+    return (r->timing && r->timing->count) || (r->account && r->account->own.count);
+}
+
+/* A dispatch or a pass [GT-2]. (Nothing is added to what a query of performance counts, say.) */
+static void account_begin(struct bf_recording *r)
+{
+    const bool may =
+        r->measurable && !r->blocks && bf_background_may_adapt(r->recorder->background);
+    bf_time_account_begin(r->account, r->recorder->timer, r->timing, r->handle,
+                          draw_mix(~r->number), may);
+}
+
+void bf_recording_account_use(struct bf_recording *r, VkPipelineBindPoint point)
+{
+    /* Whatever it is called with, what is bound is the program's pipeline, or stands for it. */
+    const struct bf_pipeline *p = bf_pipelines_find(r->recorder->pipelines, r->bound[point].handle);
+    if (point == VK_PIPELINE_BIND_POINT_COMPUTE)
+        account_begin(r);
+    bf_time_account_use(r->account, p ? p->id : 0, 1);
+}
+
+void bf_recording_account_pass(struct bf_recording *r)
+{
+    account_begin(r);
+}
+
+void bf_recording_account_end(struct bf_recording *r)
+{
+    bf_time_account_end(r->account, r->recorder->timer, r->handle);
+}
+
 /* False: out of memory, and the samples will not be read. */
 static bool add_inner(struct bf_recording *r, uint64_t number)
 {
@@ -496,7 +538,7 @@ static void execute_inner(struct bf_recording *r, const struct bf_recording *exe
     bool fits = true;
     for (uint32_t i = 0; fits && i < executed->inner_count; i++)
         fits = add_inner(r, executed->inner[i]);
-    if (fits && executed->timing && executed->timing->count)
+    if (fits && bf_recording_has_samples(executed))
         add_inner(r, executed->number);
 }
 
@@ -521,6 +563,8 @@ void bf_recording_execute(struct bf_recording *r, const struct bf_recording *exe
     }
     if (executed)
         execute_inner(r, executed);
+    if (r->account && executed && executed->account)
+        bf_time_account_append(r->account, executed->account);
     execute_draws(r, executed);
     bf_recording_forget_push(r);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);

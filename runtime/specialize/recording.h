@@ -48,6 +48,8 @@ struct bf_background;
 struct bf_submissions;
 struct bf_ab_timing;
 struct bf_ab_timer;
+struct bf_pipeline_times;
+struct bf_time_account;
 
 #define BF_PUSH_BYTES 256
 
@@ -76,6 +78,7 @@ struct bf_recorder {
     struct bf_ab_timer *timer; /* variants without a verdict are measured; NULL: they aren't */
     _Atomic uint32_t passes;   /* variants of graphics pipelines under A/B timing */
     const struct bf_background *background; /* SP-3 */
+    struct bf_pipeline_times *times;        /* NULL, but with the setting 'report' (GT-1) */
 };
 
 /* A variant that a command buffer refers to. */
@@ -123,8 +126,9 @@ struct bf_recording {
     /* the lot: true: record the variants; false: record the general pipelines beside them */
     bool lot_is_variant;
     uint64_t number; /* of the lot; where it is measurable no other recording has the same */
-    uint32_t timestamp_bits; /* of the queues that it is for; set by who creates it */
-    bool intrusive;          /* such measurements were allowed when its lot was drawn */
+    struct bf_time_account *account; /* for the report (specialize/pipeline_time.h); NULL: none */
+    uint32_t timestamp_bits;         /* of the queues that it is for; set by who creates it */
+    bool intrusive;                  /* such measurements were allowed when its lot was drawn */
 
     /* passes that were begun while some variant was timed, in this recording and in the one
      * before */
@@ -159,7 +163,13 @@ void bf_recording_end(struct bf_recording *recording);
  * (RC-6). Its dispatches and passes may be measured unless it may be submitted while it runs. */
 void bf_recording_measure(struct bf_recording *recording, VkCommandBufferUsageFlags flags);
 
+/* It has samples, of A/B timing or the report's, which are read when a submission has finished. */
+bool bf_recording_has_samples(const struct bf_recording *recording);
+
 /* The out-of-line parts of the functions below. */
+void bf_recording_account_use(struct bf_recording *recording, VkPipelineBindPoint point);
+void bf_recording_account_pass(struct bf_recording *recording);
+void bf_recording_account_end(struct bf_recording *recording);
 void bf_recording_measured(struct bf_recording *recording);
 void bf_recording_choose(struct bf_recording *recording, struct bf_bound *bound,
                          VkPipelineBindPoint point, const uint32_t *groups);
@@ -248,12 +258,14 @@ void bf_recording_execute(struct bf_recording *recording, const struct bf_record
 void bf_recording_restore(struct bf_recording *recording, VkPipelineBindPoint point);
 
 /* Before each draw or dispatch: binds the pipeline or variant that it is to be recorded with, if
- * that isn't bound (RC-1, RC-3), and notes the use. */
+ * that isn't bound (RC-1, RC-3), and notes the use. bf_recording_dispatched follows a dispatch. */
 static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBindPoint point)
 {
     struct bf_bound *b = &recording->bound[point];
     if (b->pipeline)
         bf_recording_choose(recording, b, point, NULL);
+    if (recording->account)
+        bf_recording_account_use(recording, point);
 }
 
 /* The same before a dispatch of so many workgroups, which may be measured:
@@ -263,6 +275,8 @@ static inline void bf_recording_dispatch(struct bf_recording *recording, const u
     struct bf_bound *b = &recording->bound[VK_PIPELINE_BIND_POINT_COMPUTE];
     if (b->pipeline)
         bf_recording_choose(recording, b, VK_PIPELINE_BIND_POINT_COMPUTE, groups);
+    if (recording->account)
+        bf_recording_account_use(recording, VK_PIPELINE_BIND_POINT_COMPUTE);
 }
 
 void bf_recording_measure_pass(struct bf_recording *recording);
@@ -274,18 +288,24 @@ static inline void bf_recording_pass_begins(struct bf_recording *recording)
     if (recording->measurable &&
         atomic_load_explicit(&recording->recorder->passes, memory_order_relaxed))
         bf_recording_measure_pass(recording);
+    if (recording->account)
+        bf_recording_account_pass(recording);
 }
 
 static inline void bf_recording_pass_ended(struct bf_recording *recording)
 {
     if (recording->timing)
         bf_recording_measured(recording);
+    if (recording->account)
+        bf_recording_account_end(recording);
 }
 
 static inline void bf_recording_dispatched(struct bf_recording *recording)
 {
     if (recording->timing)
         bf_recording_measured(recording);
+    if (recording->account)
+        bf_recording_account_end(recording);
 }
 
 /* A query whose results depend on which pipeline is bound begins or ends. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report of a device's specialiser: which pipelines were watched, which variants were built,
- * kept and rejected, and why. */
+ * kept and rejected, and why; and for each reason how much GPU time that concerns. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,28 +24,39 @@ struct line {
 
 struct bf_specialize_report {
     uint64_t pipelines, watched, excluded[BF_REASON_COUNT];
-    uint64_t built, kept, rejected[BF_REASON_COUNT];
+    uint64_t built, kept, unjudged, rejected[BF_REASON_COUNT];
     uint64_t background_ns;
     double saved_ns;
     uint32_t count;
     struct line lines[LISTED];
 };
 
-void bf_specialize_report_excluded(struct bf_specializer *s, enum bf_reason reason)
+/* In which group its time counts. */
+static void report_put(struct bf_specializer *s, uint64_t pipeline, enum bf_time_group group,
+                       enum bf_reason reason)
+{
+    if (s->recorder.times)
+        bf_pipeline_times_put(s->recorder.times, pipeline, group, reason);
+}
+
+void bf_specialize_report_excluded(struct bf_specializer *s, uint64_t pipeline,
+                                   enum bf_reason reason)
 {
     if (!s->report)
         return;
     s->report->pipelines++;
     s->report->excluded[reason]++;
+    report_put(s, pipeline, BF_TIME_EXCLUDED, reason);
 }
 
-void bf_specialize_report_analysed(struct bf_specializer *s, bool lives, uint64_t ns)
+void bf_specialize_report_analysed(struct bf_specializer *s, uint64_t pipeline, bool lives,
+                                   uint64_t ns)
 {
     if (!s->report)
         return;
     s->report->background_ns += ns;
     if (!lives)
-        bf_specialize_report_excluded(s, BF_REASON_GONE);
+        bf_specialize_report_excluded(s, pipeline, BF_REASON_GONE);
 }
 
 static void report_name_of(const struct bf_variant_states *states, char name[64])
@@ -62,6 +73,13 @@ static void report_name_of(const struct bf_variant_states *states, char name[64]
         snprintf(name + 2 * i, 64 - 2 * (size_t)i, "%02x", states->pipeline->hash[i]);
 }
 
+static const enum bf_time_group time_groups[] = {
+    [BF_VARIANT_STATE_QUEUED] = BF_TIME_UNJUDGED,
+    [BF_VARIANT_STATE_TIMED] = BF_TIME_UNJUDGED,
+    [BF_VARIANT_STATE_KEPT] = BF_TIME_KEPT,
+    [BF_VARIANT_STATE_REJECTED] = BF_TIME_REJECTED,
+};
+
 void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_states *states)
 {
     struct bf_specialize_report *r = s->report;
@@ -69,6 +87,8 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
         return;
     r->pipelines++;
     r->watched++;
+    if (states->count == 0)
+        report_put(s, states->pipeline->id, BF_TIME_PLAIN, BF_REASON_NONE);
     for (uint32_t i = 0; i < states->count; i++) {
         const struct bf_candidate *c = &states->candidates[i];
         /* A pinned pipeline's variants were withdrawn without a change of state. */
@@ -84,6 +104,10 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
             r->rejected[reason]++;
         else if (state == BF_VARIANT_STATE_KEPT)
             r->kept++;
+        else
+            r->unjudged++;
+        report_put(s, states->pipeline->id, time_groups[state],
+                   state == BF_VARIANT_STATE_REJECTED ? reason : BF_REASON_NONE);
         if (state == BF_VARIANT_STATE_KEPT && general > 0 && variant > 0)
             r->saved_ns += (double)picked * (general - variant);
         if (r->count == LISTED)
@@ -132,6 +156,57 @@ static const char *state_name(enum bf_variant_state state)
     return names[state];
 }
 
+/* Without memory for the pipelines' times none is known. */
+static struct bf_time_sum time_sum(struct bf_specializer *s, enum bf_time_group group,
+                                   enum bf_reason reason)
+{
+    return s->recorder.times ? bf_pipeline_times_sum(s->recorder.times, group, reason)
+                             : (struct bf_time_sum){.used = 1};
+}
+
+/* The end of a line: what of the GPU's time these pipelines took, as far as samples tell. */
+static void print_time(FILE *out, const struct bf_time_sum *sum)
+{
+    if (sum->used == 0)
+        fprintf(out, ", no use counted\n");
+    else if (sum->timed == 0)
+        fprintf(out, ", GPU time not known\n");
+    else {
+        const double ms = sum->ns / 1e6, percent = 100 * sum->share;
+        fprintf(out, ", about %.*f ms of GPU time, %.*f %%", ms < 10 ? 3 : 1, ms,
+                percent < 10 ? 2 : 0, percent);
+        if (sum->timed < sum->used)
+            fprintf(out, ", and not known of %" PRIu64, sum->used - sum->timed);
+        fprintf(out, "\n");
+    }
+}
+
+static void print_reason(struct bf_specializer *s, FILE *out, uint64_t count, const char *what,
+                         enum bf_time_group group, enum bf_reason reason)
+{
+    if (!count)
+        return;
+    fprintf(out, "belfry: specialize: %" PRIu64 " %s: %s (%s)", count, what, bf_reason_code(reason),
+            bf_reason_text(reason));
+    const struct bf_time_sum sum = time_sum(s, group, reason);
+    if (group != BF_TIME_EXCLUDED)
+        fprintf(out, ", of %" PRIu64 " pipelines", sum.pipelines);
+    print_time(out, &sum);
+}
+
+/* A group without reasons. 'count' is of variants; 0: of its pipelines alone. */
+static void print_group(struct bf_specializer *s, FILE *out, uint64_t count, const char *what,
+                        enum bf_time_group group)
+{
+    const struct bf_time_sum sum = time_sum(s, group, BF_REASON_NONE);
+    if (!count && !sum.pipelines)
+        return;
+    fprintf(out, "belfry: specialize: %" PRIu64 " %s", count ? count : sum.pipelines, what);
+    if (count)
+        fprintf(out, ": of %" PRIu64 " pipelines", sum.pipelines);
+    print_time(out, &sum);
+}
+
 void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
 {
     const struct bf_specialize_report *r = s->report;
@@ -150,16 +225,14 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
     if (s->most_helper)
         fprintf(out, "belfry: specialize: the helper process took %" PRIu64 " KiB at most\n",
                 s->most_helper >> 10);
-    for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
-        if (r->excluded[i])
-            fprintf(out, "belfry: specialize: %" PRIu64 " pipelines not watched: %s (%s)\n",
-                    r->excluded[i], bf_reason_code(i), bf_reason_text(i));
-    }
-    for (uint32_t i = 1; i < BF_REASON_COUNT; i++) {
-        if (r->rejected[i])
-            fprintf(out, "belfry: specialize: %" PRIu64 " variants rejected: %s (%s)\n",
-                    r->rejected[i], bf_reason_code(i), bf_reason_text(i));
-    }
+    for (uint32_t i = 1; i < BF_REASON_COUNT; i++)
+        print_reason(s, out, r->excluded[i], "pipelines not watched", BF_TIME_EXCLUDED, i);
+    for (uint32_t i = 1; i < BF_REASON_COUNT; i++)
+        print_reason(s, out, r->rejected[i], "variants rejected", BF_TIME_REJECTED, i);
+    print_group(s, out, r->unjudged, "variants unjudged", BF_TIME_UNJUDGED);
+    print_group(s, out, r->kept, "variants kept", BF_TIME_KEPT);
+    print_group(s, out, 0, "pipelines watched in vain: no values were used often enough",
+                BF_TIME_PLAIN);
     for (uint32_t i = 0; i < r->count; i++) {
         const struct line *l = &r->lines[i];
         char error[24] = "";
@@ -180,12 +253,16 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
 
 void bf_specialize_report_create(struct bf_specializer *s)
 {
-    if (s->info.report)
-        s->report = calloc(1, sizeof(*s->report));
+    if (!s->info.report)
+        return;
+    s->report = calloc(1, sizeof(*s->report));
+    s->recorder.times = s->report ? bf_pipeline_times_create() : NULL;
 }
 
 void bf_specialize_report_free(struct bf_specializer *s)
 {
+    bf_pipeline_times_free(s->recorder.times);
+    s->recorder.times = NULL;
     free(s->report);
     s->report = NULL;
 }

@@ -8,6 +8,7 @@
 #include "background/background.h"
 #include "specialize/recording.h"
 #include "specialize/ab_timing.h"
+#include "specialize/pipeline_time.h"
 
 /* A batch, or a part of one that has more command buffers than fit. Parts are listed in the
  * order in which they were submitted, as far as they go to the same queue. */
@@ -178,7 +179,7 @@ static void set_latest(struct bf_submissions *s, struct bf_recording *r, uint64_
 
 static void read_timing(struct bf_submissions *s, struct bf_recording *r, bool wanted)
 {
-    bool measured = r->timing && r->timing->count && r->latest_epoch == atomic_load(&s->epoch);
+    bool measured = bf_recording_has_samples(r) && r->latest_epoch == atomic_load(&s->epoch);
     r->latest = 0;
     if (measured && s->measured && wanted && counts_are_wanted(s))
         s->measured(s->context, r);
@@ -197,6 +198,8 @@ static void recording_count(struct bf_submissions *s, struct bf_recording *r,
                 bf_pipelines_visit(s->pipelines, row->key, count_rows, &(struct use){s, r, i});
         }
     }
+    if (r->account && part->wanted)
+        bf_pipeline_times_count(r->recorder->times, r->account);
     for (uint32_t i = 0; i <= r->inner_count; i++) {
         struct bf_recording *each = i < r->inner_count ? find_listed(s, r->inner[i]) : r;
         if (each && each->latest == part->call)
@@ -267,7 +270,8 @@ uint64_t bf_submissions_call(struct bf_submissions *s)
 
 static bool recording_counts(const struct bf_recording *r)
 {
-    return r && (r->noted || r->inner_count || (r->timing && r->timing->count));
+    return r && (r->noted || r->inner_count || bf_recording_has_samples(r) ||
+                 (r->account && r->account->count));
 }
 
 static bool is_awaited(const struct bf_submissions *s, const void *queue)

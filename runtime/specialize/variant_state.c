@@ -408,7 +408,7 @@ void bf_variant_states_pipeline_made(void *specializer, struct bf_pipeline *pipe
     struct bf_specializer *s = specializer;
     if (pipeline->excluded != BF_REASON_NONE) {
         bf_lock_acquire(&s->lock);
-        bf_specialize_report_excluded(s, pipeline->excluded);
+        bf_specialize_report_excluded(s, pipeline->id, pipeline->excluded);
         bf_lock_release(&s->lock);
         return;
     }
@@ -624,6 +624,10 @@ static void measured(void *specializer, const struct bf_ab_sample *sample, doubl
 void bf_variant_states_measured(void *specializer, struct bf_recording *recording)
 {
     struct bf_specializer *s = specializer;
-    if (bf_background_may_adapt(bf_device_gpu(s->info.device)->background)) /* CV-4 */
+    if (!bf_background_may_adapt(bf_device_gpu(s->info.device)->background)) /* CV-4 */
+        return;
+    if (recording->timing)
         bf_ab_timing_read(&s->timer, recording->timing, measured, s);
+    if (recording->account)
+        bf_pipeline_times_read(s->recorder.times, &s->timer, recording->account, recording->timing);
 }

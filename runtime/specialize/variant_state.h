@@ -33,6 +33,7 @@
 #include "specialize/submission.h"
 #include "specialize/histogram.h"
 #include "specialize/ab_timing.h"
+#include "specialize/pipeline_time.h"
 
 /* How many tuples of values a pipeline's table of candidates holds. */
 #define BF_CANDIDATES 16
@@ -190,7 +191,7 @@ void bf_variant_states_pipeline_used(void *specializer, struct bf_pipeline *pipe
 void bf_variant_states_commit(struct bf_specializer *specializer);
 void bf_variant_states_discard(struct bf_specializer *specializer);
 BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *specializer);
-/* A submission of a recording with A/B timings has finished. */
+/* A submission of a recording with samples has finished. */
 void bf_variant_states_measured(void *specializer, struct bf_recording *recording);
 /* Takes over the jobs that have ended. Called on a program's thread. */
 void bf_variant_states_collect(struct bf_specializer *specializer);
@@ -242,9 +243,11 @@ void bf_verdicts_forget(struct bf_specializer *specializer, struct bf_measured *
 /* report.c: what is printed when the device is destroyed. Without the setting 'report' these do
  * nothing. The specialiser's lock is held for those that add. */
 void bf_specialize_report_create(struct bf_specializer *specializer);
-void bf_specialize_report_excluded(struct bf_specializer *specializer, enum bf_reason reason);
+void bf_specialize_report_excluded(struct bf_specializer *specializer, uint64_t pipeline,
+                                   enum bf_reason reason);
 /* The shaders of a pipeline were analysed, for so long; it may have been destroyed meanwhile. */
-void bf_specialize_report_analysed(struct bf_specializer *specializer, bool lives, uint64_t ns);
+void bf_specialize_report_analysed(struct bf_specializer *specializer, uint64_t pipeline,
+                                   bool lives, uint64_t ns);
 void bf_specialize_report_add(struct bf_specializer *specializer,
                               const struct bf_variant_states *states);
 /* A helper process has taken so much memory. Thread-safety: safe. */

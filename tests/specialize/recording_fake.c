@@ -77,6 +77,18 @@ bool bf_pipelines_visit(struct bf_pipelines *pipelines, uint64_t id,
     return found;
 }
 
+struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline handle)
+{
+    (void)pipelines;
+    struct bf_pipeline *found = NULL;
+    bf_lock_acquire(&lives_lock);
+    for (uint32_t i = 0; i < LIVES && handle; i++)
+        if (lives[i] && lives[i]->handle == handle)
+            found = lives[i];
+    bf_lock_release(&lives_lock);
+    return found;
+}
+
 void fake_bind(struct fake_buffer *buffer, VkPipelineBindPoint point, VkPipeline handle)
 {
     struct fake_pipeline *p = fake_pipeline_of(handle);

@@ -9,6 +9,8 @@
 #include <belfry/background.h>
 
 #include "shaders/general.comp.h"
+#include "shaders/long.comp.h"
+#include "shaders/sine.comp.h"
 
 #define WORDS 4096
 
@@ -505,4 +507,79 @@ TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
         await_event(event);
     }
     program_close(p);
+}
+
+/* A frame of one dispatch of each pipeline. */
+static void frame_of(struct program *p, uint32_t count, const VkPipeline *pipelines,
+                     VkCommandBufferUsageFlags flags)
+{
+    const VkCommandBufferBeginInfo begin = info_begin(flags);
+    assert_success(vkBeginCommandBuffer(p->commands, &begin));
+    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
+                            0, NULL);
+    vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(hot), &hot);
+    for (uint32_t i = 0; i < count; i++) {
+        const VkMemoryBarrier barrier =
+            info_barrier(VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipelines[i]);
+        vkCmdDispatch(p->commands, WORDS / 64, 1, 1);
+        vkCmdPipelineBarrier(p->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
+                             NULL);
+    }
+    assert_success(vkEndCommandBuffer(p->commands));
+    vulkan_run(p->f.device, p->queue, p->commands, p->fence);
+}
+
+/* The share of GPU time, in percent, in the line of the report with these words. */
+static double share_in(const char *report, const char *words)
+{
+    const char *line = strstr(report, words);
+    double ms = -1, percent = -1;
+    if (!line)
+        fail_msg("the report has no '%s'", words);
+    const char *time = strstr(line, ", about ");
+    if (!time || time > strchr(line, '\n') ||
+        sscanf(time, ", about %lf ms of GPU time, %lf %%", &ms, &percent) != 2)
+        fail_msg("no time in: %.*s", (int)strcspn(line, "\n"), line);
+    return ms > 0 ? percent : 0;
+}
+
+/* Each reason's line says how much GPU time it stands for. [GT-3] */
+TEST_WITH(the_report_says_what_each_reason_is_worth, cache_setup, cache_teardown)
+{
+    VkPipeline pipelines[3] = {0};
+    struct program *p = program_open();
+    VkDevice device = p->f.device;
+    pipelines[0] = p->pipeline;
+    assert_success(vulkan_compute(device, p->layout, long_comp, sizeof(long_comp), &pipelines[1]));
+    assert_success(vulkan_compute(device, p->layout, sine_comp, sizeof(sine_comp), &pipelines[2]));
+    await_background(p->f.bf);
+    frame_of(p, 3, pipelines, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    for (int i = 0; i < 20; i++)
+        frame_of(p, 3, pipelines, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    vkDestroyPipeline(device, pipelines[1], NULL);
+    vkDestroyPipeline(device, pipelines[2], NULL);
+    const char *report = program_close(p);
+    const double more = share_in(report, "1 pipelines not watched: no-push-constants (");
+    const double less = share_in(report, "1 pipelines not watched: no-fold (");
+    const double watched = share_in(report, "1 variants unjudged: of 1 pipelines");
+    assert_true(less > 0 && watched > 0);
+    assert_true(more > 5 * less);
+    assert_true(more + less + watched > 98 && more + less + watched < 102);
+}
+
+/* What may be submitted while it runs isn't timed, and what was never submitted has no uses. */
+TEST_WITH(the_report_says_where_it_does_not_know, cache_setup, cache_teardown)
+{
+    VkPipeline pipeline;
+    struct program *p = program_open();
+    assert_success(vulkan_compute(p->f.device, p->layout, long_comp, sizeof(long_comp), &pipeline));
+    await_background(p->f.bf);
+    frame_of(p, 1, &pipeline, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    vkDestroyPipeline(p->f.device, pipeline, NULL);
+    const char *report = program_close(p);
+    assert_non_null(strstr(report, "(it reads no push constants), GPU time not known\n"));
+    assert_non_null(strstr(report, " no values were used often enough, no use counted\n"));
 }
