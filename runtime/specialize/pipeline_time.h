@@ -14,7 +14,7 @@
  *        which count as RC-5 says. What a pipeline's first sample tells, which may contain a
  *        compilation that the driver had put off, is taken only where there is no other.
  *
- * Proven by tests/specialize/pipeline_time.c and layer/through.c.
+ * Proven by tests/specialize/pipeline_time.c, ab_timing_random.c and layer/through.c.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_TIME_H
 #define BELFRY_SPECIALIZE_PIPELINE_TIME_H

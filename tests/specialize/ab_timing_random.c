@@ -10,6 +10,7 @@
 #include "random/rng.h"
 #include "support/arguments.h"
 #include "ab_timing_gpu.h"
+#include "specialize/pipeline_time.h"
 
 #define PIPELINES   4 /* two at each bind point */
 #define BUFFERS     8 /* the last SECONDARIES of them are secondary ones */
@@ -58,6 +59,7 @@ static struct {
 } world;
 
 static uint64_t told_dispatches[2], told_passes[3]; /* by level; with draws in 0, 1, more others */
+static uint64_t told_reported;
 
 static bool is_secondary(int index)
 {
@@ -81,10 +83,29 @@ static void check_time(void *context, const struct bf_ab_sample *sample, double 
     REQUIRE(u->work == t->work, "the time of other work");
 }
 
+/* What was timed for the report, in programs that have one (specialize/pipeline_time.h). */
+static void check_account(const struct gpu_buffer *b, const struct bf_recording *r)
+{
+    const struct bf_ab_timing *own = &r->account->own;
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct gpu_truth *truth = gpu_truth_of(&own->samples[i]);
+        double ns;
+        REQUIRE(truth->by == b && truth->life == b->life, "the report has another recording's");
+        REQUIRE(bf_ab_timing_ns(&world.timer, own, i, &ns) && ns == (double)truth->ns,
+                "the report has another time");
+        told_reported++;
+    }
+    bf_pipeline_times_read(world.recorder.times, &world.timer, r->account, r->timing);
+}
+
 static void was_measured(void *context, struct bf_recording *r)
 {
     (void)context;
     struct gpu_buffer *b = (struct gpu_buffer *)(uintptr_t)r->handle;
+    if (r->account)
+        check_account(b, r);
+    if (!r->timing)
+        return;
     for (uint32_t i = 0; i < r->timing->count; i++) {
         const struct bf_ab_sample *sample = &r->timing->samples[i];
         const struct gpu_truth *truth = gpu_truth_of(sample);
@@ -262,7 +283,7 @@ static void step_use(void)
     if (!thrown)
         use = (struct bf_ab_use){.candidate = BF_AB_NONE, .work = 1};
     gpu_work(&b->gpu, 10 + rng_below(&world.rng, 1000), v && (draws || thrown) ? &use : NULL);
-    if (!draws && !indirect)
+    if (!draws)
         bf_recording_dispatched(r);
 }
 
@@ -457,6 +478,7 @@ static void open_world(uint64_t seed)
     world.recorder.timer = &world.timer;
     world.recorder.passes = 1;
     world.recorder.noting = seed % 2; /* either with notes or without */
+    world.recorder.times = seed / 2 % 2 ? bf_pipeline_times_create() : NULL;
     for (int i = 0; i < PIPELINES; i++) {
         struct bf_pipeline *p = &world.pipelines[i];
         world.handles[i].of = p;
@@ -485,6 +507,7 @@ static void close_world(void)
         REQUIRE(!world.submissions.lists[i], "a command buffer stays listed");
     bf_submissions_finish(&world.submissions);
     bf_ab_timer_finish(&world.timer);
+    bf_pipeline_times_free(world.recorder.times);
     for (uint32_t i = 0; i < world.variant_count; i++)
         fake_variant_free(world.variants[i]);
 }
@@ -519,12 +542,13 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < count; i++)
         run(seed + i);
     printf("%llu programs: %llu dispatches in primaries and %llu in secondaries, %llu passes with "
-           "draws of their own, %llu by one secondary and %llu by more\n",
+           "draws of their own, %llu by one secondary and %llu by more; %llu for the report\n",
            (unsigned long long)count, (unsigned long long)told_dispatches[0],
            (unsigned long long)told_dispatches[1], (unsigned long long)told_passes[0],
-           (unsigned long long)told_passes[1], (unsigned long long)told_passes[2]);
+           (unsigned long long)told_passes[1], (unsigned long long)told_passes[2],
+           (unsigned long long)told_reported);
     REQUIRE(count < 100 || (told_dispatches[0] && told_dispatches[1] && told_passes[0] &&
-                            told_passes[1] && told_passes[2]),
+                            told_passes[1] && told_passes[2] && told_reported),
             "nothing was tested");
     return 0;
 }
