@@ -40,7 +40,9 @@ TEST(other_lines_are_none)
         "belfry: specialize: ",
         "belfry: something: post kept faster" TAIL,
         "belfry: specialize: 12 pipelines, 5 of them watched; 4 variants built, 2 kept; and so on",
-        "belfry: specialize: 2 variants rejected: no-gain (it was not measurably faster)",
+        "belfry: specialize: 2 variants rejected: no-gain (it was not measurably faster), of 1 "
+        "pipelines, about 30.1 ms of GPU time, 3.95 %",
+        "belfry: specialize: 2 variants kept: of 2 pipelines, about 401.7 ms of GPU time, 53 %",
         "belfry: specialize:  kept faster" TAIL,
         "belfry: specialize: post kept general=1 variant=1 build=1 check=1 first=1 mask=1 uses=1",
         "belfry: specialize: post kept faster general=x variant=1 build=1 check=1 first=1 mask=1 "
