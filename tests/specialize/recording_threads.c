@@ -3,12 +3,13 @@
  * the variants of their pipelines and a third sees submissions finish (specialize/recording.h,
  * submission.h, variant.h): nothing is bound that is for other values or has been destroyed, and in
  * the end every use has been counted once for each submission. The variants of one pipeline are on
- * trial, and what is measured is read. --steps N --seed N. */
+ * trial, and what is measured is read, for the report too. --steps N --seed N. */
 
 #include "random/rng.h"
 #include "support/arguments.h"
 #include "recording_fake.h"
 #include "specialize/ab_timing.h"
+#include "specialize/pipeline_time.h"
 
 #define PIPELINES 4
 #define WORKERS   3
@@ -84,7 +85,9 @@ static void take_time(void *context, const struct bf_ab_sample *sample, double n
 static void was_measured(void *context, struct bf_recording *r)
 {
     (void)context;
-    bf_ab_timing_read(&timer, r->timing, take_time, r);
+    if (r->timing)
+        bf_ab_timing_read(&timer, r->timing, take_time, r);
+    bf_pipeline_times_read(recorder.times, &timer, r->account, r->timing);
 }
 
 static uint32_t random_word(struct rng *rng)
@@ -274,6 +277,8 @@ static void run(uint64_t seed)
     recorder.vk = &vk;
     recorder.submissions = &submissions;
     recorder.noting = true;
+    recorder.times = bf_pipeline_times_create();
+    REQUIRE(recorder.times, "no memory");
     submissions.measured = was_measured;
     open_trials();
     for (int i = 0; i < PIPELINES; i++) {
@@ -339,6 +344,7 @@ static void run(uint64_t seed)
             (unsigned long long)picks);
     bf_submissions_finish(&submissions);
     bf_ab_timer_finish(&timer);
+    bf_pipeline_times_free(recorder.times);
     printf("%llu uses with variants, %llu counts, %llu variants ended, %llu and %llu times read\n",
            (unsigned long long)picks, (unsigned long long)counts, (unsigned long long)retired,
            (unsigned long long)read_times[0], (unsigned long long)read_times[1]);
