@@ -11,9 +11,9 @@
  *        own, of the formats that the program's had last, and images as large as its last dispatch,
  *        or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
  *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds do
- *        harm, buffers are as large as the program's, or it isn't checked. There, and where a
- *        shader chooses elements of its own arrays, inputs are tame: integers 0 and 1, floats from
- *        0 to 1, and the program's push constants alone.)
+ *        harm, buffers are as large as the program's, or it isn't checked. There, and but for
+ *        CK-9 where a shader chooses elements of its own arrays, inputs are tame: integers 0 and 1,
+ *        floats from 0 to 1, and the program's push constants alone.)
  *  CK-3  The checker's work goes to the device that it was given, one run at a time, and nowhere
  *        else: a helper's own (specialize/isolate/isolate.h), never the program's.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
@@ -30,6 +30,9 @@
  *        all inputs that were to have them, or as many as are ever run on others, is no plan.
  *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs that the plan has, with
  *        the workgroups that it says: BF_REASON_UNCOVERED otherwise, once all inputs have been tried.
+ *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that what is
+ *        computed of them leaves what floats can hold, and integers are of all sizes, however tame others have to
+ *        be: products of factors that are powers of two, and of small integers, are the same in any order until then.
  *
  * Proven by tests/specialize.
  *
@@ -54,7 +57,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
-#define BF_CHECK_SEEDS      29
+#define BF_CHECK_SEEDS      32
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {

@@ -50,6 +50,16 @@ static float clamp_float(const struct bf_inputs *inputs, float value)
     return inputs->wild ? value : value > limit ? limit : value < -limit ? -limit : value;
 }
 
+/* A mantissa of its own, and an exponent of 'count' from 'first' on; 0 is that of denormals. */
+static float float_of(float sign, uint64_t random, uint32_t first, uint32_t count)
+{
+    uint32_t bits =
+        (first + (uint32_t)(random >> 8) % count) << 23 | (uint32_t)(random >> 40 & 0x7fffff);
+    float value;
+    memcpy(&value, &bits, 4);
+    return sign * value;
+}
+
 /* A float that is no edge. */
 static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
 {
@@ -60,14 +70,14 @@ static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
     switch (inputs->style) {
     case BF_INPUTS_SMALL:
         return (float)(random % 5) / 4.0f;
-    case BF_INPUTS_WIDE: {
-        /* 2^-30 to 2^30 */
-        uint32_t exponent = 127 - 30 + (uint32_t)(random >> 8) % 61;
-        uint32_t bits = exponent << 23 | (uint32_t)(random >> 40 & 0x7fffff);
-        float value;
-        memcpy(&value, &bits, 4);
-        return clamp_float(inputs, sign * value);
-    }
+    case BF_INPUTS_WIDE: /* 2^-30 to 2^30 */
+        return clamp_float(inputs, float_of(sign, random, 127 - 30, 61));
+    case BF_INPUTS_NUMBERS:
+        return float_of(sign, random, 127 - 30, 61);
+    case BF_INPUTS_TINY: /* below 2^-110 */
+        return float_of(sign, random, 0, 17);
+    case BF_INPUTS_HUGE: /* from 2^90 on */
+        return float_of(sign, random, 127 + 90, 38);
     default:
         return random & 2 ? unit : sign * unit * 4.0f;
     }
@@ -81,8 +91,9 @@ static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint
     };
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
+    const bool vast = inputs->style == BF_INPUTS_TINY || inputs->style == BF_INPUTS_HUGE;
     if (is_edge(inputs, random, &which))
-        return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : 7u)];
+        return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : vast ? 6u : 7u)];
     return float_bits(ordinary_float(inputs, random));
 }
 
@@ -96,6 +107,8 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
     uint32_t which;
     if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 5u : 2u)];
+    if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid)
+        return random & mask;
     uint32_t limit = inputs->style == BF_INPUTS_SMALL && inputs->limit > 8 ? 8 : inputs->limit;
     return (random >> 20) % limit & mask;
 }

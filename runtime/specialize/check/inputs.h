@@ -4,10 +4,12 @@
  * constants. The same seed gives the same bytes.
  *
  *  GI-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
- *        index memory and end loops, for all that is known.
+ *        index memory and end loops, for all that is known. In the styles BF_INPUTS_TINY and
+ *        BF_INPUTS_HUGE floats have no limit, in BF_INPUTS_NUMBERS nothing has, unless 'timid'.
  *  GI-2  Edges are among the values of every style but BF_INPUTS_SMALL: of floats the zeros, ones,
- *        the least denormal, the least normal, a NaN, and if 'wild' infinities and the greatest; of
- *        integers 0 and 1, and if 'wild' -1, the least and the greatest.
+ *        the least denormal, the least normal, a NaN (not of the tiny and huge ones, of which NaNs
+ *        come enough), and if 'wild' infinities and the greatest; of integers 0 and 1, and if
+ *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
  *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are in
  *        'fixed' stay.
@@ -41,10 +43,13 @@ enum bf_unit {
 };
 
 enum bf_inputs_style {
-    BF_INPUTS_SMALL,  /* integers 0 to 7, floats in quarters up to 1, matrices the identity */
-    BF_INPUTS_SPREAD, /* integers below the limit, floats of both signs near 1 */
-    BF_INPUTS_WIDE,   /* floats of many magnitudes */
-    BF_INPUTS_EDGES,  /* every second is an edge */
+    BF_INPUTS_SMALL,   /* integers 0 to 7, floats in quarters up to 1, matrices the identity */
+    BF_INPUTS_SPREAD,  /* integers below the limit, floats of both signs near 1 */
+    BF_INPUTS_WIDE,    /* floats of many magnitudes */
+    BF_INPUTS_EDGES,   /* every second is an edge */
+    BF_INPUTS_TINY,    /* floats that are denormal, or will be; integers as in _SPREAD */
+    BF_INPUTS_HUGE,    /* floats that will be infinite, likewise */
+    BF_INPUTS_NUMBERS, /* any integers, floats of many magnitudes */
 };
 
 #define BF_INPUTS_STRATA 16

@@ -133,7 +133,7 @@ TEST(what_a_dry_run_tells_of_is_not_run)
  * are tried than usual where these haven't; none but those that bring something are in it. [CK-8] */
 TEST(what_is_needed_is_come_to)
 {
-    enum { USUAL = 0x1fff };
+    enum { USUAL = 0xffff };
     static const struct {
         int32_t told;
         float factor;
@@ -175,6 +175,22 @@ TEST(what_has_run_dry_is_checked_with_any_push_constants)
     w->t.info.fixed = 1; /* the factor is */
     expect_forms(w, "=");
     world_close(w);
+}
+
+/* However tame inputs have to be: with factors that are powers of two, only what overflows differs. [CK-9] */
+TEST(what_has_run_dry_is_checked_with_floats_of_all_sizes)
+{
+    for (int32_t form = 12; form <= 13; form++) {
+        struct world *w = told_open(form);
+        struct bf_check_plan plan;
+        w->t.push[0] = 0x3f400000;
+        w->s.check.loops = w->s.check.fragile = true;
+        expect_forms(w, "=");
+        assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+        w->t.info.plan = &plan;
+        expect_forms(w, "!");
+        world_close(w);
+    }
 }
 
 WORLD_TEST(a_plan_says_how_many_workgroups_run, sums_open())

@@ -13,8 +13,10 @@
 
 #define WORDS 4096
 
-static const enum bf_inputs_style styles[] = {BF_INPUTS_SMALL, BF_INPUTS_SPREAD, BF_INPUTS_WIDE,
-                                              BF_INPUTS_EDGES};
+/* The first four have limits. */
+static const enum bf_inputs_style styles[] = {BF_INPUTS_SMALL,  BF_INPUTS_SPREAD, BF_INPUTS_WIDE,
+                                              BF_INPUTS_EDGES,  BF_INPUTS_TINY,   BF_INPUTS_HUGE,
+                                              BF_INPUTS_NUMBERS};
 
 static float as_float(uint32_t word)
 {
@@ -63,11 +65,44 @@ TEST(numbers_stay_within_the_limit_unless_wild)
     }
 }
 
+/* Of those that aren't edges. */
+static uint32_t count_between(const uint32_t words[WORDS], float least, float most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WORDS; i++)
+        count += fabsf(as_float(words[i])) >= least && fabsf(as_float(words[i])) < most;
+    return count;
+}
+
+TEST(some_styles_have_no_limits)
+{
+    uint32_t words[WORDS];
+    struct bf_inputs inputs = {.seed = 3, .style = BF_INPUTS_TINY, .limit = 16};
+    fill(&inputs, BF_UNIT_FLOAT, words);
+    assert_in_range(count_between(words, 0.0f, 0x1p-110f), WORDS * 9 / 10, WORDS);
+    assert_in_range(count_between(words, 0x1p-148f, 0x1p-126f), WORDS / 32, WORDS);
+    inputs.style = BF_INPUTS_HUGE;
+    fill(&inputs, BF_UNIT_FLOAT, words);
+    assert_in_range(count_between(words, 0x1p90f, INFINITY), WORDS * 9 / 10, WORDS);
+    assert_in_range(count_between(words, 0x1p120f, INFINITY), WORDS / 32, WORDS);
+    fill(&inputs, BF_UNIT_INTEGER, words);
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_in_range(words[i], 0, 15);
+    inputs.style = BF_INPUTS_NUMBERS;
+    fill(&inputs, BF_UNIT_FLOAT, words);
+    assert_in_range(count_between(words, 16.0f, 0x1p31f), WORDS / 4, WORDS);
+    fill(&inputs, BF_UNIT_INTEGER, words);
+    uint32_t large = 0;
+    for (uint32_t i = 0; i < WORDS; i++)
+        large += words[i] >= 0x80000000;
+    assert_in_range(large, WORDS / 4, WORDS);
+}
+
 TEST(timid_floats_are_between_0_and_1)
 {
     uint32_t words[WORDS];
     uint16_t halves[2 * WORDS];
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
         const struct bf_inputs inputs = {.seed = i, .style = styles[i], .limit = 1, .timid = true};
         fill(&inputs, BF_UNIT_FLOAT, words);
         for (uint32_t k = 0; k < WORDS; k++)

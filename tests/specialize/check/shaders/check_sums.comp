@@ -34,5 +34,9 @@ void main()
         sum += 1.0;
     if (CASE == 11 && push.factor != 0.0) // only for others than none
         sum += 1.0;
+    if (CASE == 12 && abs(v.x) > 1e28 && abs(v.x) < 1e38) // only for what may overflow
+        sum = 6.0;
+    if (CASE == 13 && abs(v.x) < 1e-38 && floatBitsToUint(abs(v.x)) > 1u) // only for denormals
+        sum = 7.0;
     target.sums[i] = sum * (CASE == 8 ? 0.75 : push.factor);
 }
