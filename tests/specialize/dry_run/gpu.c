@@ -108,11 +108,20 @@ uint32_t *gpu_given(void)
     return gpu.words + GIVEN;
 }
 
+VkPipeline gpu_pipeline_specialized(const uint32_t *words, size_t count,
+                                    const VkSpecializationInfo *specialization)
+{
+    const VkComputePipelineCreateInfo info =
+        info_compute(vulkan_module(gpu.device, words, count * 4), gpu.layout, specialization);
+    VkPipeline pipeline;
+    assert_success(vkCreateComputePipelines(gpu.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
+    vulkan_destroy(gpu.device, info.stage.module);
+    return pipeline;
+}
+
 VkPipeline gpu_pipeline(const uint32_t *words, size_t count)
 {
-    VkPipeline pipeline;
-    assert_success(vulkan_compute(gpu.device, gpu.layout, words, count * 4, &pipeline));
-    return pipeline;
+    return gpu_pipeline_specialized(words, count, NULL);
 }
 
 VkPipeline gpu_drawing(const uint32_t *vertex, size_t vertex_count, const uint32_t *fragment,

@@ -25,6 +25,8 @@ uint32_t *gpu_given(void);
 VkPipeline gpu_drawing(const uint32_t *vertex, size_t vertex_count, const uint32_t *fragment,
                        size_t fragment_count);
 VkPipeline gpu_pipeline(const uint32_t *words, size_t count);
+VkPipeline gpu_pipeline_specialized(const uint32_t *words, size_t count,
+                                    const VkSpecializationInfo *specialization);
 void gpu_pipeline_end(VkPipeline pipeline);
 
 /* One workgroup, or a triangle over the image, which the words then are. They begin as 0xa5a5a5a5, the image's as 77.
