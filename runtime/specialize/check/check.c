@@ -21,6 +21,7 @@
 #define DOUBLE_CPU_NS         UINT64_C(20000000) /* on a CPU: there nobody's frame waits for it */
 #define TRIES                 3                  /* of a run that seems long; the shortest counts */
 #define SUM_LIMITS            10                 /* all dry runs, in limits of one */
+#define FEW_INVOCATIONS       1024               /* of the program's dispatch */
 #define MOST_INVOCATIONS      8192
 #define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
 #define MOST_PIXELS           (UINT64_C(1) << 16) /* that are drawn to */
@@ -56,6 +57,23 @@ static const struct seed seeds[] = {
     {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, PUSHED, true},
     {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, PUSHED, true},
     {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    /* Only where the program itself has few invocations, and so few values meet. [CK-10] */
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
     /* Only for points that those have left dark. */
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
     {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
@@ -75,9 +93,10 @@ static const struct seed seeds[] = {
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
 };
 #define USUAL_SEEDS 16
-_Static_assert(USUAL_SEEDS + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
+#define FIRST_ANY   32
+_Static_assert(FIRST_ANY + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
 #define SEEDS     (sizeof(seeds) / sizeof(seeds[0]))
-#define ALL_SEEDS (UINT32_MAX >> (32 - SEEDS))
+#define ALL_SEEDS (UINT64_MAX >> (64 - SEEDS))
 /* Where no dry run has been, and this is none: without those whose push constants are free. */
 #define BARE_SEEDS 0x7f
 _Static_assert(SEEDS == BF_CHECK_SEEDS, "a plan has them all");
@@ -209,7 +228,7 @@ struct bf_check {
     VkCommandBuffer commands[COMMANDS];
     uint8_t *expected; /* what the general pipeline left behind */
     struct told told;
-    uint32_t seeds;     /* bit i: number i is run */
+    uint64_t seeds;     /* bit i: number i is run */
     uint32_t groups[3]; /* of dispatches, of this seed */
     uint64_t spent_ns;  /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
@@ -602,7 +621,7 @@ static VkResult make_inputs(struct bf_check *check)
     const bool reaches = !check->checker->place.robust || interface->fragile;
     const bool tame = !check->checker->place.robust || (interface->fragile && !vast);
     const bool indexes = resources->least_count != UINT32_MAX;
-    const uint32_t stratum = check->seed < USUAL_SEEDS ? 0 : check->seed - USUAL_SEEDS;
+    const uint32_t stratum = check->seed < FIRST_ANY ? 0 : check->seed - FIRST_ANY;
     uint32_t limit = reaches ? 2 : interface->loops ? 16 : 256;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
@@ -901,6 +920,14 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     return result == VK_TIMEOUT ? VK_SUCCESS : result;
 }
 
+static bool is_small_dispatch(const struct bf_check *check)
+{
+    const uint32_t *groups = check->info->groups;
+    const uint64_t count = (uint64_t)groups[0] * groups[1] * groups[2];
+    return !check->info->interface->graphics && count > 0 && count < FEW_INVOCATIONS &&
+           count * least_invocations(check->info->interface) < FEW_INVOCATIONS;
+}
+
 /* The number of the first that is needed and was not come to; BF_DRY_RUN_POINTS: none. */
 static uint32_t first_dark(const struct bf_check *check)
 {
@@ -939,7 +966,9 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
         result = told_make(checker->place.gpu, layout, &check->told);
     while (result == VK_SUCCESS && !check->over && check->seed < SEEDS) {
         enum outcome outcome = QUIET;
-        if (check->seed >= USUAL_SEEDS && first_dark(check) == BF_DRY_RUN_POINTS)
+        if (check->seed == USUAL_SEEDS && !is_small_dispatch(check))
+            check->seed = FIRST_ANY;
+        if (check->seed >= FIRST_ANY && first_dark(check) == BF_DRY_RUN_POINTS)
             break;
         result = dry_run_step(check, &found, &outcome);
         if (result == VK_SUCCESS && check->again) {
@@ -947,8 +976,8 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             continue;
         }
         told |= outcome == TOLD;
-        bool wanted = outcome == FINE && (points_gather(check) || check->seed < USUAL_SEEDS);
-        found.seeds |= (uint32_t)wanted << check->seed++;
+        bool wanted = outcome == FINE && (points_gather(check) || check->seed < FIRST_ANY);
+        found.seeds |= (uint64_t)wanted << check->seed++;
         found.small = check->small;
     }
     if (result == VK_SUCCESS && !check->over && !found.seeds && told)

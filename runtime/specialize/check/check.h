@@ -33,6 +33,8 @@
  *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that what is
  *        computed of them leaves what floats can hold, and integers are of all sizes, however tame others have to
  *        be: products of factors that are powers of two, and of small integers, are the same in any order until then.
+ *  CK-10 A dispatch of the program's that has few invocations, below 1024, is run on twice as many inputs, half of
+ *        the others with edges: how often two rare values meet in an invocation is a matter of numbers.
  *
  * Proven by tests/specialize.
  *
@@ -57,7 +59,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
-#define BF_CHECK_SEEDS      32
+#define BF_CHECK_SEEDS      48
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -82,7 +84,7 @@ struct bf_checker_info {
 
 /* What a check is to run on: made by bf_check_dry_run. */
 struct bf_check_plan {
-    uint32_t seeds;                     /* bit i: inputs number i */
+    uint64_t seeds;                     /* bit i: inputs number i */
     bool small;                         /* images are of the least size */
     uint32_t groups[BF_CHECK_SEEDS][3]; /* of dispatches */
 };

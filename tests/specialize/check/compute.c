@@ -133,7 +133,7 @@ TEST(what_a_dry_run_tells_of_is_not_run)
  * are tried than usual where these haven't; none but those that bring something are in it. [CK-8] */
 TEST(what_is_needed_is_come_to)
 {
-    enum { USUAL = 0xffff };
+    const uint64_t usual = 0xffff;
     static const struct {
         int32_t told;
         float factor;
@@ -152,11 +152,11 @@ TEST(what_is_needed_is_come_to)
         const struct bf_check_info dry = told_run(w, cases[i].told, &plan);
         assert_int_equal(dry.refused, cases[i].dark ? BF_REASON_UNCOVERED : BF_REASON_NONE);
         assert_int_equal(plan.seeds != 0, !cases[i].dark);
-        assert_int_equal((plan.seeds & ~USUAL) != 0, cases[i].more);
+        assert_int_equal((plan.seeds & ~usual) != 0, cases[i].more);
         if (cases[i].dark)
             assert_int_equal(dry.dark, cases[i].dark);
         else /* one at most for each point */
-            assert_true(__builtin_popcount(plan.seeds & ~USUAL) <=
+            assert_true(__builtin_popcountll(plan.seeds & ~usual) <=
                         __builtin_popcount(cases[i].needed));
     }
     world_close(w);
@@ -174,6 +174,28 @@ TEST(what_has_run_dry_is_checked_with_any_push_constants)
     expect_forms(w, "!");
     w->t.info.fixed = 1; /* the factor is */
     expect_forms(w, "=");
+    world_close(w);
+}
+
+/* [CK-10] */
+TEST(what_has_few_invocations_is_checked_on_more_inputs)
+{
+    const uint64_t more = 0xffff0000;
+    static const struct {
+        uint32_t groups;
+        bool more;
+    } cases[] = {{1, true}, {15, true}, {16, false}, {0, false}};
+    struct world *w = told_open(0);
+    w->t.push[0] = 0x3f400000;
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_check_plan plan;
+        w->t.info.groups[0] = cases[i].groups;
+        w->t.info.groups[1] = w->t.info.groups[2] = 1;
+        assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+        assert_true((plan.seeds & more) == (cases[i].more ? more : 0));
+        w->t.info.plan = &plan;
+        expect_forms(w, "=");
+    }
     world_close(w);
 }
 
