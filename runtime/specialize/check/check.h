@@ -11,9 +11,9 @@
  *        own, of the formats that the program's had last, and images as large as its last dispatch,
  *        or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
  *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds do
- *        harm, buffers are as large as the program's, or it isn't checked. There, and but for
- *        CK-9 where a shader chooses elements of its own arrays, inputs are tame: integers 0 and 1,
- *        floats from 0 to 1, and the program's push constants alone.)
+ *        harm, buffers are as large as the program's, or it isn't checked. There, and on
+ *        some inputs where a shader chooses elements of its own arrays, they are tame: integers 0
+ *        and 1, floats from 0 to 1, and the program's push constants alone.)
  *  CK-3  The checker's work goes to the device that it was given, one run at a time, and nowhere
  *        else: a helper's own (specialize/isolate/isolate.h), never the program's.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
@@ -35,6 +35,8 @@
  *        be: products of factors that are powers of two, and of small integers, are the same in any order until then.
  *  CK-10 A dispatch of the program's that has few invocations, below 1024, is run on twice as many inputs, half of
  *        the others with edges: how often two rare values meet in an invocation is a matter of numbers.
+ *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too, where a dry
+ *        run goes before: of 0 and 1 any sums and products are the same.
  *
  * Proven by tests/specialize.
  *

@@ -199,6 +199,20 @@ TEST(what_has_few_invocations_is_checked_on_more_inputs)
     world_close(w);
 }
 
+/* Not on floats from 0 to 1 alone. [CK-11] */
+TEST(what_has_arrays_of_its_own_is_checked_with_more_than_0_and_1)
+{
+    struct world *w = told_open(14);
+    struct bf_check_plan plan;
+    w->t.push[0] = 0x3f400000;
+    w->s.check.fragile = true;
+    expect_forms(w, "=");
+    assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+    w->t.info.plan = &plan;
+    expect_forms(w, "!");
+    world_close(w);
+}
+
 /* However tame inputs have to be: with factors that are powers of two, only what overflows differs. [CK-9] */
 TEST(what_has_run_dry_is_checked_with_floats_of_all_sizes)
 {

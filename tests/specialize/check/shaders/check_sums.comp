@@ -38,5 +38,7 @@ void main()
         sum = 6.0;
     if (CASE == 13 && abs(v.x) < 1e-38 && floatBitsToUint(abs(v.x)) > 1u) // only for denormals
         sum = 7.0;
+    if (CASE == 14 && all(lessThan(v.xyz, vec3(-0.1))) && all(greaterThan(v.xyz, vec3(-4.0))))
+        sum = 8.0;
     target.sums[i] = sum * (CASE == 8 ? 0.75 : push.factor);
 }
