@@ -474,16 +474,19 @@ static uint64_t least_invocations(const struct bf_pipeline_interface *interface)
     return product;
 }
 
-/* As many workgroups as the seed says; or as the program had, which is what the variant is for, as
- * far as that is no work that a frame would feel: then fewer, beginning with the most. */
+/* As many workgroups as the seed says, and no more than the program had (CK-12); or as that had, which
+ * is what the variant is for, as far as that is no work that a frame would feel: then fewer, beginning
+ * with the most. */
 static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     const uint32_t *seen = check->info->groups;
     bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
     uint64_t most = real && seed->push < FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
-    for (int i = 0; i < 3; i++)
-        groups[i] = real ? seen[i] : seed->groups[i];
+    for (int i = 0; i < 3; i++) {
+        bool more = seen[i] && seed->groups[i] > seen[i];
+        groups[i] = real || more ? seen[i] : seed->groups[i];
+    }
     while (least_invocations(interface) * groups[0] * groups[1] * groups[2] > most) {
         int widest = groups[1] > groups[0] ? 1 : 0;
         if (groups[2] > groups[widest])

@@ -37,6 +37,8 @@
  *        the others with edges: how often two rare values meet in an invocation is a matter of numbers.
  *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too, where a dry
  *        run goes before: of 0 and 1 any sums and products are the same.
+ *  CK-12 Where it is known how many workgroups the program's last dispatch had, none runs with more on
+ *        any axis: invocations that the program never has may reach past its buffers, or race.
  *
  * Proven by tests/specialize.
  *

@@ -49,7 +49,7 @@ enum bf_inputs_style {
     BF_INPUTS_EDGES,   /* every second is an edge */
     BF_INPUTS_TINY,    /* floats that are denormal, or will be; integers as in _SPREAD */
     BF_INPUTS_HUGE,    /* floats that will be infinite, likewise */
-    BF_INPUTS_NUMBERS, /* any integers, floats of many magnitudes */
+    BF_INPUTS_NUMBERS, /* any integers, floats of all magnitudes */
 };
 
 #define BF_INPUTS_STRATA 16

@@ -177,6 +177,24 @@ TEST(what_has_run_dry_is_checked_with_any_push_constants)
     world_close(w);
 }
 
+/* [CK-12] */
+TEST(no_more_workgroups_run_than_the_program_has)
+{
+    static const uint32_t groups[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 1}, {1, 1, 4}, {40, 2, 1}};
+    struct world *w = told_open(0);
+    w->t.push[0] = 0x3f400000;
+    for (uint32_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+        struct bf_check_plan plan;
+        memcpy(w->t.info.groups, groups[i], sizeof(groups[i]));
+        assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+        for (uint32_t seed = 0; seed < BF_CHECK_SEEDS; seed++) {
+            for (uint32_t axis = 0; axis < 3 && plan.seeds >> seed & 1; axis++)
+                assert_in_range(plan.groups[seed][axis], 1, groups[i][axis]);
+        }
+    }
+    world_close(w);
+}
+
 /* [CK-10] */
 TEST(what_has_few_invocations_is_checked_on_more_inputs)
 {

@@ -90,7 +90,8 @@ TEST(some_styles_have_no_limits)
         assert_in_range(words[i], 0, 15);
     inputs.style = BF_INPUTS_NUMBERS;
     fill(&inputs, BF_UNIT_FLOAT, words);
-    assert_in_range(count_between(words, 16.0f, 0x1p31f), WORDS / 4, WORDS);
+    assert_in_range(count_between(words, 0x1p40f, INFINITY), WORDS / 4, WORDS);
+    assert_in_range(count_between(words, 0.0f, 0x1p-40f), WORDS / 4, WORDS);
     fill(&inputs, BF_UNIT_INTEGER, words);
     uint32_t large = 0;
     for (uint32_t i = 0; i < WORDS; i++)

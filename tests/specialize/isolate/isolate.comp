@@ -16,7 +16,8 @@ layout(set = 0, binding = 2, std430) buffer Data
 layout(set = 1, binding = 0) uniform sampler2D image[2];
 void main()
 {
-    uint i = gl_GlobalInvocationID.x;
+    const uvec3 at = gl_GlobalInvocationID, all = gl_NumWorkGroups * gl_WorkGroupSize;
+    uint i = at.x + all.x * (at.y + all.y * at.z); // each has an element of its own
     if (mode == 2) // never ends
         for (uint n = push.count | 1u; n != 0u; n += 2u)
             data[i] += 1.0;
