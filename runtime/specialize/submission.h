@@ -77,7 +77,8 @@ struct bf_submissions {
     /* All uses of a finished submission of a command buffer were added to the histogram of a
      * pipeline, which is being visited; its lock is not held. */
     void (*used)(void *context, struct bf_pipeline *pipeline, const struct bf_recording *recording);
-    /* The latest submission of a command buffer with samples (bf_recording_has_samples) has finished. */
+    /* The latest submission of a command buffer with samples (bf_recording_has_samples) has
+     * finished. */
     void (*measured)(void *context, struct bf_recording *recording);
 };
 

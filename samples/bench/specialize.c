@@ -12,6 +12,7 @@
 #include "../training/post.h"
 #include "bench.h"
 #include "control.h"
+#include "frames.h"
 #include "pairs.h"
 
 #define ROW_POST   "an over-general post-process, steady"
@@ -444,6 +445,8 @@ static int specialize_run(const struct bench_options *options, struct bench_repo
         if (!options->form || !strcmp(options->form, corpus_form_name(form)))
             code = form_run(options, form, report);
     }
+    if (code == SAMPLE_EXIT_DONE && !options->form)
+        frames_rows(options, report);
     return code;
 }
 

@@ -17,6 +17,7 @@
 #include "preempt_part.h"
 #include "present.h"
 #include "create.h"
+#include "frames.h"
 #include "record.h"
 #include "reference.h"
 #include "side.h"
@@ -462,6 +463,7 @@ static const struct bench_part parts[] = {
     {"create-small-compiled", create_small_compiled},
     {"create-large-compiled", create_large_compiled},
     {"wait-many", wait_many},
+    {"frames-hostile", frames_hostile},
     {"doorbell-caller", doorbell_caller},
     {"doorbell-tail", doorbell_tail},
     {"doorbell-edge", doorbell_edge},

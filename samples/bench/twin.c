@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ftw.h>
-#include <unistd.h>
 
 #include "pipeline.h"
 
@@ -23,24 +21,16 @@ static const struct {
 static bool belfry_open(struct twin *twin, const char *gpu, uint32_t width, uint32_t height,
                         struct bench_found *found)
 {
-    const char *folder = getenv("TMPDIR");
     BfBackgroundProcessingProperties properties = {
         .sType = BF_STRUCTURE_TYPE_BACKGROUND_PROCESSING_PROPERTIES};
 
-    snprintf(twin->cache, sizeof twin->cache, "%.40s/belfry-bench.XXXXXX",
-             folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");
-    if (!mkdtemp(twin->cache)) {
-        twin->cache[0] = '\0';
-        bench_found_nothing(found, "no folder for the layer's cache");
+    if (!bench_cache_make(twin->cache, found))
         return false;
-    }
     for (size_t i = 0; i < SETTING_COUNT; ++i)
         setenv(settings[i].name, settings[i].value, 1);
-    setenv("VK_BELFRY_MULTI_ENGINE_CACHE", twin->cache, 1);
     int code = corpus_gpu_open(&twin->gpus[BENCH_BELFRY], gpu, width, height);
     for (size_t i = 0; i < SETTING_COUNT; ++i)
         unsetenv(settings[i].name);
-    unsetenv("VK_BELFRY_MULTI_ENGINE_CACHE");
     twin->open[BENCH_BELFRY] = true;
     twin->used = BENCH_BELFRY;
     VkResult result = code ? VK_ERROR_INITIALIZATION_FAILED
@@ -79,14 +69,6 @@ struct corpus_gpu *twin_use(struct twin *twin, enum bench_side side)
     return &twin->gpus[side];
 }
 
-static int entry_remove(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 void twin_close(struct twin *twin, struct variants *variants)
 {
     struct variants_capture capture;
@@ -101,8 +83,7 @@ void twin_close(struct twin *twin, struct variants *variants)
     }
     if (twin->open[BENCH_PLAIN])
         corpus_gpu_close(twin_use(twin, BENCH_PLAIN));
-    if (twin->cache[0])
-        (void)nftw(twin->cache, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+    bench_cache_remove(twin->cache);
     *twin = (struct twin){0};
 }
 

@@ -12,6 +12,7 @@
 #include "gpu.h"
 
 #include "part.h"
+#include "cache.h"
 #include "variants.h"
 
 struct twin {
@@ -20,7 +21,7 @@ struct twin {
     enum bench_side used;
     BfDevice belfry;
     BfEvent built;
-    char cache[64]; /* the layer's cache folder, which twin_close removes */
+    char cache[BENCH_CACHE]; /* the layer's cache folder, which twin_close removes */
     bool specializes;
 };
 

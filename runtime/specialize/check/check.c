@@ -474,9 +474,9 @@ static uint64_t least_invocations(const struct bf_pipeline_interface *interface)
     return product;
 }
 
-/* As many workgroups as the seed says, and no more than the program had (CK-12); or as that had, which
- * is what the variant is for, as far as that is no work that a frame would feel: then fewer, beginning
- * with the most. */
+/* As many workgroups as the seed says, and no more than the program had (CK-12); or as that had,
+ * which is what the variant is for, as far as that is no work that a frame would feel: then fewer,
+ * beginning with the most. */
 static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
@@ -620,8 +620,8 @@ static VkResult make_inputs(struct bf_check *check)
     const struct bf_test_resources *resources = &check->resources;
     const struct seed *seed = &seeds[check->seed];
     const bool vast = seed->style >= BF_INPUTS_TINY;
-    /* What reaches out of bounds may crash, or hit what isn't ours. Of a shader's own arrays a dry run tells, which goes
-     * before some of these. [CK-11] */
+    /* What reaches out of bounds may crash, or hit what isn't ours. Of a shader's own arrays a dry
+     * run tells, which goes before some of these. [CK-11] */
     const bool told = check->seed >= FIRST_DRY && (check->seed % 2 || seed->push == ANY_PUSH);
     const bool reaches = !check->checker->place.robust || (interface->fragile && !told);
     const bool tame = reaches && (!check->checker->place.robust || !vast);

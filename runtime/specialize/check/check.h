@@ -30,15 +30,17 @@
  *        all inputs that were to have them, or as many as are ever run on others, is no plan.
  *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs that the plan has, with
  *        the workgroups that it says: BF_REASON_UNCOVERED otherwise, once all inputs have been tried.
- *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that what is
- *        computed of them leaves what floats can hold, and integers are of all sizes, however tame others have to
- *        be: products of factors that are powers of two, and of small integers, are the same in any order until then.
- *  CK-10 A dispatch of the program's that has few invocations, below 1024, is run on twice as many inputs, half of
- *        the others with edges: how often two rare values meet in an invocation is a matter of numbers.
- *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too, where a dry
- *        run goes before: of 0 and 1 any sums and products are the same.
- *  CK-12 Where it is known how many workgroups the program's last dispatch had, none runs with more on
- *        any axis: invocations that the program never has may reach past its buffers, or race.
+ *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that
+ *        what is computed of them leaves what floats can hold, and integers are of all sizes,
+ *        however tame others have to be: products of factors that are powers of two, and of small
+ *        integers, are the same in any order until then.
+ *  CK-10 A dispatch of the program's that has few invocations, below 1024, is run on twice as many
+ *        inputs, half of the others with edges: how often two rare values meet in an invocation is
+ *        a matter of numbers.
+ *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too,
+ *        where a dry run goes before: of 0 and 1 any sums and products are the same.
+ *  CK-12 Where it is known how many workgroups the program's last dispatch had, none runs with more
+ *        on any axis: invocations that the program never has may reach past its buffers, or race.
  *
  * Proven by tests/specialize.
  *

@@ -231,7 +231,8 @@ TEST(what_has_arrays_of_its_own_is_checked_with_more_than_0_and_1)
     world_close(w);
 }
 
-/* However tame inputs have to be: with factors that are powers of two, only what overflows differs. [CK-9] */
+/* However tame inputs have to be: with factors that are powers of two, only what overflows differs.
+ * [CK-9] */
 TEST(what_has_run_dry_is_checked_with_floats_of_all_sizes)
 {
     for (int32_t form = 12; form <= 13; form++) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of shaders that a check on made-up inputs could go wrong with: loops that don't end on them, accesses past the
- * end, code that they don't come to. [IS-7, IS-8] Each shader is one of many that families.comp can be, chosen by a random
- * generator, and so are its push constants. A helper checks it with some of them folded: that ends in time, with a
- * verdict. What passes then runs in this process, beside the shader as it is, on inputs that the check never saw and
- * on which the shader ends and stays inside what it indexes: every bit has to be the same, but for which NaN it is.
+/* Families of shaders that a check on made-up inputs could go wrong with: loops that don't end on
+ * them, accesses past the end, code that they don't come to. [IS-7, IS-8] Each shader is one of
+ * many that families.comp can be, chosen by a random generator, and so are its push constants. A
+ * helper checks it with some of them folded: that ends in time, with a verdict. What passes then
+ * runs in this process, beside the shader as it is, on inputs that the check never saw and on which
+ * the shader ends and stays inside what it indexes: every bit has to be the same, but for which NaN
+ * it is.
  *
- * --family N (1 loops, 2 accesses, 3 curves; 0: all), --count N (of each), --seed N (of the first; each has the next one) */
+ * --family N (1 loops, 2 accesses, 3 curves; 0: all), --count N (of each), --seed N (of the first;
+ * each has the next one) */
 #include "../dry_run/gpu.h"
 #include "isolate_helper.h"
 #include "support/arguments.h"
@@ -62,7 +65,7 @@ static void __attribute__((format(printf, 1, 2))) stop(const char *format, ...)
     exit(1);
 }
 
-/* ------------------------------------------------------------------------------- Random numbers -- */
+/* ---------------------------------------------------------------------------- Random numbers -- */
 
 static uint64_t random_state;
 
@@ -133,7 +136,7 @@ static uint32_t random_strange(void)
     return (uint32_t)random_word(); /* any bits */
 }
 
-/* ---------------------------------------------------------------------------------- The shaders -- */
+/* ------------------------------------------------------------------------------- The shaders -- */
 
 struct subject {
     uint32_t constants[CONSTANTS];
@@ -229,7 +232,7 @@ static void subject_free(struct subject *s)
     free(s->words);
 }
 
-/* ------------------------------------------------------------------------------------ The check -- */
+/* --------------------------------------------------------------------------------- The check -- */
 
 /* The layout is gpu.h's, without the dry run's result. */
 static const VkDescriptorSetLayoutBinding layout_bindings[BINDINGS] = {
@@ -340,7 +343,7 @@ static enum bf_reason verdict_of(const struct bf_check_answer *answer, uint32_t 
     return answer->forms[BF_CHECK_FORMS - 1].reason;
 }
 
-/* -------------------------------------------------------------------------------- What has passed -- */
+/* --------------------------------------------------------------------------- What has passed -- */
 
 /* Some as a program would have them, some with all that it may have. */
 static void fresh_choose(const struct subject *s, uint32_t number, uint32_t push[PUSH_WORDS])
@@ -367,8 +370,9 @@ static bool is_nan(uint32_t word)
     return (word & 0x7fffffff) > 0x7f800000;
 }
 
-/* Of two NaNs that meet either may be the result, with its sign and payload: Vulkan leaves open which. So where the
- * shader writes a NaN to a float, the form has to, too, but not the same one. */
+/* Of two NaNs that meet either may be the result, with its sign and payload: Vulkan leaves open
+ * which. So where the shader writes a NaN to a float, the form has to, too, but not the same
+ * one. */
 static bool is_other_nan(const struct subject *s, uint32_t at, uint32_t expected, uint32_t found)
 {
     const bool floats = s->constants[FAMILY] == ACCESSES && s->constants[SHAPE] == 1;
@@ -431,7 +435,7 @@ static void form_compare(const struct subject *s, uint32_t form, struct tally *t
     bf_dry_run_finish(&run);
 }
 
-/* ------------------------------------------------------------------------------------- Families -- */
+/* ---------------------------------------------------------------------------------- Families -- */
 
 static const enum bf_reason verdicts[] = {BF_REASON_NONE,        BF_REASON_ENDLESS,
                                           BF_REASON_UNCHECKABLE, BF_REASON_UNCOVERED,

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames of a program whose shaders are hostile to checks: on made-up inputs they don't end, leave
+ * what they index, or have code that nothing comes to (shaders/hostile.comp). The layer finds out
+ * in its helper process while the program goes on; nothing is rebuilt, so no driver compiles
+ * anything at first use.
+ */
+#include "frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/descriptors.h"
+#include "../common/memory.h"
+#include "../common/pipeline.h"
+#include "../common/report.h"
+#include "cache.h"
+
+#include "shaders/hostile.comp.h"
+
+#define ROW_MOST    "frames beside checks of hostile shaders, 99.9 %"
+#define ROW_LONGEST "frames beside checks of hostile shaders, the longest"
+
+#define KINDS       3u
+#define OF_EACH     4u
+#define SHADERS     (KINDS * OF_EACH)
+#define DISPATCHES  16u /* of each in a frame */
+#define WARM_FRAMES 50u
+/* A value is chosen after 8,192 uses, which is a third of the frames; then the checks begin. */
+#define FRAMES      1500u
+#define NODES       64u
+#define END         0x3b9aca07u /* as in the shader */
+#define REPETITIONS 7u
+#define SHARE       1.1
+
+struct program {
+    struct sample_device device;
+    struct sample_buffer nodes, sums;
+    struct sample_sets sets;
+    VkDescriptorSet set;
+    VkPipelineLayout layout;
+    VkPipeline pipelines[SHADERS];
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+};
+
+struct node {
+    uint32_t next;
+    float value;
+};
+
+struct push {
+    uint32_t first, offset;
+    float factor;
+};
+
+static bool try(VkResult result, const char *what, struct bench_found *found)
+{
+    if (result < 0)
+        bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
+    return result >= 0;
+}
+
+static VkResult pipeline_create(struct program *p, uint32_t i)
+{
+    const uint32_t values[2] = {i % KINDS, i};
+    const VkSpecializationMapEntry entries[2] = {{0, 0, 4}, {1, 4, 4}};
+    const VkSpecializationInfo specialization = {2, entries, sizeof values, values};
+    const VkShaderModuleCreateInfo code = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = sizeof hostile_comp,
+        .pCode = hostile_comp,
+    };
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = "main",
+                  .pSpecializationInfo = &specialization},
+        .layout = p->layout,
+    };
+    VkResult result = vkCreateShaderModule(p->device.handle, &code, NULL, &info.stage.module);
+    if (result >= 0)
+        result = vkCreateComputePipelines(p->device.handle, VK_NULL_HANDLE, 1, &info, NULL,
+                                          &p->pipelines[i]);
+    vkDestroyShaderModule(p->device.handle, info.stage.module, NULL);
+    return result;
+}
+
+/* A list of eight nodes, and ends of others. */
+static void nodes_fill(struct node *nodes)
+{
+    for (uint32_t i = 0; i < NODES; ++i)
+        nodes[i] = (struct node){i < 7 ? i + 1 : END, (float)i / NODES};
+}
+
+static bool program_open(struct program *p, const struct bench_options *options,
+                         struct bench_found *found)
+{
+    if (sample_instance_create(&p->device, "belfry-bench", NULL, 0) ||
+        sample_device_create(&p->device, SAMPLE_QUEUES_ENGINES, options->gpu, VK_NULL_HANDLE)) {
+        bench_found_nothing(found, "no device with a graphics queue");
+        return false;
+    }
+    const struct sample_device *device = &p->device;
+    const VkDeviceSize bytes = (2 * NODES + 64) * sizeof(float);
+    if (!try(sample_buffer_create(device, NODES * sizeof(struct node),
+                                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true, "nodes", &p->nodes),
+             "a buffer", found) ||
+        !try(sample_buffer_create(device, bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true, "sums",
+                                  &p->sums),
+             "a buffer", found))
+        return false;
+    nodes_fill(p->nodes.mapped);
+    memset(p->sums.mapped, 0, bytes);
+    const struct sample_slot slots[2] = {
+        {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+         .stages = VK_SHADER_STAGE_COMPUTE_BIT,
+         .buffer = p->nodes.handle},
+        {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+         .stages = VK_SHADER_STAGE_COMPUTE_BIT,
+         .buffer = p->sums.handle},
+    };
+    bool done = try(sample_sets_fill(device, slots, 2, 1, &p->sets, &p->set), "a set", found) &&
+                try(sample_pipeline_layout(device, p->sets.layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                           sizeof(struct push), &p->layout),
+                    "a layout", found);
+    for (uint32_t i = 0; done && i < SHADERS; ++i)
+        done = try(pipeline_create(p, i), "a pipeline", found);
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    return done &&
+           try(sample_command_buffers(device, device->graphics.family, 1, "frames", &p->pool,
+                                      &p->commands),
+               "a command buffer", found) &&
+           try(vkCreateFence(device->handle, &fence, NULL, &p->fence), "a fence", found);
+}
+
+static void program_close(struct program *p)
+{
+    if (p->device.handle) {
+        vkDeviceWaitIdle(p->device.handle);
+        vkDestroyFence(p->device.handle, p->fence, NULL);
+        vkDestroyCommandPool(p->device.handle, p->pool, NULL);
+        for (uint32_t i = 0; i < SHADERS; ++i)
+            vkDestroyPipeline(p->device.handle, p->pipelines[i], NULL);
+        vkDestroyPipelineLayout(p->device.handle, p->layout, NULL);
+        sample_sets_destroy(&p->device, &p->sets);
+        sample_buffer_destroy(&p->device, &p->sums);
+        sample_buffer_destroy(&p->device, &p->nodes);
+    }
+    sample_device_destroy(&p->device);
+}
+
+/* All shaders, several times, from the first command until the CPU has seen the end. */
+static bool frame_run(struct program *p, double *microseconds, struct bench_found *found)
+{
+    const struct push push = {1, 1, 0.75f};
+    const uint64_t start = bench_now();
+    if (!try(sample_commands_begin(p->commands), "recording", found))
+        return false;
+    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
+                            0, NULL);
+    for (uint32_t i = 0; i < SHADERS; ++i) {
+        vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipelines[i]);
+        vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push,
+                           &push);
+        for (uint32_t k = 0; k < DISPATCHES; ++k)
+            vkCmdDispatch(p->commands, 1, 1, 1);
+        sample_barrier(p->commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                       VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT);
+    }
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &p->commands};
+    bool done =
+        try(sample_commands_end(p->commands), "recording", found) &&
+        try(vkQueueSubmit(p->device.graphics.handle, 1, &submit, p->fence), "submitting", found) &&
+        try(vkWaitForFences(p->device.handle, 1, &p->fence, VK_TRUE, UINT64_MAX), "waiting",
+            found) &&
+        try(vkResetFences(p->device.handle, 1, &p->fence), "a fence", found);
+    *microseconds = (double)(bench_now() - start) / 1000;
+    return done;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+void frames_hostile(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found)
+{
+    static struct program p;
+    static double times[FRAMES];
+    char cache[BENCH_CACHE];
+    setenv("VK_INSTANCE_LAYERS", "VK_LAYER_BELFRY_multi_engine", 1);
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", side == BENCH_BELFRY ? "exact" : "off", 1);
+    bool done = bench_cache_make(cache, found) && program_open(&p, options, found);
+    for (uint32_t i = 0; done && i < WARM_FRAMES + FRAMES; ++i)
+        done = frame_run(&p, &times[i < WARM_FRAMES ? 0 : i - WARM_FRAMES], found);
+    program_close(&p);
+    bench_cache_remove(cache);
+    if (!done)
+        return;
+    qsort(times, FRAMES, sizeof times[0], compare);
+    found->plain[0] = times[FRAMES - 1 - FRAMES / 1000];
+    found->plain[1] = times[FRAMES - 1];
+    found->count = 2;
+}
+
+void frames_rows(const struct bench_options *options, struct bench_report *report)
+{
+    static struct bench_found found;
+    double most[2][REPETITIONS], longest[2][REPETITIONS];
+    for (uint32_t turn = 0; turn < 2 * REPETITIONS; ++turn) {
+        const enum bench_side which = (turn + turn / 2) % 2 ? BENCH_BELFRY : BENCH_PLAIN;
+        bench_part_run("frames-hostile", which, options, NULL, &found);
+        if (found.reason[0]) {
+            bench_row_skip(report, ROW_MOST, "%s", found.reason);
+            bench_row_skip(report, ROW_LONGEST, "%s", found.reason);
+            return;
+        }
+        most[which][turn / 2] = found.plain[0];
+        longest[which][turn / 2] = found.plain[1];
+    }
+    bench_row_share(report, ROW_MOST, "us", most[0], most[1], REPETITIONS, SHARE);
+    bench_row_share(report, ROW_LONGEST, "us", longest[0], longest[1], REPETITIONS, SHARE);
+}
