@@ -282,6 +282,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->realtime = device_number("BELFRY_ICD_REALTIME", ordinal, 1, 0);
     config->high = device_number("BELFRY_ICD_HIGH", ordinal, 2, 1);
     config->low = faults_are_here() ? device_number("BELFRY_ICD_LOW", ordinal, 2, 1) : 1;
+    config->modest = device_number("BELFRY_ICD_MODEST", ordinal, 1, 0);
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
     config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
     config->tells = device_number("BELFRY_ICD_TELLS", ordinal, 2, 0);

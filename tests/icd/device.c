@@ -2,6 +2,8 @@
 /* Devices: creation, queues, calibrated time, private data, and the leak check at the end. */
 #include "icd.h"
 
+#include <sched.h>
+
 #include <time.h>
 
 static VkResult extensions_enable(struct icd_device *device, const VkDeviceCreateInfo *info)
@@ -98,6 +100,13 @@ static VkResult queues_check(const struct icd_config *config, const VkDeviceCrea
     return VK_SUCCESS;
 }
 
+static bool process_is_modest(void)
+{
+    cpu_set_t allowed;
+    return sched_getscheduler(0) == SCHED_IDLE &&
+           sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+}
+
 static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
                                  const VkDeviceCreateInfo *pCreateInfo,
                                  const VkAllocationCallbacks *pAllocator, VkDevice *pDevice)
@@ -108,6 +117,8 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
     if (icd_oom(instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
 
+    if (physical->config.modest && !process_is_modest())
+        return VK_ERROR_INITIALIZATION_FAILED;
     VkResult result = icd_features_check(&physical->config, pCreateInfo);
     if (result == VK_SUCCESS)
         result = queues_check(&physical->config, pCreateInfo);

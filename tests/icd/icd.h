@@ -197,6 +197,7 @@ struct icd_config {
     bool realtime;
     uint32_t high; /* global priority HIGH: 0 not permitted, 1 permitted, 2 an error */
     uint32_t low;  /* LOW: 0 not permitted, 1 permitted, 2 nothing else is */
+    bool modest;   /* devices are for processes at idle priority alone, on one processor */
     bool int64;
     uint32_t subgroup_most;  /* the largest size of subgroups; the least is 8 */
     char build[32];          /* which of the driver's versions it is */

@@ -25,10 +25,13 @@
  *  IS-8  A form passes only if those inputs come to all that folding affects (specialize/dry_run/needed.h), and so to
  *        all for which it may be another than the general pipeline: BF_REASON_UNCOVERED otherwise.
  *
- * A helper runs at idle priority, its queues have the lowest, it is the first to go when memory is
- * short, writes no core file, and has no terminal. Layers are switched off for it, as far as the
- * loader lets them be; the driver's settings stay as they are, and so does the name by which drivers
- * know a program.
+ *  IS-9  A helper runs at idle priority and on one processor, from before the driver is loaded. (With
+ *        drivers that compute on the CPU a frame beside a check took five times as long while the
+ *        idle threads were on all of them: each thread that wakes has to push one aside.)
+ *
+ * Its queues have the lowest priority, it is the first to go when memory is short, writes no core
+ * file, and has no terminal. Layers are switched off for it, as far as the loader lets them be; the
+ * driver's settings stay as they are, and so does the name by which drivers know a program.
  *
  * Proven by tests/specialize/isolate.
  */

@@ -72,6 +72,14 @@ TEST(answers_come_back)
     assert_int_equal(lines, 0);
 }
 
+/* A helper is idle before there is a driver, and keeps to one processor. [IS-9] */
+TEST(helpers_are_modest)
+{
+    struct bf_isolate *isolate = make((const char *const[]){"BELFRY_ICD_MODEST=1", NULL}, 0);
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+}
+
 /* What the driver can't be asked is no answer of its. */
 TEST(drivers_without_render_passes)
 {
