@@ -320,10 +320,10 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
         .n = job->samples,
     };
     struct bf_specializer *s = job->specializer;
-    bf_lock_acquire(&s->archive_lock);
+    bf_lock_acquire(&s->verdict_lock);
     if (!job->remember_only || job->epoch == atomic_load(&s->submissions.epoch)) /* CV-5 */
         bf_archive_put(s->archive, &key, &verdict);
-    bf_lock_release(&s->archive_lock);
+    bf_lock_release(&s->verdict_lock);
 }
 
 static void job_run(void *context)
@@ -377,9 +377,9 @@ static void measured_forget(void *context)
     while (measured) {
         struct bf_measured *next = measured->next;
         struct bf_specializer *s = measured->specializer;
-        bf_lock_acquire(&s->archive_lock);
+        bf_lock_acquire(&s->verdict_lock);
         bf_archive_put(s->archive, &measured->key, &nothing);
-        bf_lock_release(&s->archive_lock);
+        bf_lock_release(&s->verdict_lock);
         free(measured);
         measured = next;
     }

@@ -30,8 +30,11 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
         bf_variant_states_commit(s);
+        /* Under the lock, so that a job which is just being held is seen by who looks again. */
+        bf_lock_acquire(&s->lock);
         atomic_store(&s->last_taken, atomic_load(&s->last_number));
         atomic_store(&s->commits_held, true);
+        bf_lock_release(&s->lock);
         break;
     case BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS:
         bf_variant_states_discard(s);

@@ -246,12 +246,12 @@ static bool nothing_is_frozen(struct bf_specializer *s)
 static struct bf_job *ended_jobs_take(struct bf_specializer *s)
 {
     struct bf_job *jobs = atomic_exchange(&s->done, NULL);
-    bool committed = atomic_exchange(&s->commits_held, false);
-    if (!atomic_load(&s->held) || !(committed || nothing_is_frozen(s)))
-        return jobs;
+    struct bf_job *held = NULL, *last;
     bf_lock_acquire(&s->lock);
-    struct bf_job *held = atomic_exchange(&s->held, NULL), *last = held;
+    if (atomic_exchange(&s->commits_held, false) || nothing_is_frozen(s))
+        held = atomic_exchange(&s->held, NULL);
     bf_lock_release(&s->lock);
+    last = held;
     while (last && last->next)
         last = last->next;
     if (last)
@@ -262,9 +262,9 @@ static struct bf_job *ended_jobs_take(struct bf_specializer *s)
 /* True: it has been taken over, and is over. */
 static bool job_collect(struct bf_specializer *s, struct bf_job *job)
 {
+    bf_lock_acquire(&s->lock);
     bool taken =
         job->remember_only || nothing_is_frozen(s) || job->number <= atomic_load(&s->last_taken);
-    bf_lock_acquire(&s->lock);
     if (taken) {
         take_over(s, job);
     } else {

@@ -137,9 +137,11 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_ab_timer timer;
-    char *archive_folder; /* NULL: nothing is remembered after the process */
-    /* held while the archive is opened, once, and while verdicts go there that may be discarded */
-    struct bf_lock archive_lock;
+    char *archive_folder;        /* NULL: nothing is remembered after the process */
+    struct bf_lock archive_lock; /* held while the archive is opened, once */
+    /* CV-5: a verdict goes to the archive under it unless it has been discarded, or is forgotten.
+     * Background items' alone: it is held over I/O. */
+    struct bf_lock verdict_lock;
     struct bf_archive *archive; /* opened when the first pipeline is watched */
     struct bf_isolate *isolate;
     _Atomic bool stopping;
@@ -151,8 +153,8 @@ struct bf_specializer {
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
     _Atomic uint64_t last_number;  /* of a job */
     _Atomic uint64_t last_taken;   /* CV-4: of the jobs that are collected during a freeze, too */
-    _Atomic bool commits_held;     /* those that are held may be among these now */
-    bool frozen;                   /* the last mode was a freeze; on_mode's */
+    _Atomic bool commits_held; /* those that are held may be among these now; set under the lock */
+    bool frozen;               /* the last mode was a freeze; on_mode's */
 
     struct bf_lock lock; /* over what follows, and over all variant states */
     struct bf_variant_states *states;

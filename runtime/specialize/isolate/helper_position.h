@@ -21,7 +21,7 @@
 /*
  * After helper_check_run with these arguments: takes the verdict back of forms that passed it, if
  * their positions differ or can't be compared. The pipelines are then others, for
- * helper_pipeline_free, and the request describes these. Errors: helper_pipeline_make's and
+ * helper_pipeline_free, and the request is of no use any more. Errors: helper_pipeline_make's and
  * bf_check_run's.
  */
 VkResult helper_positions_check(struct helper_device *device, struct bf_wire_check *check,
