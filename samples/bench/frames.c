@@ -183,12 +183,6 @@ static bool frame_run(struct program *p, double *microseconds, struct bench_foun
     return done;
 }
 
-static int compare(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 void frames_hostile(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found)
 {
@@ -204,7 +198,7 @@ void frames_hostile(const struct bench_options *options, enum bench_side side,
     bench_cache_remove(cache);
     if (!done)
         return;
-    qsort(times, FRAMES, sizeof times[0], compare);
+    bench_spread(times, FRAMES); /* sorts them */
     found->plain[0] = times[FRAMES - 1 - FRAMES / 1000];
     found->plain[1] = times[FRAMES - 1];
     found->count = 2;
