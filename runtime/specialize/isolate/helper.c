@@ -3,6 +3,7 @@
  * belfry-build-helper: makes pipelines for a program, and runs them on made-up inputs, which may end
  * badly (isolate.h). Not to be run by hand: it expects its socket as descriptor 3.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,6 +34,42 @@
 static _Atomic bool working;
 static int parent = -1; /* pidfd */
 
+/* IS-9. However idle its threads are: where they are on all processors, each thread of the program's
+ * that wakes has to push one aside, and waits for whatever the kernel does for it just then. On one
+ * for good they might get nothing, beside a thread that never rests: so they move on. */
+#define STAY_MS 100
+
+static cpu_set_t allowed; /* before: those of the watching thread, which moves the others */
+static int processor = CPU_SETSIZE; /* main's, then the watching thread's */
+
+/* The next one. False: it isn't known which there are. */
+static bool processor_choose(cpu_set_t *one)
+{
+    CPU_ZERO(one);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(one); i++) {
+        processor = processor > 0 ? processor - 1 : CPU_SETSIZE - 1;
+        if (CPU_ISSET(processor, &allowed))
+            CPU_SET(processor, one);
+    }
+    return CPU_COUNT(one) > 0;
+}
+
+/* Threads that begin meanwhile come along the next time. */
+static void threads_move(void)
+{
+    const pid_t own = (pid_t)syscall(SYS_gettid);
+    cpu_set_t one;
+    DIR *threads = opendir("/proc/self/task");
+    bool known = processor_choose(&one);
+    for (struct dirent *entry; threads && known && (entry = readdir(threads)) != NULL;) {
+        pid_t thread = (pid_t)atoi(entry->d_name);
+        if (thread > 0 && thread != own)
+            sched_setaffinity(thread, sizeof(one), &one);
+    }
+    if (threads)
+        closedir(threads);
+}
+
 /* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
  * come, since the program isn't the parent, and the socket may have been inherited by a fork of
  * the program: so this thread watches both the pidfd and the socket. */
@@ -40,8 +77,10 @@ static void *helper_watch(void *unused)
 {
     (void)unused;
     struct pollfd fds[2] = {{.fd = SOCKET, .events = POLLRDHUP}, {.fd = parent, .events = POLLIN}};
-    while (poll(fds, 2, -1) < 0 && errno == EINTR)
-        continue;
+    for (int n; (n = poll(fds, 2, STAY_MS)) == 0 || (n < 0 && errno == EINTR);) {
+        if (atomic_load(&working))
+            threads_move();
+    }
     if (atomic_load(&working))
         _exit(1);
     alarm(SECONDS_TO_CLOSE); /* the main thread has noticed it too */
@@ -179,23 +218,6 @@ static void be_first_to_go(void)
         close(file);
 }
 
-/* IS-9. However idle its threads are: where they are on all processors, each thread of the program's
- * that wakes has to push one aside, and waits for whatever the kernel does for it just then. */
-static void keep_to_one_processor(void)
-{
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof(allowed), &allowed))
-        return;
-    CPU_ZERO(&one);
-    for (int i = CPU_SETSIZE - 1; i >= 0; i--) {
-        if (!CPU_ISSET(i, &allowed))
-            continue;
-        CPU_SET(i, &one);
-        sched_setaffinity(0, sizeof(one), &one);
-        return;
-    }
-}
-
 /* Drivers that go by the name of the process find the program's. */
 static void be_called_as(pid_t program)
 {
@@ -223,7 +245,7 @@ int main(void)
         return 2;
     }
     bf_thread_make_idle();
-    keep_to_one_processor();
+    sched_getaffinity(0, sizeof(allowed), &allowed);
     be_first_to_go();
 
     struct bf_wire_header header;
@@ -233,8 +255,12 @@ int main(void)
         _exit(1);
     parent = (int)syscall(SYS_pidfd_open, (pid_t)wanted.parent, 0);
     pthread_t watcher;
+    cpu_set_t first;
+    bool known = processor_choose(&first);
     if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, helper_watch, NULL))
         _exit(1);
+    if (known)
+        sched_setaffinity(0, sizeof(first), &first);
     be_called_as((pid_t)wanted.parent);
 
     atomic_store(&working, true); /* the driver may hang in this too */

@@ -25,7 +25,8 @@
  *  IS-8  A form passes only if those inputs come to all that folding affects (specialize/dry_run/needed.h), and so to
  *        all for which it may be another than the general pipeline: BF_REASON_UNCOVERED otherwise.
  *
- *  IS-9  A helper runs at idle priority and on one processor, from before the driver is loaded. (With
+ *  IS-9  A helper runs at idle priority and on one processor at a time, from before the driver
+ *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
  *        drivers that compute on the CPU a frame beside a check took five times as long while the
  *        idle threads were on all of them: each thread that wakes has to push one aside.)
  *
