@@ -212,8 +212,7 @@ void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects
         struct bf_engine *engine = &scheduler->engines[i];
         if (!atomic_load(&engine->takes_queues))
             continue;
-        bf_engine_enter(engine);
-        bf_engine_leave(engine, 0);
+        bf_engine_leave_beside(engine, bf_engine_enter_beside(engine));
     }
     effects->engines |= bf_semaphore_look_again(fence->imported);
 }

@@ -248,7 +248,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQue
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!bf_handle_add(queue, BF_HANDLE_QUEUE))
         goto fail_handle;
-    bf_engine_enter(engine);
+    bool beside_present = bf_engine_enter_beside(engine);
     result = bf_engine_take_queues(engine);
     if (result == VK_SUCCESS)
         result = bf_sleepers_ensure_engine(scheduler, engine->base.number);
@@ -258,7 +258,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQue
         command_queue_list(&scheduler->pending, queue);
         command_queue_introduce(queue, own);
     }
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_beside(engine, beside_present);
     if (result != VK_SUCCESS)
         goto fail_engine;
     if (!own)

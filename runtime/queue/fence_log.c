@@ -97,13 +97,13 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     reader->queue = queue;
-    bf_engine_enter(queue->engine);
+    bool beside_present = bf_queue_log_enter(queue);
     VkResult result = queue_log_enable(queue, info->entries);
     if (result == VK_SUCCESS) {
         bf_log_cursor_open(queue->log, (enum bf_log_side)(info->type - 1), &reader->cursor);
         queue->log->readers++;
     }
-    bf_engine_leave(queue->engine, 0);
+    bf_engine_leave_beside(queue->engine, beside_present);
     if (result != VK_SUCCESS) {
         bf_handle_remove(reader);
         free(reader);
@@ -120,12 +120,12 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
         return;
     struct bf_queue *queue = reader->queue;
     bf_handle_remove(reader);
-    bf_engine_enter(queue->engine);
+    bool beside_present = bf_engine_enter_beside(queue->engine);
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
     if (queue->log->readers == 0)
         bf_queue_log_unread(queue);
-    bf_engine_leave(queue->engine, 0);
+    bf_engine_leave_beside(queue->engine, beside_present);
     free(reader);
 }
 
@@ -269,9 +269,9 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
                        BF_LABEL(reader), entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    bf_engine_enter(reader->queue->engine);
+    bool beside_present = bf_engine_enter_beside(reader->queue->engine);
     VkResult result = bf_queue_log_set(reader->queue, entries, true);
-    bf_engine_leave(reader->queue->engine, 0);
+    bf_engine_leave_beside(reader->queue->engine, beside_present);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }

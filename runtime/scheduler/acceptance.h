@@ -19,9 +19,11 @@
  *       holder stops at its bound, one who waits goes on.
  *
  *  AC-4  A present, which may block in the driver for long, begins once what is ready has been
- *       handed over, its own queue's packets first; and who reads a log of its engine, for himself
- *       or for an interrupt, changes a command queue's priority, destroys one, or asks for a fence
- *       of progress or preemption doesn't wait for it.
+ *       handed over, its own queue's packets first. Who submits nothing doesn't wait for it: who
+ *       creates, suspends, resumes or destroys a command queue, changes its priority, asks for a
+ *       fence of progress or preemption, destroys an imported fence, or opens, reads and closes a
+ *       log, for himself or for an interrupt; but a log that is opened while the driver may be at
+ *       work on what its queue was given before is a submission.
  *
  * AC-2 waits for a call of the driver's only if packets have been set free on that call's engine,
  * since the call that waits has begun: who sets nothing free there isn't delayed by a present, or by

@@ -198,16 +198,20 @@ void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first,
  * (L-3). */
 void bf_engine_drop_held(struct bf_engine *engine);
 
-/* Creates what the engine needs for command queues; the lock is held. Errors: those of
- * vkCreateSemaphore, vkCreateCommandPool, vkAllocateCommandBuffers, vkBeginCommandBuffer and
- * vkEndCommandBuffer. */
+/* Creates what the engine needs for command queues; the lock, or its place beside a present, is
+ * held. Errors: those of vkCreateSemaphore, vkCreateCommandPool, vkAllocateCommandBuffers,
+ * vkBeginCommandBuffer and vkEndCommandBuffer. */
 VkResult bf_engine_take_queues(struct bf_engine *engine);
 
-/* Several queues have it from now on; the lock is held, or nobody else knows the engine yet. */
+/* Several queues have it from now on; the lock, or its place beside a present, is held, or nobody
+ * else knows the engine yet. */
 void bf_engine_share(struct bf_engine *engine);
 
-/* Adds and removes a command queue; the lock is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Adds a command queue; the lock, or its place beside a present, is held. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue);
+
+/* The lock is held. */
 void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue);
 
 #endif

@@ -89,6 +89,22 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
     return result;
 }
 
+/* Does a log that is enabled now need a mark? */
+static bool queue_needs_log_mark(struct bf_queue *queue)
+{
+    return !(queue->log && queue->log->writer) && queue_may_be_at_work(queue);
+}
+
+bool bf_queue_log_enter(struct bf_queue *queue)
+{
+    bool beside_present = bf_engine_enter_beside(queue->engine);
+    if (!beside_present || !queue_needs_log_mark(queue))
+        return beside_present;
+    bf_engine_leave_beside(queue->engine, true);
+    bf_engine_enter(queue->engine);
+    return false;
+}
+
 VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read)
 {
     struct bf_engine *engine = queue->engine;
@@ -106,8 +122,8 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read
     if (entries && !engine->base.epoch)
         result = bf_gpu_engine_create_epoch(&engine->base);
     if (result == VK_SUCCESS)
-        result = bf_log_prepare(log, entries, is_read,
-                                entries && !log->writer && queue_may_be_at_work(queue), &change);
+        result = bf_log_prepare(log, entries, is_read, entries && queue_needs_log_mark(queue),
+                                &change);
     if (result != VK_SUCCESS)
         return result;
     if (change.mark)
@@ -277,12 +293,12 @@ void bf_queue_log_trace(struct bf_queue *queue)
     struct bf_log_trace *trace = bf_log_trace_create();
     if (!trace)
         return; /* the trace then has the packets' own timestamps only */
-    bf_engine_enter(engine);
+    bool beside_present = bf_queue_log_enter(queue);
     struct bf_log *log = queue->log;
     bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
     if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
         bf_log_begin_trace(queue->log, trace);
     else
         free(trace);
-    bf_engine_leave(engine, 0);
+    bf_engine_leave_beside(engine, beside_present);
 }

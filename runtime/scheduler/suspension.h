@@ -3,10 +3,10 @@
  * Suspension of command queues that take their work by calls. (What has a ring isn't read meanwhile:
  * doorbell/thread.c.)
  *
- *  CS-1  From the return of bf_command_queue_suspend on, the driver is given nothing of a suspended queue,
- *        and no signal of it applies: what it has, and is given, stays in its list, in order (Q-2).
- *        It is changed under the engine's lock, so that no pump is in between. What the driver has
- *        accepted goes on.
+ *  CS-1  From the return of bf_command_queue_suspend on, the driver is given nothing of a suspended
+ *        queue, and no signal of it applies: what it has, and is given, stays in its list, in order
+ *        (Q-2). It is changed under the engine's lock, or beside a present, so that no pump is in
+ *        between. What the driver has accepted goes on.
  *  CS-2  Who resumes a queue for the last time, or another pump of its engine (Q-3), hands over what
  *        may go then.
  *  CS-3  Nothing else waits for a resumption: a call that submits returns as if a wait held its queue

@@ -5,11 +5,19 @@
 
 #include "belfry/native_fence.h"
 #include "belfry/preemption.h"
+#include "belfry/user_mode_submission.h"
 
+static const uint32_t one[] = {1, WORLD_END};
 static const uint32_t two[] = {2, WORLD_END};
 static const uint32_t three_of_one[] = {3, WORLD_END};
 
 /* Presentation ------------------------------------------------------------------------------- */
+
+static void await_asleep(_Atomic int *thread)
+{
+    while (!*thread || thread_state(*thread) != 'S')
+        sched_yield();
+}
 
 /* AC-4: a present that is stuck in the driver keeps nobody from reading a log of its VkQueue. */
 TEST(test_log_is_read_beside_a_present)
@@ -119,6 +127,103 @@ DEVICE_TEST(test_calls_on_command_queues_return_beside_a_present, "SHAPE=q1", tw
     stuck_close(w, &s);
     bfDestroyFenceLogReader(reader);
     bfDestroyCommandQueue(queue);
+}
+
+/* AC-4: nor from the first command queue of a VkQueue, from suspending and resuming it, or from its
+ * logs, and the end of a fence that is a semaphore; and once the present has returned, all of that is
+ * as if it had been there before. */
+DEVICE_TEST(test_command_queues_come_and_go_beside_a_present, "SHAPE=q1", one)
+{
+    struct stuck s;
+    BfDevice device;
+    BfCommandQueue queue, ends;
+    BfFence fence, imported;
+    BfFenceLogReader reader;
+    BfFenceLogRecord records[4];
+    uint32_t count;
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
+    const BfFenceCreateInfo fence_info = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateFence(device, &fence_info, &fence));
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    assert_success(bfImportFenceFromSemaphore(device, t, &imported));
+    VkCommandBuffer store = device_store(w, 0, 0, 1);
+
+    stuck_begin(w, &s);
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
+    assert_success(bfCreateCommandQueue(device, &info, &ends));
+    assert_success(bfSuspendCommandQueue(queue));
+    assert_success(bfSuspendCommandQueue(queue));
+    assert_success(bfResumeCommandQueue(queue));
+    const BfFenceLogReaderCreateInfo log = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                            .queue = queue,
+                                            .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    assert_success(bfCreateFenceLogReader(device, &log, &reader));
+    assert_success(bfSetFenceLogEntries(reader, 512));
+    bfDestroyFenceLogReader(reader);
+    assert_success(bfCreateFenceLogReader(device, &log, &reader));
+    bfDestroyCommandQueue(ends);
+    bfDestroyFence(imported);
+    stuck_release(w, &s);
+
+    /* Suspended, resumed, and in the log. */
+    assert_success(bfQueueExecute(queue, 1, &store));
+    assert_success(bfQueueSignal(queue, fence, 1));
+    assert_int_equal(bfGetFenceCompletedValue(fence), 0);
+    assert_success(bfResumeCommandQueue(queue));
+    assert_success(bfQueueWaitIdle(queue));
+    assert_int_equal(bfGetFenceCompletedValue(fence), 1);
+    assert_success(bfReadFenceLog(reader, 4, records, &count, NULL));
+    assert_int_equal(count, 1);
+    assert_int_equal(records[0].entry.fenceValue, 1);
+    assert_submitted(w->queues[0][0], .commands = store, .signal = t, .signal_value = 1);
+    vulkan_wait(w->device, t, 1);
+    stuck_close(w, &s);
+    bfDestroyFenceLogReader(reader);
+    bfDestroyFence(fence);
+    bfDestroyCommandQueue(queue);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+struct log_opener {
+    BfDevice device;
+    VkQueue queue;
+    BfFenceLogReader reader;
+    VkResult result;
+    _Atomic int id;
+    _Atomic bool returned;
+};
+
+static void *open_log(void *argument)
+{
+    struct log_opener *opener = argument;
+    const BfFenceLogReaderCreateInfo log = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                            .vkQueue = opener->queue,
+                                            .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    opener->id = gettid();
+    opener->result = bfCreateFenceLogReader(opener->device, &log, &opener->reader);
+    opener->returned = true;
+    return NULL;
+}
+
+/* AC-4: a log of a queue that the driver may be at work for begins with a submission, which waits for
+ * the present as any other. */
+DEVICE_TEST(test_a_log_that_submits_waits_for_a_present, "SHAPE=q1", one)
+{
+    struct stuck s;
+    struct log_opener opener = {.queue = w->queues[0][0]};
+    pthread_t thread;
+    assert_success(bfGetDevice(w->device, &opener.device));
+    stuck_begin(w, &s);
+    assert_int_equal(pthread_create(&thread, NULL, open_log, &opener), 0);
+    while (!opener.returned && (!opener.id || thread_state(opener.id) != 'S'))
+        sched_yield();
+    assert_false(opener.returned);
+    stuck_release(w, &s);
+    pthread_join(thread, NULL);
+    assert_success(opener.result);
+    bfDestroyFenceLogReader(opener.reader);
+    stuck_close(w, &s);
 }
 
 static void bind_nothing(VkQueue queue, VkSemaphore wait, VkSemaphore signal, uint64_t value)
@@ -259,12 +364,6 @@ static void *submit_fence(void *argument)
     return NULL;
 }
 
-static void await_asleep(struct presenter *p)
-{
-    while (!p->id || thread_state(p->id) != 'S')
-        sched_yield();
-}
-
 enum { BESIDE = 1, OWN = 2, BOUND = 16 };
 
 /* AC-4: a pump stops at its bound for the present, which hands over what is left of it first; many
@@ -297,11 +396,11 @@ static void present_behind(struct device *w, uint32_t held, int how)
     assert_int_equal(pthread_create(&threads[0], NULL, signal_one, &signals), 0);
     w->icd.await_blocked(1);
     assert_int_equal(pthread_create(&threads[1], NULL, screen_run_present, &p), 0);
-    await_asleep(&p);
+    await_asleep(&p.id);
     if (beside) /* behind all of them */
         assert_int_equal(pthread_create(&threads[2], NULL, submit_fence, &other), 0);
     if (beside)
-        await_asleep(&other);
+        await_asleep(&other.id);
     w->icd.release(UINT64_MAX);
     for (int i = 0; i < 2 + beside; i++)
         pthread_join(threads[i], NULL);
@@ -372,7 +471,7 @@ DEVICE_TEST(test_present_comes_behind_what_that_sets_free, "SHAPE=q2", three)
     w->icd.await_blocked(1);
     w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
     assert_int_equal(pthread_create(&threads[1], NULL, screen_run_present, &p), 0);
-    await_asleep(&p);
+    await_asleep(&p.id);
     w->icd.release(1);
     while (vulkan_counters(&w->icd).submit_infos < before + HELD)
         sched_yield();
