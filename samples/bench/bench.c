@@ -100,10 +100,24 @@ void bench_row_show(struct bench_report *report, const char *name, const char *u
     bench_row_cost(report, name, unit, plain, belfry, count, INFINITY);
 }
 
-/* Adds a row whose sides are compared by their ratio. `less`: a cost, not a rate. */
+enum ratio_goal { AT_LEAST, AT_MOST, TIE };
+
+static bool ratio_meets(const struct bench_spread *spread, double share, enum ratio_goal goal)
+{
+    switch (goal) {
+    case AT_LEAST:
+        return spread->median >= share && spread->low >= share;
+    case AT_MOST:
+        return spread->median <= share && spread->low <= share;
+    default:
+        return spread->high >= share;
+    }
+}
+
+/* Adds a row whose sides are compared by their ratio. */
 static void row_ratio(struct bench_report *report, const char *name, const char *unit,
                       const double *plain, const double *belfry, size_t count, double share,
-                      bool less)
+                      enum ratio_goal goal)
 {
     struct bench_row *row = row_add(report, name);
     double parts[BENCH_SAMPLES];
@@ -118,8 +132,7 @@ static void row_ratio(struct bench_report *report, const char *name, const char 
     row->belfry = median(belfry, count);
     row->ratio = ratio(row->belfry, row->plain);
     row->goal = row->plain * share;
-    row->met = less ? spread.median <= share && spread.low <= share
-                    : spread.median >= share && spread.low >= share;
+    row->met = ratio_meets(&spread, share, goal);
     bench_note(report, "%s: %.3f times (quartiles %.3f, %.3f; %zu repetitions)", name,
                spread.median, spread.low, spread.high, count);
 }
@@ -127,13 +140,19 @@ static void row_ratio(struct bench_report *report, const char *name, const char 
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share)
 {
-    row_ratio(report, name, unit, plain, belfry, count, share, false);
+    row_ratio(report, name, unit, plain, belfry, count, share, AT_LEAST);
 }
 
 void bench_row_share(struct bench_report *report, const char *name, const char *unit,
                      const double *plain, const double *belfry, size_t count, double share)
 {
-    row_ratio(report, name, unit, plain, belfry, count, share, true);
+    row_ratio(report, name, unit, plain, belfry, count, share, AT_MOST);
+}
+
+void bench_row_tie(struct bench_report *report, const char *name, const char *unit,
+                   const double *plain, const double *belfry, size_t count)
+{
+    row_ratio(report, name, unit, plain, belfry, count, 1, TIE);
 }
 
 void bench_row_value(struct bench_report *report, const char *name, const char *unit, double plain,

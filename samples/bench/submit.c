@@ -291,7 +291,7 @@ static void device_rows(const struct bench_options *options, struct bench_report
     if (found.reason[0])
         bench_row_skip(report, ROW_THREADS, "%s", found.reason);
     else
-        bench_row_rate(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count, 1.0);
+        bench_row_tie(report, ROW_THREADS, "1000/s", found.plain, found.belfry, found.count);
     threads_note(&plain, report);
     side_close(&four);
     side_close(&plain);
