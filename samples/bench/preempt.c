@@ -19,6 +19,7 @@
 
 #define ROW_START  "high behind 100 packets of 0.2 ms, quiet for 10 ms"
 #define ROW_QUIET  "the same, quiet for 1 s"
+#define ROW_AWAKE  "until a thread that waits for it is awake, quiet for 10 ms"
 #define ROW_SHARE  "time that high leaves, used by low"
 #define ROW_FAIR   "16 low queues: most less least executed"
 #define ROW_ALONE  "one priority: 100 packets until complete"
@@ -26,7 +27,8 @@
 #define DEVICE     "the device: "
 
 #define ROWS(prefix_)                                                                              \
-    prefix_ ROW_START, prefix_ ROW_QUIET, prefix_ ROW_SHARE, prefix_ ROW_FAIR, prefix_ ROW_ALONE
+    prefix_ ROW_START, prefix_ ROW_QUIET, prefix_ ROW_AWAKE, prefix_ ROW_SHARE, prefix_ ROW_FAIR,  \
+        prefix_ ROW_ALONE
 
 static const char *const required[] = {ROWS(""), ROW_CALLER, ROWS(DEVICE), NULL};
 
@@ -57,19 +59,21 @@ static double median(const double *samples, uint32_t count)
 
 static void rows(struct bench_report *report, const struct bench_options *options)
 {
-    static const char *const names[2][5] = {{ROWS("")}, {ROWS(DEVICE)}};
+    static const char *const names[2][6] = {{ROWS("")}, {ROWS(DEVICE)}};
     const char *const *name = names[options != NULL];
     if (part(report, options, "preempt-start", name[0]))
         bench_row_share(report, name[0], "ms", found.plain, found.belfry, found.count, START_SHARE);
     if (part(report, options, "preempt-start-quiet", name[1]))
         bench_row_show(report, name[1], "ms", found.plain, found.belfry, found.count);
-    if (part(report, options, "preempt-share", name[2]))
-        bench_row_rate(report, name[2], "%", found.plain, found.belfry, found.count, LEFT_SHARE);
-    if (part(report, options, "preempt-fair", name[3]))
-        bench_row_value(report, name[3], "% of mean", median(found.plain, found.count),
+    if (part(report, options, "preempt-awake", name[2]))
+        bench_row_show(report, name[2], "ms", found.plain, found.belfry, found.count);
+    if (part(report, options, "preempt-share", name[3]))
+        bench_row_rate(report, name[3], "%", found.plain, found.belfry, found.count, LEFT_SHARE);
+    if (part(report, options, "preempt-fair", name[4]))
+        bench_row_value(report, name[4], "% of mean", median(found.plain, found.count),
                         median(found.belfry, found.count), FAIR_PERCENT);
-    if (part(report, options, "preempt-alone", name[4]))
-        bench_row_show(report, name[4], "ms", found.plain, found.belfry, found.count);
+    if (part(report, options, "preempt-alone", name[5]))
+        bench_row_show(report, name[5], "ms", found.plain, found.belfry, found.count);
 }
 
 static int preempt_run(const struct bench_options *options, struct bench_report *report)

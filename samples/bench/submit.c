@@ -478,6 +478,7 @@ static const struct bench_part parts[] = {
     {"doorbell-program-rate", doorbell_program_rate},
     {"preempt-start", preempt_start},
     {"preempt-start-quiet", preempt_start_quiet},
+    {"preempt-awake", preempt_awake},
     {"preempt-share", preempt_share},
     {"preempt-fair", preempt_fair},
     {"preempt-alone", preempt_alone},
