@@ -79,7 +79,7 @@ VkResult bf_log_prepare(struct bf_log *log, uint32_t entries, bool is_read, bool
     VkResult result = bf_log_writer_create(log, entries, is_read, &change->writer);
     if (result != VK_SUCCESS)
         return result;
-    if (log->writer ? bf_gpu_engine_is_over(log->engine, change->epoch) : !is_at_work)
+    if (!is_at_work)
         return VK_SUCCESS;
     change->mark = bf_log_writer_end(change->writer, &change->slots);
     if (change->mark || !change->writer->timed)

@@ -120,7 +120,7 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
         return;
     struct bf_queue *queue = reader->queue;
     bf_handle_remove(reader);
-    bool beside_present = bf_engine_enter_beside(queue->engine);
+    bool beside_present = bf_queue_log_enter(queue);
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
     if (queue->log->readers == 0)
@@ -269,7 +269,7 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
                        BF_LABEL(reader), entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    bool beside_present = bf_engine_enter_beside(reader->queue->engine);
+    bool beside_present = bf_queue_log_enter(reader->queue);
     VkResult result = bf_queue_log_set(reader->queue, entries, true);
     bf_engine_leave_beside(reader->queue->engine, beside_present);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)

@@ -32,10 +32,14 @@ bool bf_queue_log_is_idle(const struct bf_queue *queue)
     return !bf_queue_is_occupied(queue) && log && bf_log_is_last_batch_over(log);
 }
 
-/* May the driver still be working on what the queue was given before it had a log? */
+/* May the driver still be working on what the queue was given? Under the engine's lock, or beside a
+ * present, what isn't so doesn't become so. */
 static bool queue_may_be_at_work(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
+    const struct bf_log *log = queue->log;
+    if (log && log->writer)
+        return !bf_gpu_engine_is_over(&queue->engine->base, atomic_load(&log->last_epoch));
     if (queue->is_command_queue) {
         const struct bf_command_queue *commands = bf_command_queue_of(queue);
         bf_lock_acquire(&scheduler->pending.lock);
@@ -89,16 +93,10 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
     return result;
 }
 
-/* Does a log that is enabled now need a mark? */
-static bool queue_needs_log_mark(struct bf_queue *queue)
-{
-    return !(queue->log && queue->log->writer) && queue_may_be_at_work(queue);
-}
-
 bool bf_queue_log_enter(struct bf_queue *queue)
 {
     bool beside_present = bf_engine_enter_beside(queue->engine);
-    if (!beside_present || !queue_needs_log_mark(queue))
+    if (!beside_present || !queue_may_be_at_work(queue))
         return beside_present;
     bf_engine_leave_beside(queue->engine, true);
     bf_engine_enter(queue->engine);
@@ -122,8 +120,8 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read
     if (entries && !engine->base.epoch)
         result = bf_gpu_engine_create_epoch(&engine->base);
     if (result == VK_SUCCESS)
-        result = bf_log_prepare(log, entries, is_read, entries && queue_needs_log_mark(queue),
-                                &change);
+        result =
+            bf_log_prepare(log, entries, is_read, entries && queue_may_be_at_work(queue), &change);
     if (result != VK_SUCCESS)
         return result;
     if (change.mark)

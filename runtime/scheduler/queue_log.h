@@ -21,17 +21,16 @@ struct bf_update;
 bool bf_queue_log_is_possible(const struct bf_queue *queue);
 
 /* Takes the engine's lock, or its place beside a present (bf_engine_enter_beside), for
- * bf_queue_log_set: where that has to submit a mark, since the driver may be at work on what it was
- * given before the queue had a log, it waits for the present. Returns what bf_engine_leave_beside
- * is to be passed. */
+ * bf_queue_log_set and bf_queue_log_unread: where these have to submit a mark, since the driver may
+ * be at work for the queue, it waits for the present. Returns what bf_engine_leave_beside is to be
+ * passed. */
 bool bf_queue_log_enter(struct bf_queue *queue);
 
 /* The engine's lock, or its place beside a present, is held for these functions, down to
  * bf_queue_logs_finish. */
 
 /* Gives the queue logs of at least that many entries, in place of its current ones; 0: none.
- * 'is_read': by the program, else by the trace alone. A queue without logs gets them after
- * bf_queue_log_enter only. Errors: those of bf_log_prepare,
+ * 'is_read': by the program, else by the trace alone. Errors: those of bf_log_prepare,
  * vkCreateSemaphore and vkQueueSubmit2; nothing has changed then. */
 VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read);
 

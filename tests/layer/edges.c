@@ -185,45 +185,68 @@ DEVICE_TEST(test_command_queues_come_and_go_beside_a_present, "SHAPE=q1", one)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
-struct log_opener {
+struct log_changer {
     BfDevice device;
     VkQueue queue;
-    BfFenceLogReader reader;
+    BfFenceLogReader reader; /* NULL: it opens one, else it changes the log's size */
     VkResult result;
     _Atomic int id;
     _Atomic bool returned;
 };
 
-static void *open_log(void *argument)
+static void *change_log(void *argument)
 {
-    struct log_opener *opener = argument;
+    struct log_changer *changer = argument;
     const BfFenceLogReaderCreateInfo log = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
-                                            .vkQueue = opener->queue,
+                                            .vkQueue = changer->queue,
                                             .type = BF_FENCE_LOG_TYPE_SIGNALS};
-    opener->id = gettid();
-    opener->result = bfCreateFenceLogReader(opener->device, &log, &opener->reader);
-    opener->returned = true;
+    changer->id = gettid();
+    changer->result = changer->reader
+                          ? bfSetFenceLogEntries(changer->reader, 512)
+                          : bfCreateFenceLogReader(changer->device, &log, &changer->reader);
+    changer->returned = true;
     return NULL;
+}
+
+/* The change waits for a present that is stuck. */
+static void change_beside(struct device *w, struct log_changer *changer)
+{
+    struct stuck s;
+    pthread_t thread;
+    stuck_begin(w, &s);
+    assert_int_equal(pthread_create(&thread, NULL, change_log, changer), 0);
+    while (!changer->returned && (!changer->id || thread_state(changer->id) != 'S'))
+        sched_yield();
+    assert_false(changer->returned);
+    stuck_release(w, &s);
+    pthread_join(thread, NULL);
+    assert_success(changer->result);
+    w->icd.hold_before_signals(false);
+    bfDestroyFenceLogReader(changer->reader);
+    stuck_close(w, &s);
 }
 
 /* AC-4: a log of a queue that the driver may be at work for begins with a submission, which waits for
  * the present as any other. */
 DEVICE_TEST(test_a_log_that_submits_waits_for_a_present, "SHAPE=q1", one)
 {
-    struct stuck s;
-    struct log_opener opener = {.queue = w->queues[0][0]};
-    pthread_t thread;
-    assert_success(bfGetDevice(w->device, &opener.device));
-    stuck_begin(w, &s);
-    assert_int_equal(pthread_create(&thread, NULL, open_log, &opener), 0);
-    while (!opener.returned && (!opener.id || thread_state(opener.id) != 'S'))
-        sched_yield();
-    assert_false(opener.returned);
-    stuck_release(w, &s);
-    pthread_join(thread, NULL);
-    assert_success(opener.result);
-    bfDestroyFenceLogReader(opener.reader);
-    stuck_close(w, &s);
+    struct log_changer changer = {.queue = w->queues[0][0]};
+    assert_success(bfGetDevice(w->device, &changer.device));
+    change_beside(w, &changer);
+}
+
+/* So does one that takes another's place. */
+DEVICE_TEST(test_a_log_that_changes_at_work_waits_for_a_present, "SHAPE=q1", two)
+{
+    struct log_changer changer = {.queue = w->queues[0][1]};
+    const BfFenceLogReaderCreateInfo log = {.sType = BF_STRUCTURE_TYPE_FENCE_LOG_READER_CREATE_INFO,
+                                            .vkQueue = changer.queue,
+                                            .type = BF_FENCE_LOG_TYPE_SIGNALS};
+    assert_success(bfGetDevice(w->device, &changer.device));
+    assert_success(bfCreateFenceLogReader(changer.device, &log, &changer.reader));
+    w->icd.hold_before_signals(true);
+    assert_submitted(changer.queue, .commands = device_store(w, 0, 0, 1));
+    change_beside(w, &changer);
 }
 
 static void bind_nothing(VkQueue queue, VkSemaphore wait, VkSemaphore signal, uint64_t value)
