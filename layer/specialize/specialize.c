@@ -11,6 +11,7 @@
 #include "specialize/isolate/isolate.h"
 #include "specialize/isolate/origin.h"
 #include "specialize/recording.h"
+#include "specialize/shader/shader.h"
 
 /* Identifies the device in other processes and later runs. If the driver can't be asked it is zero,
  * and no helper process finds the device. */
@@ -63,6 +64,34 @@ void layer_specialize_instance_create(struct layer_instance *i, const VkInstance
 void layer_specialize_instance_destroy(struct layer_instance *i)
 {
     bf_isolate_origin_destroy(i->origin);
+}
+
+static bool enables(const VkDeviceCreateInfo *info, const char *extension)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < info->enabledExtensionCount && !found; i++)
+        found = strcmp(info->ppEnabledExtensionNames[i], extension) == 0;
+    return found;
+}
+
+/* What modules may ask of the device's floats (bf_specializer_info.kept_floats). */
+static uint8_t find_kept_floats(const struct layer_physical *p, const VkDeviceCreateInfo *made)
+{
+    VkPhysicalDeviceFloatControlsProperties floats = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
+    };
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &floats,
+    };
+    if (!p->vk->vkGetPhysicalDeviceProperties2 || p->api_version < VK_API_VERSION_1_1 ||
+        (p->api_version < VK_API_VERSION_1_2 &&
+         !enables(made, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME)))
+        return 0;
+    p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties);
+    return (uint8_t)((floats.shaderSignedZeroInfNanPreserveFloat16 ? BF_FLOAT_16 : 0) |
+                     (floats.shaderSignedZeroInfNanPreserveFloat32 ? BF_FLOAT_32 : 0) |
+                     (floats.shaderSignedZeroInfNanPreserveFloat64 ? BF_FLOAT_64 : 0));
 }
 
 /* Can a check be trusted on this device (IS-7)? */
@@ -122,6 +151,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .memory = (uint64_t)settings->specialize_memory << 20,
         .driver = describe_driver(&who),
         .api_version = d->physical->api_version,
+        .kept_floats = find_kept_floats(d->physical, made),
     };
     struct layer_specializer *s = calloc(1, sizeof(*s));
     if (!s || bf_specializer_create(&info, &s->model) != VK_SUCCESS)

@@ -15,7 +15,8 @@ struct line {
     enum bf_variant_state state;
     enum bf_reason reason;
     VkResult error;
-    bool no_contraction, remembered;
+    enum bf_form form;
+    bool remembered;
     uint8_t mask;
     uint64_t uses, picked;
     double general_ns, variant_ns; /* by the A/B decision; 0: it has none */
@@ -32,6 +33,8 @@ struct bf_specialize_report {
 };
 
 /* In which group its time counts. */
+static const char *const form_names[BF_FORMS] = {"plain", "no-contraction", "keeping"};
+
 static void report_put(struct bf_specializer *s, uint64_t pipeline, enum bf_time_group group,
                        enum bf_reason reason)
 {
@@ -117,7 +120,7 @@ void bf_specialize_report_add(struct bf_specializer *s, const struct bf_variant_
             .state = state,
             .reason = reason,
             .error = c->error,
-            .no_contraction = c->no_contraction,
+            .form = c->form,
             .remembered = c->remembered,
             .mask = c->mask,
             .uses = c->uses,
@@ -246,8 +249,7 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
                 l->general_ns > 0 ? l->general_ns : (double)l->times.general,
                 l->variant_ns > 0 ? l->variant_ns : (double)l->times.variant, l->times.build,
                 l->times.check, l->times.first_use, l->mask, l->uses, l->picked,
-                l->no_contraction ? "no-contraction" : "plain", l->remembered ? " remembered" : "",
-                error);
+                form_names[l->form], l->remembered ? " remembered" : "", error);
     }
 }
 

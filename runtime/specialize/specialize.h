@@ -50,6 +50,9 @@ struct bf_specializer_info {
     const char *folder;              /* where verdicts are remembered; NULL: nowhere; copied */
     struct bf_archive_driver driver; /* its texts aren't needed after bf_specializer_create */
     uint32_t api_version;
+    /* Widths of floats whose signs of zeros, infinities and NaN the device can be asked to keep:
+     * BF_FLOAT_16, ... */
+    uint8_t kept_floats;
 };
 
 /* Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT, with a line. */

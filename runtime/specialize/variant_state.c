@@ -25,7 +25,7 @@ struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mas
     struct bf_archive_key key = {
         .n_values = BF_WATCHED,
         .mask = mask,
-        /* for both forms: the check finds out which one it is to be */
+        /* for all forms: the check finds out which one it is to be */
         .form = BF_ARCHIVE_FORM_PLAIN,
     };
     memcpy(key.hash, hash, sizeof(key.hash));
@@ -225,7 +225,7 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
         return;
     struct bf_candidate *candidate = &states->candidates[job->candidate];
     candidate->times = job->times;
-    candidate->no_contraction = job->no_contraction;
+    candidate->form = job->form;
     candidate->reason = job->reason;
     candidate->error = job->error;
     if (job->reason != BF_REASON_NONE) {

@@ -14,6 +14,10 @@
  *        and no A/B timing is decided; of builds that end then only those are collected that a
  *        commit asked for which came with it, or before it. The others are when it ends.
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
+ *  FM-1  Of the forms that a variant's module may have, the one is taken that asks for the least and
+ *        agrees with the general pipeline in every bit that the check compares. The one that keeps
+ *        signs of zeros, infinities and NaN is checked where both others differ, and only if the
+ *        device says that it can be asked for that.
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */
@@ -50,6 +54,15 @@ enum bf_variant_state {
     BF_VARIANT_STATE_REJECTED, /* not built, or withdrawn */
 };
 
+/* What a variant's module asks of the driver's arithmetic, in the order in which forms are tried: the
+ * first that agrees in every bit is taken. */
+enum bf_form {
+    BF_FORM_PLAIN,
+    BF_FORM_NO_CONTRACTION,
+    BF_FORM_KEEPING, /* of signs of zeros, infinities and NaN, with NoContraction */
+    BF_FORMS,
+};
+
 /* Nanoseconds of the build, of the check, and of the variant's first use in the check. */
 struct bf_variant_times {
     uint64_t build, check, first_use;
@@ -61,7 +74,7 @@ struct bf_candidate {
     enum bf_reason reason;
     VkResult error; /* what the driver answered, where that is the reason */
     uint8_t mask;
-    bool no_contraction;
+    enum bf_form form;
     bool remembered; /* the verdict comes from an earlier run, by the archive */
     bool used;       /* its first use in the program's frames was measured */
     uint32_t values[BF_WATCHED];
@@ -116,7 +129,7 @@ struct bf_job {
     enum bf_reason reason; /* BF_REASON_NONE: built and checked */
     VkResult error;        /* what the driver answered, where that is the reason */
     VkPipeline handle;
-    bool no_contraction;
+    enum bf_form form;
     uint64_t bytes;         /* of the variant, as far as that is known */
     uint32_t gain, samples; /* of the A/B decision, for the archive */
     struct bf_variant_times times;
@@ -232,6 +245,13 @@ void bf_memory_budget_add(struct bf_specializer *specializer, struct bf_variant_
 void bf_memory_budget_remove(struct bf_specializer *specializer, struct bf_candidate *candidate);
 /* The candidate was chosen, for so many uses. */
 void bf_memory_budget_candidate_used(struct bf_candidate *candidate, uint64_t uses);
+
+/* forms.c. Makes the forms of the job's module, of which no more than are needed, and has them checked.
+ * BF_REASON_NONE: job->form is the one to take. The forms, zeroed before, are to be finished. */
+enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS]);
+/* The reason for what the driver answered, which the report tells too. 'other' is the reason for
+ * errors that concern neither memory nor the device. */
+enum bf_reason bf_job_reason(struct bf_job *job, VkResult result, enum bf_reason other);
 
 /* build.c: background items. */
 struct bf_job *bf_job_create(struct bf_specializer *specializer, struct bf_variant_states *states,

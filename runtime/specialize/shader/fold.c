@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rewriter: turns loads of push constants into specialization constants. It inserts at two
  * places, behind the annotations and before the functions, and puts OpCopyObject where loads
- * were; nothing else moves. */
+ * were; nothing else moves. Where signs of zeros, infinities and NaN are to be kept, it inserts
+ * behind the capabilities and the execution modes, too. */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct fold {
     const struct bf_shader *shader;
     uint64_t words; /* bit i: word i of the 64 may be folded */
     bool all;       /* inexact loads, too */
+    bool no_contraction;
+    uint8_t keeps; /* widths, beside those that the module keeps */
     uint32_t next_id;
     struct scalar *scalars;
     uint32_t scalar_count;
@@ -47,8 +50,45 @@ static uint32_t *spirv_put(uint32_t *to, uint32_t opcode, uint32_t count)
     return to + 1;
 }
 
+static const char float_controls[] = "SPV_KHR_float_controls";
+#define FLOAT_CONTROLS_WORDS ((uint32_t)(sizeof(float_controls) + 3) / 4)
+/* A capability, an extension, three execution modes. */
+#define KEEPING_WORDS (2 + 1 + FLOAT_CONTROLS_WORDS + 3 * 4)
+
+/* To be inserted behind the capabilities. */
+static uint32_t *capability_put(uint32_t *to, const struct fold *fold)
+{
+    if (!fold->keeps)
+        return to;
+    if (!fold->shader->has_keeping) {
+        to = spirv_put(to, SpvOpCapability, 2);
+        *to++ = SpvCapabilitySignedZeroInfNanPreserve;
+    }
+    if (!fold->shader->has_float_controls) {
+        to = spirv_put(to, SpvOpExtension, 1 + FLOAT_CONTROLS_WORDS);
+        memset(to, 0, FLOAT_CONTROLS_WORDS * sizeof(*to));
+        memcpy(to, float_controls, sizeof(float_controls));
+        to += FLOAT_CONTROLS_WORDS;
+    }
+    return to;
+}
+
+/* To be inserted behind the execution modes. */
+static uint32_t *modes_put(uint32_t *to, const struct fold *fold)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!(fold->keeps & 1u << i))
+            continue;
+        to = spirv_put(to, SpvOpExecutionMode, 4);
+        *to++ = fold->shader->entry_function;
+        *to++ = SpvExecutionModeSignedZeroInfNanPreserve;
+        *to++ = 16u << i;
+    }
+    return to;
+}
+
 /* Decorations, to be inserted behind the annotations. */
-static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_contraction,
+static uint32_t *annotations_put(uint32_t *to, const struct fold *fold,
                                  struct bf_fold_entry *entries)
 {
     const struct bf_shader *shader = fold->shader;
@@ -66,7 +106,7 @@ static uint32_t *annotations_put(uint32_t *to, const struct fold *fold, bool no_
         entries[i] =
             (struct bf_fold_entry){spec_id++, fold->scalars[i].offset, fold->scalars[i].width};
     }
-    for (uint32_t i = 0; no_contraction && i < shader->arithmetic_count; i++) {
+    for (uint32_t i = 0; fold->no_contraction && i < shader->arithmetic_count; i++) {
         to = spirv_put(to, SpvOpDecorate, 3);
         *to++ = shader->arithmetic[i];
         *to++ = SpvDecorationNoContraction;
@@ -105,20 +145,24 @@ static uint32_t *words_put(uint32_t *to, const struct bf_shader *shader, uint32_
     return to + (end - from);
 }
 
-static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded *folded)
+static VkResult rewrite(struct fold *fold, struct bf_folded *folded)
 {
     const struct bf_shader *shader = fold->shader;
     size_t room = shader->word_count + 9 * (size_t)fold->scalar_count +
                   7 * (size_t)shader->member_count +
-                  (no_contraction ? 3 * (size_t)shader->arithmetic_count : 0);
+                  (fold->no_contraction ? 3 * (size_t)shader->arithmetic_count : 0) + KEEPING_WORDS;
     folded->words = malloc(room * sizeof(*folded->words));
     folded->entries = malloc(fold->scalar_count * sizeof(*folded->entries));
     if (!folded->words || !folded->entries)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     folded->entry_count = fold->scalar_count;
 
-    uint32_t *to = words_put(folded->words, shader, 0, shader->annotation_end);
-    to = annotations_put(to, fold, no_contraction, folded->entries);
+    uint32_t *to = words_put(folded->words, shader, 0, shader->capability_end);
+    to = capability_put(to, fold);
+    to = words_put(to, shader, shader->capability_end, shader->mode_end);
+    to = modes_put(to, fold);
+    to = words_put(to, shader, shader->mode_end, shader->annotation_end);
+    to = annotations_put(to, fold, folded->entries);
     to = words_put(to, shader, shader->annotation_end, shader->function_begin);
     to = constants_put(to, fold);
     uint32_t at = shader->function_begin;
@@ -140,11 +184,13 @@ static VkResult rewrite(struct fold *fold, bool no_contraction, struct bf_folded
     return VK_SUCCESS;
 }
 
-static VkResult words_fold(const struct bf_shader *shader, uint64_t words, bool all,
-                           bool no_contraction, struct bf_folded *folded)
+/* 'how': what is folded, and how. */
+static VkResult words_fold(const struct bf_shader *shader, const struct fold *how,
+                           struct bf_folded *folded)
 {
     *folded = (struct bf_folded){0};
-    struct fold fold = {.shader = shader, .words = words, .all = all};
+    struct fold fold = *how;
+    fold.shader = shader;
     if (!shader->load_count || !fold.words)
         return VK_INCOMPLETE;
     fold.next_id = shader->words[3];
@@ -165,7 +211,7 @@ static VkResult words_fold(const struct bf_shader *shader, uint64_t words, bool 
             result = VK_SUCCESS;
         }
         if (result == VK_SUCCESS)
-            result = rewrite(&fold, no_contraction, folded);
+            result = rewrite(&fold, folded);
     }
     free(fold.scalars);
     free(fold.constants);
@@ -174,20 +220,36 @@ static VkResult words_fold(const struct bf_shader *shader, uint64_t words, bool 
     return result;
 }
 
-VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
-                        bool no_contraction, struct bf_folded *folded)
+static uint64_t watched_words(const struct bf_watch *watch, uint8_t mask)
 {
     uint64_t words = 0;
     for (uint32_t i = 0; i < watch->count && i < BF_WATCH_WORDS; i++)
         if (mask >> i & 1 && watch->offset[i] < BF_PUSH_CONSTANT_BYTES)
             words |= UINT64_C(1) << (watch->offset[i] / 4);
-    return words_fold(shader, words, false, no_contraction, folded);
+    return words;
+}
+
+VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
+                        bool no_contraction, struct bf_folded *folded)
+{
+    const struct fold how = {.words = watched_words(watch, mask), .no_contraction = no_contraction};
+    return words_fold(shader, &how, folded);
+}
+
+VkResult bf_shader_fold_keeping(const struct bf_shader *shader, const struct bf_watch *watch,
+                                uint8_t mask, uint8_t widths, struct bf_folded *folded)
+{
+    const uint8_t keeps = widths & shader->float_widths & ~shader->kept_widths;
+    const struct fold how = {
+        .words = keeps ? watched_words(watch, mask) : 0, .no_contraction = true, .keeps = keeps};
+    return words_fold(shader, &how, folded);
 }
 
 VkResult bf_shader_fold_all(const struct bf_shader *shader, uint64_t words,
                             struct bf_folded *folded)
 {
-    return words_fold(shader, words, true, true, folded);
+    const struct fold how = {.words = words, .all = true, .no_contraction = true};
+    return words_fold(shader, &how, folded);
 }
 
 void bf_folded_finish(struct bf_folded *folded)

@@ -170,6 +170,14 @@ struct bf_shader {
     uint32_t arithmetic_count;
     uint32_t *spec_ids; /* taken; ascending */
     uint32_t spec_id_count;
+    /* Widths of the floats that it computes with, and of those whose zeros, infinities and NaN its
+     * entry point keeps: BF_FLOAT_16, ... */
+    uint8_t float_widths, kept_widths;
+    bool has_keeping;        /* SignedZeroInfNanPreserve is among its capabilities */
+    bool has_float_controls; /* by its version, or by the extension */
+    uint32_t entry_function; /* id */
+    uint32_t capability_end; /* words: behind the last capability */
+    uint32_t mode_end;       /* words: behind the last entry point or execution mode */
     uint32_t annotation_end; /* words: behind the last decoration */
     uint32_t function_begin; /* words: the first OpFunction */
 };

@@ -135,6 +135,57 @@ static int number_compare(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
+#define SPIRV_HEADER_WORDS 5
+
+static uint8_t float_width(uint32_t bits)
+{
+    return bits == 16 ? BF_FLOAT_16 : bits == 32 ? BF_FLOAT_32 : bits == 64 ? BF_FLOAT_64 : 0;
+}
+
+/* What floats the module computes with, and where more can be asked of that. */
+static void floats_find(struct bf_shader *shader, const struct bf_module *m)
+{
+    shader->entry_function = m->entry_function;
+    shader->has_float_controls = m->words[1] >= 0x00010400;
+    shader->capability_end = SPIRV_HEADER_WORDS;
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        const uint32_t end = in->at + (m->words[in->at] >> 16);
+        char name[256];
+        switch (in->opcode) {
+        case SpvOpCapability:
+            shader->capability_end = end;
+            shader->has_keeping |= bf_word(m, in, 1) == SpvCapabilitySignedZeroInfNanPreserve;
+            break;
+        case SpvOpExtension:
+            shader->has_float_controls |=
+                strcmp(bf_string(m, in, 1, name), "SPV_KHR_float_controls") == 0;
+            break;
+        case SpvOpExecutionMode:
+            if (bf_word(m, in, 1) == m->entry_function &&
+                bf_word(m, in, 2) == SpvExecutionModeSignedZeroInfNanPreserve)
+                shader->kept_widths |= float_width(bf_word(m, in, 3));
+            shader->mode_end = end;
+            break;
+        case SpvOpEntryPoint:
+        case SpvOpExecutionModeId:
+            shader->mode_end = end;
+            break;
+        case SpvOpTypeFloat:
+            /* Of 16 bits it may be there for storage alone. */
+            if (bf_word(m, in, 2) != 16 || m->float16)
+                shader->float_widths |= float_width(bf_word(m, in, 2));
+            break;
+        default:
+            break;
+        }
+    }
+    /* A module that is in no order isn't valid, and is rewritten to one that isn't. */
+    if (shader->mode_end < shader->capability_end)
+        shader->mode_end = shader->capability_end;
+}
+
 /* What the rewriter needs after the module is gone. */
 static bool rewriter_prepare(struct bf_shader *shader, const struct bf_module *m)
 {
@@ -174,6 +225,7 @@ static bool rewriter_prepare(struct bf_shader *shader, const struct bf_module *m
         if (m->ids[id].has_spec_id)
             shader->spec_ids[shader->spec_id_count++] = m->ids[id].spec_id;
     qsort(shader->spec_ids, shader->spec_id_count, sizeof(*shader->spec_ids), number_compare);
+    floats_find(shader, m);
     bool functions = false;
     uint32_t annotations_end = bf_annotations_end(m);
     shader->annotation_end = annotations_end < m->instruction_count

@@ -224,6 +224,18 @@ struct bf_folded {
  */
 VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
                         bool no_contraction, struct bf_folded *folded);
+/* Widths of floats, a bit each. */
+#define BF_FLOAT_16 1u
+#define BF_FLOAT_32 2u
+#define BF_FLOAT_64 4u
+
+/*
+ * The same with NoContraction, and with signs of zeros, infinities and NaN kept (SPV_KHR_float_controls) in
+ * arithmetic of these widths. VK_INCOMPLETE also if the module keeps all of them by itself, or has no such
+ * floats.
+ */
+VkResult bf_shader_fold_keeping(const struct bf_shader *shader, const struct bf_watch *watch,
+                                uint8_t mask, uint8_t widths, struct bf_folded *folded);
 /*
  * The same with every load of these words, bit i: word i of the 64, exact or not [SF-2], and NoContraction, so that
  * nobody takes x * 0 for 0. Not to be run: but what is dead in it is dead in the module, too, where the push constants

@@ -183,6 +183,95 @@ TEST(contraction_is_forbidden)
     }
 }
 
+struct floats {
+    uint32_t capabilities, extensions, modes, widths, others;
+};
+
+static void survey_floats(const uint32_t *in, void *context)
+{
+    struct floats *floats = context;
+    switch (in[0] & 0xffff) {
+    case SpvOpCapability:
+        floats->capabilities += in[1] == SpvCapabilitySignedZeroInfNanPreserve;
+        floats->others += in[1] != SpvCapabilitySignedZeroInfNanPreserve;
+        break;
+    case SpvOpExtension:
+        floats->extensions += strcmp((const char *)(in + 1), "SPV_KHR_float_controls") == 0;
+        break;
+    case SpvOpExecutionMode:
+        if (in[2] == SpvExecutionModeSignedZeroInfNanPreserve) {
+            floats->modes++;
+            floats->widths |= in[3];
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* Signs of zeros, infinities and NaN are kept of the widths that there are, by the extension where the
+ * version knows no better. */
+TEST(floats_are_kept)
+{
+    static const struct {
+        const char *name;
+        uint16_t words[2];
+        uint16_t others[4];
+        uint32_t widths; /* bits of a float, or-ed */
+        bool extension;
+    } shaders[] = {
+        {"reach.frag", {36, 40}, {72, 76}, 32, true},
+        {"reach_debug.frag", {36, 40}, {72, 76}, 32, false},
+        {"wide.comp", {8, 12}, {16, 20, 24, 28}, 64, true},
+    };
+    for (uint32_t i = 0; i < sizeof(shaders) / sizeof(shaders[0]); i++) {
+        struct bf_shader *shader = shader_of(shaders[i].name, NULL);
+        struct bf_watch watch = watch_of(shaders[i].words, 2);
+        struct bf_folded strict, keeping, again;
+        struct floats without = {0}, with = {0};
+        assert_int_equal(bf_shader_fold(shader, &watch, 3, true, &strict), VK_SUCCESS);
+        assert_int_equal(bf_shader_fold_keeping(shader, &watch, 3, 7, &keeping), VK_SUCCESS);
+        validate(keeping.words, keeping.word_count);
+        each(strict.words, strict.word_count, survey_floats, &without);
+        each(keeping.words, keeping.word_count, survey_floats, &with);
+        assert_int_equal(without.capabilities + without.extensions + without.modes, 0);
+        assert_int_equal(with.capabilities, 1);
+        assert_int_equal(with.extensions, shaders[i].extension);
+        assert_int_equal(with.widths, shaders[i].widths);
+        assert_int_equal(with.modes, __builtin_popcount(shaders[i].widths));
+        assert_int_equal(with.others, without.others);
+        /* All else is as with NoContraction alone. */
+        assert_int_equal(keeping.word_count,
+                         strict.word_count + 2 + 7 * with.extensions + 4 * with.modes);
+        assert_int_equal(keeping.load_count, strict.load_count);
+
+        /* What is kept already isn't asked for again. */
+        struct bf_shader *kept =
+            shader_of_words(keeping.words, keeping.word_count, bf_shader_stage(shader));
+        struct bf_watch others = watch_of(shaders[i].others, shaders[i].others[2] ? 4 : 2);
+        assert_int_equal(bf_shader_fold(kept, &others, 15, true, &again), VK_SUCCESS);
+        bf_folded_finish(&again);
+        assert_int_equal(bf_shader_fold_keeping(kept, &others, 15, 7, &again), VK_INCOMPLETE);
+        bf_folded_finish(&again);
+        /* Nor what the device can't keep, or the module hasn't got. */
+        assert_int_equal(bf_shader_fold_keeping(shader, &watch, 3, 0, &again), VK_INCOMPLETE);
+        bf_folded_finish(&again);
+        assert_int_equal(bf_shader_fold_keeping(shader, &watch, 3, BF_FLOAT_16, &again),
+                         VK_INCOMPLETE);
+        bf_folded_finish(&again);
+        bf_shader_release(kept);
+        bf_folded_finish(&keeping);
+        bf_folded_finish(&strict);
+        bf_shader_release(shader);
+    }
+    struct bf_shader *shader = shader_of("loops.comp", NULL); /* it has no floats */
+    struct bf_watch watch = watch_of(control_words, 5);
+    struct bf_folded folded;
+    assert_int_equal(bf_shader_fold_keeping(shader, &watch, 0x1f, 7, &folded), VK_INCOMPLETE);
+    bf_folded_finish(&folded);
+    bf_shader_release(shader);
+}
+
 /* What is loaded where is written in the entries; the rest of the module is as it was. */
 TEST(loads_become_copies)
 {

@@ -191,9 +191,12 @@ static bool run(uint64_t seed)
     struct bf_watch watch;
     bf_watch_choose(&watch, (const struct bf_shader *const[]){shader}, 1);
     struct bf_folded folded;
-    bool strict = next(2), did = false;
+    uint32_t form = next(3);
+    bool did = false;
     uint8_t mask = next(2) ? 0xff : (uint8_t)next(256);
-    VkResult result = bf_shader_fold(shader, &watch, mask, strict, &folded);
+    VkResult result = form == 2
+                          ? bf_shader_fold_keeping(shader, &watch, mask, (uint8_t)next(8), &folded)
+                          : bf_shader_fold(shader, &watch, mask, form == 1, &folded);
     if (result == VK_SUCCESS) {
         uint8_t push[BF_PUSH_CONSTANT_BYTES] = {1, 2, 3};
         VkSpecializationInfo merged;

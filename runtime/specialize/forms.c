@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The forms of a variant's module: folding them, having them checked by a helper process, and which of
+ * them is taken. [FM-1] */
+#include "base/clock.h"
+#include "base/message.h"
+#include "specialize/check_in_helper.h"
+#include "specialize/pipeline/copy.h"
+#include "specialize/variant_state.h"
+
+static enum bf_reason form_fold(struct bf_job *job, enum bf_form form, struct bf_folded *folded)
+{
+    struct bf_specializer *s = job->specializer;
+    const struct bf_shader *shader = bf_pipeline_copy_shader(job->copy);
+    VkResult result =
+        form == BF_FORM_KEEPING
+            ? bf_shader_fold_keeping(shader, &job->watch, job->mask, s->info.kept_floats, folded)
+            : bf_shader_fold(shader, &job->watch, job->mask, form == BF_FORM_NO_CONTRACTION,
+                             folded);
+    if (result == VK_INCOMPLETE)
+        return BF_REASON_NO_FOLD;
+    if (result != VK_SUCCESS)
+        return BF_REASON_MEMORY;
+    char why[256];
+    result = bf_shader_validate(folded->words, folded->word_count, s->info.api_version, why,
+                                sizeof(why));
+    if (result == VK_ERROR_INVALID_SHADER_NV) {
+        bf_message(BF_MESSAGE_INFO, "specialize: SPIRV-Tools refuses a rebuilt module: %s", why);
+        return BF_REASON_INVALID;
+    }
+    return result == VK_SUCCESS ? BF_REASON_NONE : BF_REASON_MEMORY;
+}
+
+enum bf_reason bf_job_reason(struct bf_job *job, VkResult result, enum bf_reason other)
+{
+    job->error = result;
+    switch (result) {
+    case VK_SUCCESS:
+        return BF_REASON_NONE;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_MEMORY_MAP_FAILED:
+    case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
+        return BF_REASON_MEMORY;
+    case VK_ERROR_DEVICE_LOST:
+        return BF_REASON_LOST;
+    default:
+        return other;
+    }
+}
+
+/* Bit i: word i of the push constants is a constant in the forms. */
+static uint64_t fixed_words(const struct bf_job *job)
+{
+    uint64_t fixed = 0;
+    for (uint32_t i = 0; i < job->watch.count; i++) {
+        if (job->mask & 1u << i)
+            fixed |= UINT64_C(1) << job->watch.offset[i] / 4;
+    }
+    return fixed;
+}
+
+/* The reason for what the helper answered, or didn't. */
+static enum bf_reason of_answer(struct bf_job *job, VkResult result,
+                                const struct bf_check_answer *answer)
+{
+    switch (result) {
+    case VK_SUCCESS:
+        break;
+    case VK_TIMEOUT:
+        return BF_REASON_TIMED_OUT;
+    case VK_ERROR_UNKNOWN:
+        return BF_REASON_CRASHED;
+    case VK_NOT_READY:
+        return BF_REASON_CANCELLED;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return BF_REASON_MEMORY;
+    default:
+        return bf_isolate_serves(job->specializer->isolate) ? BF_REASON_UNCHECKABLE
+                                                            : BF_REASON_NO_HELPER;
+    }
+    /* It was the helper's device: the program's is as it was. */
+    if (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST) {
+        job->error = VK_ERROR_DEVICE_LOST;
+        return BF_REASON_CRASHED;
+    }
+    if (answer->hung)
+        return BF_REASON_TIMED_OUT;
+    enum bf_reason reason = bf_job_reason(job, answer->built, BF_REASON_FAILED);
+    return reason != BF_REASON_NONE ? reason
+                                    : bf_job_reason(job, answer->checked, BF_REASON_UNCHECKABLE);
+}
+
+/* Checks the forms from 'first' on, and takes the first of them whose every bit agreed.
+ * BF_REASON_NONE: job->form. */
+static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
+                                  enum bf_form first, uint32_t count)
+{
+    struct bf_specializer *s = job->specializer;
+    const struct bf_folded *folded[BF_CHECK_FORMS];
+    for (uint32_t i = 0; i < count; i++)
+        folded[i] = &forms[first + i];
+    struct bf_check_info info = {
+        .push = job->push,
+        .fixed = fixed_words(job),
+        .groups = {job->groups[0], job->groups[1], job->groups[2]},
+    };
+    struct bf_check_answer answer = {0};
+    uint64_t begun = bf_now_ns();
+    VkResult result = bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &answer);
+    job->times.check += bf_now_ns() - begun;
+    job->times.general = answer.general_ns;
+    enum bf_reason reason = of_answer(job, result, &answer);
+    bf_specialize_report_helper(s, answer.peak_bytes);
+    if (reason != BF_REASON_NONE)
+        return reason;
+    if (*answer.why)
+        bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
+                   (unsigned long long)job->pipeline, answer.why);
+    for (uint32_t i = 0; i < count; i++) {
+        if (answer.forms[i].reason != BF_REASON_NONE)
+            continue;
+        job->form = first + i;
+        job->times.first_use = answer.forms[i].first_use_ns;
+        job->times.variant = answer.forms[i].steady_ns;
+        return BF_REASON_NONE;
+    }
+    return answer.forms[0].reason;
+}
+
+/* The plain form and the one with NoContraction are checked together, and only where both differ the
+ * one that keeps more, which few devices' arithmetic needs. */
+enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
+{
+    enum bf_reason reason = form_fold(job, BF_FORM_PLAIN, &forms[BF_FORM_PLAIN]);
+    if (reason == BF_REASON_NONE)
+        reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
+    if (reason == BF_REASON_NONE)
+        reason = forms_check(job, forms, BF_FORM_PLAIN, 2);
+    if (reason != BF_REASON_INEXACT || atomic_load(&job->specializer->stopping))
+        return reason;
+    enum bf_reason keeping = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);
+    if (keeping == BF_REASON_NO_FOLD) /* it can't be had */
+        return reason;
+    return keeping == BF_REASON_NONE ? forms_check(job, forms, BF_FORM_KEEPING, 1) : keeping;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Which form of a variant's module is taken (specialize/forms.c), where the answers of the build helper
+ * are the test's. [FM-1] */
+#include "shader/helper.h"
+
+#include <spirv/unified1/spirv.h>
+
+#include "specialize/check_in_helper.h"
+#include "specialize/isolate/isolate.h"
+#include "specialize/variant_state.h"
+
+/* What the helper says of a form, by the form. */
+static struct {
+    enum bf_reason reasons[BF_FORMS];
+    VkResult result;
+    uint32_t requests, seen[BF_FORMS];
+} helper;
+static const struct bf_shader *shader;
+
+static enum bf_form form_of(const struct bf_folded *folded)
+{
+    bool contracts = true, keeps = false;
+    for (size_t at = 5; at < folded->word_count; at += folded->words[at] >> 16) {
+        const uint32_t *in = folded->words + at;
+        contracts &= !((in[0] & 0xffff) == SpvOpDecorate && in[2] == SpvDecorationNoContraction);
+        keeps |= (in[0] & 0xffff) == SpvOpExecutionMode &&
+                 in[2] == SpvExecutionModeSignedZeroInfNanPreserve;
+    }
+    return keeps ? BF_FORM_KEEPING : contracts ? BF_FORM_PLAIN : BF_FORM_NO_CONTRACTION;
+}
+
+VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
+                            uint32_t form_count, const struct bf_folded *const *folded,
+                            struct bf_check_info *check, struct bf_check_answer *answer)
+{
+    (void)isolate, (void)copy, (void)check;
+    helper.requests++;
+    for (uint32_t i = 0; i < form_count; i++) {
+        const enum bf_form form = form_of(folded[i]);
+        helper.seen[form]++;
+        answer->forms[i].reason = helper.reasons[form];
+        answer->forms[i].steady_ns = 100 + form;
+    }
+    return helper.result;
+}
+
+bool bf_isolate_serves(struct bf_isolate *isolate)
+{
+    return isolate != NULL;
+}
+
+void bf_specialize_report_helper(struct bf_specializer *specializer, uint64_t bytes)
+{
+    (void)specializer, (void)bytes;
+}
+
+const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *copy)
+{
+    (void)copy;
+    return shader;
+}
+
+/* Makes the forms for a device of which so many widths of floats can be kept. */
+static enum bf_reason make(uint8_t kept, enum bf_reason plain, enum bf_reason no_contraction,
+                           enum bf_reason keeping, struct bf_job *job)
+{
+    static struct bf_specializer specializer;
+    struct bf_folded forms[BF_FORMS] = {0};
+    memset(&helper, 0, sizeof(helper));
+    helper.reasons[BF_FORM_PLAIN] = plain;
+    helper.reasons[BF_FORM_NO_CONTRACTION] = no_contraction;
+    helper.reasons[BF_FORM_KEEPING] = keeping;
+    specializer.info.api_version = VK_API_VERSION_1_3;
+    specializer.info.kept_floats = kept;
+    *job = (struct bf_job){
+        .specializer = &specializer, .watch = watch_of((const uint16_t[]){36}, 1), .mask = 1};
+    const enum bf_reason reason = bf_forms_make(job, forms);
+    for (uint32_t i = 0; i < BF_FORMS; i++)
+        bf_folded_finish(&forms[i]);
+    return reason;
+}
+
+TEST(the_form_that_asks_for_least_is_taken)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    assert_int_equal(make(7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job), BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_PLAIN);
+    assert_int_equal(make(7, BF_REASON_INEXACT, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_NO_CONTRACTION);
+    assert_int_equal(job.times.variant, 100 + BF_FORM_NO_CONTRACTION);
+    assert_int_equal(helper.requests, 1);
+    assert_int_equal(helper.seen[BF_FORM_KEEPING], 0);
+    bf_shader_release(own);
+}
+
+TEST(the_form_that_keeps_more_is_checked_where_both_others_differ)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    assert_int_equal(make(7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_KEEPING);
+    assert_int_equal(job.times.variant, 100 + BF_FORM_KEEPING);
+    assert_int_equal(helper.requests, 2);
+    for (uint32_t i = 0; i < BF_FORMS; i++)
+        assert_int_equal(helper.seen[i], 1);
+    assert_int_equal(make(7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_INEXACT, &job),
+                     BF_REASON_INEXACT);
+    /* What the check came to is no question of arithmetic. */
+    assert_int_equal(make(7, BF_REASON_UNCOVERED, BF_REASON_UNCOVERED, BF_REASON_NONE, &job),
+                     BF_REASON_UNCOVERED);
+    assert_int_equal(helper.requests, 1);
+    bf_shader_release(own);
+}
+
+TEST(what_a_device_keeps_not_is_not_asked_for)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    /* The shader has floats of 32 bits alone. */
+    static const uint8_t kept[] = {0, BF_FLOAT_16, BF_FLOAT_64, BF_FLOAT_16 | BF_FLOAT_64};
+    for (size_t i = 0; i < sizeof(kept); i++) {
+        assert_int_equal(make(kept[i], BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
+                         BF_REASON_INEXACT);
+        assert_int_equal(helper.requests, 1);
+    }
+    bf_shader_release(own);
+}
