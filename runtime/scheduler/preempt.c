@@ -214,13 +214,17 @@ bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct b
     if (atomic_load(&preempt->under_way) > 0 && packet->kind == BF_PACKET_EXECUTE &&
         (queue->is_command_queue || !scheduler->gpu.attached) && bf_deferral_may(scheduler)) {
         uint8_t level = bf_window_packet_level(queue, packet);
+        uint64_t last = packet->preemptible_by ? packet->preemptible_by : UINT64_MAX; /* PE-3 */
         bf_lock_acquire(&scheduler->pending.lock);
-        for (struct bf_preemption *r = preempt->first; r && !holds; r = r->next)
+        for (struct bf_preemption *r = preempt->first; r && r->number <= last && !holds;
+             r = r->next)
             holds = r->queue != queue && r->level >= level;
-        preempt->held += holds && !packet->was_preempted;
+        if (holds && !packet->preemptible_by) {
+            packet->preemptible_by = preempt->requested;
+            preempt->held++;
+        }
         bf_lock_release(&scheduler->pending.lock);
     }
-    packet->was_preempted = packet->was_preempted || holds;
     if (atomic_load_explicit(&queue->preempted, memory_order_relaxed) != holds)
         atomic_store(&queue->preempted, holds);
     return holds;

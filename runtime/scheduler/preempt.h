@@ -17,8 +17,10 @@
  *        request of an engine waits for the fence of an empty submission, too, unless all of it is over.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
- *        them: a thread of the engine's, or the call itself where nothing was under way. So nothing
- *        is held for longer than what has been accepted takes (Q-1), whatever the requests are.
+ *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
+ *        that could go but for requests is held by those that have been made by then, and by no later
+ *        one. So nothing is held for longer than what had been accepted by then takes (Q-1), and
+ *        whatever the requests are, of each queue a packet goes between them: nobody starves.
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's queue
  *        without ever having been the engine's: requests wait for no wait of a held packet's. Nor for
  *        presents.

@@ -123,6 +123,42 @@ FIXTURE_TEST(requests_complete_in_order_each_by_its_own_work)
     assert_int_equal(read_word(f, 0), 7);
 }
 
+/* Requests without end: each that completes lets a packet of each other queue through, which had been
+ * held by it. */
+FIXTURE_TEST(nobody_starves_behind_requests_that_overlap)
+{
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   other = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                   third = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence done = preemption_fence(queue), fence = make_fence(f, 0);
+    VkEvent stalls[5];
+    stalls[0] = stall_begin(f, queue);
+    assert_int_equal(preempt(queue), 1);
+    for (uint32_t i = 1; i <= 4; i++) {
+        execute(other, write_word(f, other, 0, i));
+        queue_signal(other, fence, i);
+        execute(third, write_word(f, third, 1, i));
+    }
+    uint64_t handed_over = counters_of(f).submissions;
+    for (uint32_t i = 1; i <= 4; i++) {
+        stalls[i] = stall_begin(f, queue);
+        handed_over++;
+        assert_int_equal(preempt(queue), i + 1);
+        stall_end(f, stalls[i - 1]);
+        await_fence(done, i);
+        handed_over += 2; /* one of each */
+        while (counters_of(f).submissions < handed_over)
+            sched_yield();
+        fixture_settle(f);
+        assert_handed_over(f, handed_over, 0); /* the next ones by the next */
+    }
+    stall_end(f, stalls[4]);
+    await_fence(fence, 4);
+    await_idle(third);
+    assert_int_equal(read_word(f, 0), 4);
+    assert_int_equal(read_word(f, 1), 4);
+}
+
 /* A packet that waits is none of the engine's: it goes on waiting, and the request is complete. */
 FIXTURE_TEST(a_request_waits_for_no_wait)
 {
