@@ -230,13 +230,19 @@ bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct b
     return holds;
 }
 
-bool bf_preempt_splits(const struct bf_queue *queue, const VkSubmitInfo2 *info)
+bool bf_preempt_splits_execution(const struct bf_queue *queue, uint32_t count)
 {
     const struct bf_engine *engine = queue->engine;
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    if (info->commandBufferInfoCount < 2 || info->pNext || info->flags ||
-        (atomic_load(&queue->level) >= top && atomic_load(&engine->preempt.under_way) == 0) ||
-        !atomic_load(&queue->scheduler->splits) || !bf_deferral_may(queue->scheduler))
+    return count > 1 &&
+           (atomic_load(&queue->level) < top || atomic_load(&engine->preempt.under_way) > 0) &&
+           atomic_load(&queue->scheduler->splits) && bf_deferral_may(queue->scheduler);
+}
+
+bool bf_preempt_splits(const struct bf_queue *queue, const VkSubmitInfo2 *info)
+{
+    if (info->pNext || info->flags ||
+        !bf_preempt_splits_execution(queue, info->commandBufferInfoCount))
         return false;
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
         if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask)

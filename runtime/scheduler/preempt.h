@@ -28,15 +28,14 @@
  *        and never before what its own queue has had before it. It is given to the driver once, with
  *        the values that it came with.
  *
- *  PE-6  A batch of a VkQueue that comes while its queue is a lower one (scheduler/window.h), or a
- *        request is under way, becomes a packet for each of its command buffers: the first has the
- *        waits, the last the signals and the fence, so that what is higher, or asks, goes between two
- *        of them. Vulkan orders them by their places alone, in one batch as in many: a wait comes
+ *  PE-6  A batch of a VkQueue, or an execution of a command queue, that comes while its queue is a
+ *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of its
+ *        command buffers: the first has the waits, the last the signals and the fence, so that what
+ *        is higher, or asks, goes between two of them. Vulkan orders them by their places alone, in one batch as in many: a wait comes
  *        before all that is later in submission order, a signal after all that is earlier. Nothing
  *        must span them: not a suspended render pass, from the first of the device's on; nothing that
  *        is chained to the batch or to a command buffer; no device mask; no protected batch. Only the
- *        layer sees what is recorded: batches of attached devices, and executions of command queues,
- *        stay whole.
+ *        layer sees what is recorded: on attached devices batches and executions stay whole.
  *
  * The list is guarded by the pending lock.
  *
@@ -89,8 +88,10 @@ VkResult bf_preempt_prepare(struct bf_engine *engine);
  * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. The caller holds no lock. */
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number);
 
-/* PE-6: may the batch be split, and is it of use? Thread-safety: safe. */
+/* PE-6: may the batch, or an execution of so many command buffers, be split, and is it of use?
+ * Thread-safety: safe. */
 bool bf_preempt_splits(const struct bf_queue *queue, const VkSubmitInfo2 *info);
+bool bf_preempt_splits_execution(const struct bf_queue *queue, uint32_t count);
 
 /* A render pass of the device's spans command buffers: nothing is split from now on. Thread-safety:
  * safe. */

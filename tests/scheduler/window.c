@@ -290,6 +290,17 @@ TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
     }
 }
 
+/* A suspended render pass is recorded: from then on nothing is split. */
+static void keep_whole(struct fixture *f)
+{
+    const VkRenderingInfo rendering = {VK_TYPE(RENDERING_INFO),
+                                       .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
+    VkCommandBuffer spans = commands_begin_in(f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    vkCmdBeginRendering(spans, &rendering);
+    vkCmdEndRendering(spans);
+    commands_end(spans);
+}
+
 /* Nothing in flight ever ends, and still each queue gets a packet to the driver, in turn: told
  * apart by how many command buffers they have, a barrier aside. */
 FIXTURE_TEST(nobody_starves)
@@ -298,6 +309,7 @@ FIXTURE_TEST(nobody_starves)
     struct belfry_icd_record records[2 * LOWS];
     BfCommandQueue lows[LOWS];
     uint32_t seen = 0;
+    keep_whole(f);
     high_of(f);
     f->icd.pause();
     f->icd.record_start(records, 2 * LOWS);
@@ -470,14 +482,8 @@ FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
                                             .commandBuffer = write_word_in(f, 0, 0, i + 1)};
         buffers[1].deviceMask = why == MASKED;
         buffers[1].pNext = why == CHAINED_PART ? &chained : NULL;
-        if (why == SUSPENDED) {
-            const VkRenderingInfo rendering = {
-                VK_TYPE(RENDERING_INFO), .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
-            VkCommandBuffer spans = commands_begin_in(f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-            vkCmdBeginRendering(spans, &rendering);
-            vkCmdEndRendering(spans);
-            commands_end(spans);
-        }
+        if (why == SUSPENDED)
+            keep_whole(f);
         f->icd.pause();
         assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
                                   : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
@@ -494,6 +500,29 @@ FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
         assert_int_equal(read_word(f, 1), split ? 1 : FLOOD);
     }
     vkDestroySemaphore(f->device, done, NULL);
+}
+
+/* So is an execution of a command queue, which signals with its last part. */
+FIXTURE_TEST(a_lower_execution_is_split_between_its_command_buffers)
+{
+    BfCommandQueue low = low_of(f), high = high_of(f);
+    BfFence fence = make_fence(f, 0), progress = NULL;
+    VkCommandBuffer buffers[FLOOD];
+    assert_success(bfGetCommandQueueProgressFence(low, &progress));
+    for (uint32_t i = 0; i < FLOOD; i++)
+        buffers[i] = write_word(f, low, 0, i + 1);
+    f->icd.pause();
+    assert_success(bfQueueExecute(low, FLOOD, buffers));
+    queue_signal(low, fence, 1);
+    execute(high, copy_word(f, high, 0, 1));
+    step(f);
+    assert_value(fence, f->layered ? 0 : 1);
+    f->icd.resume();
+    await_fence(fence, 1);
+    await_idle(high);
+    assert_value(progress, 1);
+    assert_int_equal(read_word(f, 0), FLOOD);
+    assert_int_equal(read_word(f, 1), f->layered ? 1 : FLOOD);
 }
 
 /* A lower batch of so many command buffers, each of which writes its number into word 0; and a fence. */
