@@ -26,8 +26,8 @@ struct bf_tdr {
     uint64_t declared_ns; /* 0: not */
     bool left;            /* the driver's calls since then have been dealt with */
     struct tdr_engine {
-        uint64_t epoch; /* of the submission whose clock runs; 0: none does */
-        uint64_t since_ns;
+        uint64_t epoch;              /* of the submission whose clock runs; 0: none does */
+        uint64_t since_ns, asked_ns; /* 0: it hasn't been asked */
         bool ignored;
     } engines[];
 };
@@ -181,7 +181,7 @@ static bool tdr_look(void *context, struct bf_standstill *standstill,
         struct bf_submission oldest;
         bool runs = clock_runs(scheduler, engines, i, &oldest);
         if (!runs || oldest.epoch != e->epoch)
-            *e = (struct tdr_engine){runs ? oldest.epoch : 0, now_ns, false};
+            *e = (struct tdr_engine){.epoch = runs ? oldest.epoch : 0, .since_ns = now_ns};
         uint64_t passed = now_ns - e->since_ns;
         bool feed =
             !runs || e->ignored || passed < delay_ns / 2 || !scheduler->preemption; /* TD-4 */
@@ -192,7 +192,12 @@ static bool tdr_look(void *context, struct bf_standstill *standstill,
                        engine->base.family, engine->base.index, (double)passed / 1e9);
         engine_feed(engine, feed);
         active = active || runs;
-        if (runs && !e->ignored && passed >= delay_ns)
+        if (!feed && !e->asked_ns)
+            e->asked_ns = now_ns;
+        bool has_had_its_time = scheduler->preemption
+                                    ? e->asked_ns && now_ns - e->asked_ns >= delay_ns / 2
+                                    : passed >= delay_ns;
+        if (runs && !e->ignored && has_had_its_time)
             engine_declare_hung(tdr, standstill, i, &oldest, now_ns);
     }
     return active || tdr->declared_ns;
