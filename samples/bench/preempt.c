@@ -14,12 +14,14 @@
 /* The limits that this project has set itself. */
 #define START_SHARE  (1 / 20.0)
 #define LEFT_SHARE   0.9
+#define BUBBLE_SHARE 1.05 /* what is in flight when they come, and one overdue packet, are 0.035 */
 #define FAIR_PERCENT 10.0
 #define CALLER_NS    10.0 /* what the clock may hide */
 
 #define ROW_START  "high behind 100 packets of 0.2 ms, quiet for 10 ms"
 #define ROW_QUIET  "the same, quiet for 1 s"
 #define ROW_AWAKE  "until a thread that waits for it is awake, quiet for 10 ms"
+#define ROW_BUBBLE "100 packets of high beside a flood, until complete (plain: without)"
 #define ROW_SHARE  "time that high leaves, used by low"
 #define ROW_FAIR   "16 low queues: most less least executed"
 #define ROW_ALONE  "one priority: 100 packets until complete"
@@ -27,8 +29,8 @@
 #define DEVICE     "the device: "
 
 #define ROWS(prefix_)                                                                              \
-    prefix_ ROW_START, prefix_ ROW_QUIET, prefix_ ROW_AWAKE, prefix_ ROW_SHARE, prefix_ ROW_FAIR,  \
-        prefix_ ROW_ALONE
+    prefix_ ROW_START, prefix_ ROW_QUIET, prefix_ ROW_AWAKE, prefix_ ROW_BUBBLE,                   \
+        prefix_ ROW_SHARE, prefix_ ROW_FAIR, prefix_ ROW_ALONE
 
 static const char *const required[] = {ROWS(""), ROW_CALLER, ROWS(DEVICE), NULL};
 
@@ -59,7 +61,7 @@ static double median(const double *samples, uint32_t count)
 
 static void rows(struct bench_report *report, const struct bench_options *options)
 {
-    static const char *const names[2][6] = {{ROWS("")}, {ROWS(DEVICE)}};
+    static const char *const names[2][7] = {{ROWS("")}, {ROWS(DEVICE)}};
     const char *const *name = names[options != NULL];
     if (part(report, options, "preempt-start", name[0]))
         bench_row_share(report, name[0], "ms", found.plain, found.belfry, found.count, START_SHARE);
@@ -67,13 +69,16 @@ static void rows(struct bench_report *report, const struct bench_options *option
         bench_row_show(report, name[1], "ms", found.plain, found.belfry, found.count);
     if (part(report, options, "preempt-awake", name[2]))
         bench_row_show(report, name[2], "ms", found.plain, found.belfry, found.count);
-    if (part(report, options, "preempt-share", name[3]))
-        bench_row_rate(report, name[3], "%", found.plain, found.belfry, found.count, LEFT_SHARE);
-    if (part(report, options, "preempt-fair", name[4]))
-        bench_row_value(report, name[4], "% of mean", median(found.plain, found.count),
+    if (part(report, options, "preempt-bubble", name[3]))
+        bench_row_share(report, name[3], "ms", found.plain, found.belfry, found.count,
+                        BUBBLE_SHARE);
+    if (part(report, options, "preempt-share", name[4]))
+        bench_row_rate(report, name[4], "%", found.plain, found.belfry, found.count, LEFT_SHARE);
+    if (part(report, options, "preempt-fair", name[5]))
+        bench_row_value(report, name[5], "% of mean", median(found.plain, found.count),
                         median(found.belfry, found.count), FAIR_PERCENT);
-    if (part(report, options, "preempt-alone", name[5]))
-        bench_row_show(report, name[5], "ms", found.plain, found.belfry, found.count);
+    if (part(report, options, "preempt-alone", name[6]))
+        bench_row_show(report, name[6], "ms", found.plain, found.belfry, found.count);
 }
 
 static int preempt_run(const struct bench_options *options, struct bench_report *report)

@@ -357,6 +357,33 @@ void preempt_awake(const struct bench_options *options, enum bench_side side,
     part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS, start_awake, found);
 }
 
+/* The plain driver has no flood: what high would take if it were alone. */
+static double bubble_measure(struct program *p)
+{
+    VkResult result = execute(p, &p->high, p->packet, 1);
+    if (result >= 0)
+        result = await(p, &p->high);
+    if (result >= 0 && p->device)
+        result = flood(p, &p->lows[0], 2 * PREEMPT_FLOOD);
+    uint64_t begin = bench_now();
+    if (result >= 0)
+        result = flood(p, &p->high, PREEMPT_FLOOD);
+    if (result >= 0)
+        result = look(p, &p->high);
+    double took = (double)(bench_now() - begin) / 1e6;
+    if (result >= 0)
+        result = await_lows(p);
+    attached_worked(result, "high's packets beside a flood", p->found);
+    return took;
+}
+
+void preempt_bubble(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found)
+{
+    (void)side;
+    part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS, bubble_measure, found);
+}
+
 static double share_measure(struct program *p)
 {
     struct stream *low = &p->lows[0];

@@ -27,6 +27,10 @@ void preempt_start_quiet(const struct bench_options *options, enum bench_side si
 /* The first again, until a thread that waits for it is awake. */
 void preempt_awake(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found);
+/* In ms: from the call until all packets of a flood of high's own are complete, behind one of low's; on the
+ * plain driver without that. */
+void preempt_bubble(const struct bench_options *options, enum bench_side side,
+                    struct bench_found *found);
 /* In %: how much of the GPU's time that the high queue leaves is used by the low one. High executes a
  * packet of a millisecond every 4 ms, and low has always work. */
 void preempt_share(const struct bench_options *options, enum bench_side side,

@@ -479,6 +479,7 @@ static const struct bench_part parts[] = {
     {"preempt-start", preempt_start},
     {"preempt-start-quiet", preempt_start_quiet},
     {"preempt-awake", preempt_awake},
+    {"preempt-bubble", preempt_bubble},
     {"preempt-share", preempt_share},
     {"preempt-fair", preempt_fair},
     {"preempt-alone", preempt_alone},

@@ -5,10 +5,10 @@
  * the GPU has one VkQueue for all of them, each would wait for what the others have submitted
  * before.
  *
- * For half of the frames all queues have one priority, and that is what happens; then the
- * background's is lowered, and Belfry hands over only so little of it at a time that the others
- * hardly wait. The curves in the picture show how long a frame takes, how long an answer, and how
- * much of the background's work gets done.
+ * For half of the frames all queues have one priority, and that is what happens: nothing is
+ * preempted, as with the setting preemption=off. Then the background's is lowered, and Belfry hands
+ * over only so little of it at a time that the others hardly wait. The curves in the picture show
+ * how long a frame takes, how long an answer, and how much of the background's work gets done.
  *
  * The background submits ahead, so that the GPU is never idle; how it keeps the copies apart that
  * frames show is in background_submit() below.
