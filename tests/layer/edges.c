@@ -372,6 +372,52 @@ TEST(test_calls_that_rest_on_what_windows_hold)
     }
 }
 
+/* PW-7, PE-1: a present is deferred by nothing: what it depends on passes what a window holds, or a
+ * request for preemption. */
+TEST(test_a_present_passes_windows_and_requests)
+{
+    enum { WINDOW, REQUEST, HOW, HELD = 40 };
+    for (int how = 0; how < HOW; how++) {
+        struct device w;
+        struct screen s;
+        BfDevice device;
+        BfCommandQueue other;
+        BfFence done;
+        uint32_t image;
+        uint64_t number;
+        const BfCommandQueueCreateInfo info = {BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
+                                               .priority = how == WINDOW
+                                                               ? BF_COMMAND_QUEUE_PRIORITY_HIGH
+                                                               : BF_COMMAND_QUEUE_PRIORITY_NORMAL};
+        world_open(&w, "SHAPE=q1", two);
+        screen_open(&w, &s, NULL, 0);
+        VkSemaphore drawn = vulkan_binary(w.device);
+        VkFence fence = vulkan_fence(w.device, false);
+        assert_success(vkAcquireNextImageKHR(w.device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                             fence, &image));
+        assert_success(vkWaitForFences(w.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(bfGetDevice(w.device, &device));
+        assert_success(bfCreateCommandQueue(device, &info, &other));
+        assert_success(bfGetPreemptionFence(other, &done));
+        w.icd.pause();
+        assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 1));
+        if (how == REQUEST)
+            assert_success(bfRequestPreemption(other, &number));
+        for (uint32_t i = 1; i <= HELD; i++)
+            assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 1),
+                             .signal = i == HELD ? drawn : VK_NULL_HANDLE);
+        assert_int_equal(w.icd.queue_depth(0, 0), 1);
+        assert_success(screen_present(w.queues[0][0], &s, image, drawn));
+        assert_true(w.icd.queue_depth(0, 0) >= HELD + 1);
+        w.icd.resume();
+        assert_success(vkDeviceWaitIdle(w.device));
+        vulkan_destroy(w.device, fence, drawn);
+        bfDestroyCommandQueue(other);
+        screen_close(&w, &s);
+        world_close(&w);
+    }
+}
+
 static void *signal_one(void *argument)
 {
     struct presenter *p = argument;
