@@ -346,7 +346,7 @@ TEST(test_calls_that_rest_on_what_windows_hold)
         for (uint32_t i = 0; i <= HELD; i++)
             assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 1),
                              .signal = i == HELD ? t : VK_NULL_HANDLE, .signal_value = 1);
-        assert_int_equal(w.icd.queue_depth(0, 0), 1);
+        assert_true(w.icd.queue_depth(0, 0) < HELD / 2); /* PW-6 lets some through, with time */
         if (call == BIND)
             bind_nothing(w.queues[0][1], t, VK_NULL_HANDLE, 1);
         else if (call == UNKNOWN)
@@ -406,7 +406,7 @@ TEST(test_a_present_passes_windows_and_requests)
         for (uint32_t i = 1; i <= HELD; i++)
             assert_submitted(w.queues[0][0], .commands = device_store(&w, 0, 0, 1),
                              .signal = i == HELD ? drawn : VK_NULL_HANDLE);
-        assert_int_equal(w.icd.queue_depth(0, 0), 1);
+        assert_true(w.icd.queue_depth(0, 0) < HELD / 2); /* PW-6 lets some through, with time */
         assert_success(screen_present(w.queues[0][0], &s, image, drawn));
         assert_true(w.icd.queue_depth(0, 0) >= HELD + 1);
         w.icd.resume();
