@@ -4,7 +4,7 @@
 # terminal somebody says it; it ends then, since else the terminal would have no end. Nobody says it of a program
 # that isn't there, that has left a trace, or to a script.
 belfry=$1
-command -v python3 >/dev/null || exit 77
+command -v python3 >/dev/null || { echo 'skipped: there is no python3'; exit 77; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

@@ -240,15 +240,13 @@ static void silent(const char *layers)
 
 TEST(test_validation_above)
 {
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     silent(VALIDATION ":" BELFRY);
 }
 
 TEST(test_validation_below)
 {
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     silent(BELFRY ":" VALIDATION);
 }
 
@@ -256,8 +254,7 @@ TEST(test_validation_below)
 TEST(test_validation_of_old_devices)
 {
     static const char *const lists[] = {VALIDATION ":" BELFRY, BELFRY ":" VALIDATION};
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     for (size_t i = 0; i < 2; i++) {
         world_layers = lists[i];
         struct device w;
@@ -311,8 +308,7 @@ static void validation_speaks(const char *layers)
 
 TEST(test_validation_speaks)
 {
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     validation_speaks(VALIDATION ":" BELFRY);
     validation_speaks(BELFRY ":" VALIDATION);
 }
@@ -320,12 +316,10 @@ TEST(test_validation_speaks)
 TEST(test_everything_at_once)
 {
     uint32_t submits;
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     silent(ABOVE ":" VALIDATION ":" BELFRY ":" BELOW);
     silent(ABOVE ":" BELFRY ":" VALIDATION ":" BELOW);
-    if (!world_has_layer(OVERLAY))
-        return;
+    TEST_NEEDS(world_has_layer(OVERLAY), OVERLAY);
     run_program(OVERLAY ":" BELFRY, &submits);
     run_program(BELFRY ":" OVERLAY, &submits);
 }

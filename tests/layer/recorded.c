@@ -165,8 +165,7 @@ TEST(test_alone)
 
 static void validated(const char *layers)
 {
-    if (!world_has_layer(VALIDATION))
-        skip();
+    TEST_NEEDS(world_has_layer(VALIDATION), VALIDATION);
     setenv("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT", 1);
     run(layers);
     unsetenv("VK_LAYER_ENABLES");

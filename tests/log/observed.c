@@ -4,16 +4,18 @@
  * anybody asked for a log, on the program's own VkQueues, and within one call. */
 #include "support/fixture.h"
 
-/* Only with calibrated clocks can a stall be seen from the host without ending it. */
-static bool open_timed(struct fixture *f, BfCommandQueue *queue)
+/* Only with calibrated clocks can a stall be seen from the host without ending it: elsewhere the
+ * test is skipped. */
+static void open_timed(struct fixture *f, BfCommandQueue *queue)
 {
     fixture_open(f, NULL);
     *queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
-    bool timed =
-        f->calibrated && f->families[bfGetCommandQueueFamilyIndex(*queue)].timestampValidBits > 0;
-    if (!timed)
+    const bool calibrated = f->calibrated,
+               stamped = f->families[bfGetCommandQueueFamilyIndex(*queue)].timestampValidBits > 0;
+    if (!calibrated || !stamped)
         fixture_close(f);
-    return timed;
+    TEST_NEEDS(calibrated, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    TEST_NEEDS(stamped, "family with timestamps");
 }
 
 static uint64_t ticks_now(BfCommandQueue queue)
@@ -99,8 +101,7 @@ TEST(a_wait_behind_unlogged_work_is_observed_at_its_end)
 {
     struct fixture f;
     BfCommandQueue queue;
-    if (!open_timed(&f, &queue))
-        return;
+    open_timed(&f, &queue);
     for (int i = 0; i < 4; i++)
         wait_behind_a_stall(&f, i & 1, i & 2);
     fixture_close(&f);
@@ -110,8 +111,7 @@ TEST(a_wait_of_an_idle_queue_is_observed_at_the_call)
 {
     struct fixture f;
     BfCommandQueue queue;
-    if (!open_timed(&f, &queue))
-        return;
+    open_timed(&f, &queue);
     BfFence gate = make_fence(&f, 0), after = make_fence(&f, 0);
     execute(queue, write_word(&f, queue, 0, 1));
     await_idle(queue);
@@ -146,16 +146,17 @@ struct own {
     VkEvent event;
 };
 
-static bool open_own(struct own *own)
+static void open_own(struct own *own)
 {
-    if (fixture_is_validated() || !open_timed(&own->f, &own->clock))
-        return false; /* it loses track of timelines that the host signals */
+    TEST_NEEDS(!fixture_is_validated(),
+               "validation that keeps track of timelines which the host signals");
+    open_timed(&own->f, &own->clock);
     struct fixture *f = &own->f;
     own->family = bfGetCommandQueueFamilyIndex(own->clock);
-    if (!f->queue_counts[own->family]) {
+    const bool has_queue = f->queue_counts[own->family] > 0;
+    if (!has_queue)
         fixture_close(f);
-        return false;
-    }
+    TEST_NEEDS(has_queue, "queue of the program's own in that family");
     own->queue = f->queues[own->family][0];
     own->go = make_timeline(f, 0);
     own->done = make_timeline(f, 0);
@@ -163,7 +164,6 @@ static bool open_own(struct own *own)
     assert_success(bfImportFenceFromSemaphore(f->bf, own->done, &own->done_fence));
     const VkEventCreateInfo info = {VK_TYPE(EVENT_CREATE_INFO)};
     assert_success(vkCreateEvent(f->device, &info, NULL, &own->event));
-    return true;
 }
 
 static void close_own(struct own *own)
@@ -216,8 +216,7 @@ static void let_go(struct own *own, uint64_t value)
 TEST(a_vkqueue_at_work_when_its_log_is_made)
 {
     struct own own;
-    if (!open_own(&own))
-        return;
+    open_own(&own);
     submit(&own, stall_commands(&own), 0);
     BfFenceLogReader reader = make_waits_reader(&own.f, NULL, own.queue);
     submit(&own, NULL, 1);
@@ -233,8 +232,7 @@ TEST(a_vkqueue_at_work_when_its_log_is_made)
 TEST(a_vkqueue_that_is_idle_when_its_log_is_made)
 {
     struct own own;
-    if (!open_own(&own))
-        return;
+    open_own(&own);
     submit(&own, write_word_in(&own.f, own.family, 0, 1), 1);
     let_go(&own, 1);
     BfFenceLogReader reader = make_waits_reader(&own.f, NULL, own.queue);
@@ -254,8 +252,7 @@ TEST(a_vkqueue_that_is_idle_when_its_log_is_made)
 TEST(a_wait_behind_work_of_its_own_call)
 {
     struct own own;
-    if (!open_own(&own))
-        return;
+    open_own(&own);
     BfFenceLogReader reader = make_waits_reader(&own.f, NULL, own.queue);
     fixture_settle(&own.f);
     submit(&own, stall_commands(&own), 1);

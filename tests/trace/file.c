@@ -297,8 +297,7 @@ static void write_to_full_disk(const char *folder)
 
 TEST(full_disk)
 {
-    if (access("/dev/full", W_OK) != 0)
-        skip();
+    TEST_NEEDS(access("/dev/full", W_OK) == 0, "/dev/full");
     char folder[64];
     folder_make(folder);
     char *said = stderr_of(write_to_full_disk, folder);

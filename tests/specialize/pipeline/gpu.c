@@ -11,6 +11,12 @@ static bool is_validated(void)
     return layers && strstr(layers, "VK_LAYER_KHRONOS_validation");
 }
 
+static void leave(const char *what)
+{
+    fprintf(stderr, "skipped: there is no %s\n", what);
+    exit(77);
+}
+
 static void make_device(struct gpu *gpu)
 {
     VkDebugUtilsMessengerCreateInfoEXT messenger = vulkan_messenger(&gpu->complaints);
@@ -23,9 +29,10 @@ static void make_device(struct gpu *gpu)
         .pApplicationInfo = &application, .enabledExtensionCount = 1,
         .ppEnabledExtensionNames = &debug};
     uint32_t one = 1;
-    if (volkInitialize() != VK_SUCCESS ||
-        vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
-        exit(77);
+    if (volkInitialize() != VK_SUCCESS)
+        leave("Vulkan loader");
+    if (vkCreateInstance(&instance, NULL, &gpu->instance) != VK_SUCCESS)
+        leave("instance with " VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     /* Mesa keeps what it allocates once in variables of its own: unloaded, it would have leaked. */
     dlopen("libvulkan_lvp.so", RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     volkLoadInstance(gpu->instance);
@@ -33,7 +40,7 @@ static void make_device(struct gpu *gpu)
         assert_success(
             vkCreateDebugUtilsMessengerEXT(gpu->instance, &messenger, NULL, &gpu->messenger));
     if (vkEnumeratePhysicalDevices(gpu->instance, &one, &gpu->physical) < 0 || one == 0)
-        exit(77);
+        leave("device");
     VkPhysicalDeviceVulkan13Features features = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
                                                  .dynamicRendering = VK_TRUE,
                                                  .synchronization2 = VK_TRUE};
