@@ -19,6 +19,34 @@ static const struct fixture_options second = {.second = true, .family = UINT32_M
 static const struct fixture_options without = {
     .no_native_fences = true, .second = true, .family = UINT32_MAX};
 
+/* The driver and the device of an adapter. */
+struct identity {
+    uint8_t uuids[2 * VK_UUID_SIZE];
+};
+
+static struct identity identity_of(const struct fixture *f)
+{
+    VkPhysicalDeviceIDProperties id = {VK_TYPE(PHYSICAL_DEVICE_ID_PROPERTIES)};
+    VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &id};
+    struct identity identity;
+    vkGetPhysicalDeviceProperties2(f->physical, &properties);
+    memcpy(identity.uuids, id.driverUUID, VK_UUID_SIZE);
+    memcpy(identity.uuids + VK_UUID_SIZE, id.deviceUUID, VK_UUID_SIZE);
+    return identity;
+}
+
+static bool are_two(const struct fixture *one, const struct fixture *other)
+{
+    const struct identity a = identity_of(one), b = identity_of(other);
+    return memcmp(&a, &b, sizeof(a)) != 0;
+}
+
+/* Elsewhere one device plays both. */
+static bool two_are_wanted(void)
+{
+    return getenv("BELFRY_TEST_TWO_ADAPTERS");
+}
+
 static bool is_native(BfFence fence)
 {
     BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
@@ -65,6 +93,8 @@ static void adapters_open(struct adapters *a, bool igpu_native, bool made_on_igp
 {
     fixture_open(&a->dgpu, &fixture_plain);
     fixture_open(&a->igpu, igpu_native ? &second : &without);
+    if (two_are_wanted())
+        assert_true(are_two(&a->dgpu, &a->igpu));
     a->dgpu_queue = make_queue(&a->dgpu, BF_COMMAND_LIST_TYPE_DIRECT);
     a->igpu_queue = make_queue(&a->igpu, BF_COMMAND_LIST_TYPE_DIRECT);
     if (made_on_igpu) {
@@ -324,4 +354,21 @@ FIXTURE_TEST(only_the_default_type_crosses_adapters)
                                           .type = BF_NATIVE_FENCE_TYPE_INTRA_GPU,
                                           .flags = BF_SYNC_OBJECT_CROSS_ADAPTER_BIT};
     assert_bad_input(bfCreateNativeFence(f->bf, &info, &fence));
+}
+
+int main(int argc, char **argv)
+{
+    struct fixture one, other;
+    if (!two_are_wanted())
+        return test_main(argc, argv);
+    fixture_open_instance(&one, &fixture_plain);
+    fixture_open_instance(&other, &second);
+    const bool two = are_two(&one, &other);
+    fixture_close(&other);
+    fixture_close(&one);
+    if (!two) {
+        printf("skipped: there is no second adapter: the other driver is the first one's\n");
+        return 77;
+    }
+    return test_main(argc, argv);
 }
