@@ -541,7 +541,8 @@ struct icd_showing {
 struct icd_packet {
     struct icd_packet *next;
     struct icd_fence *fence;
-    uint64_t ends; /* when its work is over */
+    uint64_t ends;   /* when its work is over */
+    bool fence_only; /* of a call without batches */
     uint32_t n_waits;
     uint32_t n_signals;
     uint32_t n_recordings;

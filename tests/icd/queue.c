@@ -285,7 +285,8 @@ static void *queue_main(void *argument)
         if (!queue_wait(queue, packet))
             continue;
         queue->step = false;
-        icd_queue_let_go(queue);
+        if (!packet->fence_only)
+            icd_queue_let_go(queue);
         icd_unlock();
         icd_packet_execute(packet, queue);
         icd_lock();

@@ -222,6 +222,7 @@ static VkResult batch_queue(const struct batch *batch, struct icd_queue *queue,
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         batch_fill(batch, i, packet);
+        packet->fence_only = batch->n == 0;
         if (i + 1 == n)
             packet->fence = fence;
         *link = packet;

@@ -250,7 +250,7 @@ TEST(test_abort)
 /* The bug: what a batch waited for is in use until the next one begins, or an idle wait. */
 DEVICE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points", WORLD_ALL)
 {
-    enum { FENCE, NEXT, IDLE, DEVICE_IDLE };
+    enum { FENCE, FENCE_ALONE, NEXT, IDLE, DEVICE_IDLE };
     for (int way = FENCE; way <= DEVICE_IDLE; way++) {
         VkSemaphore timeline = vulkan_timeline(w->device, 1);
         struct vulkan_batch batch = {
@@ -258,8 +258,11 @@ DEVICE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points", WORLD_ALL)
         assert_success(vulkan_submit(w->queues[0][0], batch));
         assert_success(vkWaitForFences(w->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
         assert_success(vkResetFences(w->device, 1, &batch.fence));
-        if (way == NEXT) {
-            assert_submitted(w->queues[0][0], .fence = batch.fence);
+        if (way == FENCE_ALONE || way == NEXT) {
+            if (way == NEXT)
+                assert_submitted(w->queues[0][0], .fence = batch.fence);
+            else
+                assert_success(vkQueueSubmit2(w->queues[0][0], 0, NULL, batch.fence));
             assert_success(vkWaitForFences(w->device, 1, &batch.fence, VK_TRUE, UINT64_MAX));
         }
         if (way == IDLE)
@@ -267,7 +270,7 @@ DEVICE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points", WORLD_ALL)
         if (way == DEVICE_IDLE)
             assert_success(vkDeviceWaitIdle(w->device));
         vkDestroySemaphore(w->device, timeline, NULL);
-        vulkan_expect(&w->icd, BELFRY_ICD_LATE_WAIT, way == FENCE);
+        vulkan_expect(&w->icd, BELFRY_ICD_LATE_WAIT, way <= FENCE_ALONE);
         vkDestroyFence(w->device, batch.fence, NULL);
     }
 }

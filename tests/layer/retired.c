@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Timelines that are destroyed on a driver which looks at them late (gpu/driver_bug.h): the test
  * driver does so as long as it can, and says when one was destroyed too early. */
+#include "belfry/belfry.h"
 #include "support/world.h"
 
 #define BUG "SHAPE=q1 BUG=late_wait_points"
@@ -59,6 +60,31 @@ DEVICE_TEST(retired_timelines_are_bounded_where_queues_come_to_rest, BUG, pairs)
         most = w->icd.live("semaphore") > most ? w->icd.live("semaphore") : most;
     }
     assert_true(most > before && most - before <= 70);
+}
+
+/* What a VkQueue was given while no other queue shared it has no notes: once one does, the program's
+ * wait for its idleness is still the driver's, and the timeline may go at once. */
+static const uint32_t one[] = {1, WORLD_END};
+
+DEVICE_TEST(a_timeline_from_before_a_command_queue_came, BUG, one)
+{
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
+    BfDevice device;
+    BfCommandQueue joins;
+    VkSemaphore timeline = vulkan_timeline(w->device, 1);
+    VkFence fence = vulkan_fence(w->device, false);
+    uint64_t before = w->icd.live("semaphore");
+    assert_submitted(w->queues[0][0], .wait = timeline, .wait_value = 1, .fence = fence);
+    assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateCommandQueue(device, &info, &joins));
+    assert_success(vkQueueWaitIdle(w->queues[0][0]));
+    uint64_t live = w->icd.live("semaphore");
+    assert_true(live >= before); /* the engine has got an epoch */
+    vkDestroySemaphore(w->device, timeline, NULL);
+    assert_int_equal(w->icd.live("semaphore"), live - 1);
+    bfDestroyCommandQueue(joins);
+    vkDestroyFence(w->device, fence, NULL);
 }
 
 /* RT-2: what the driver still has may wait for this very thread. */
