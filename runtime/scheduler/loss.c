@@ -14,7 +14,7 @@
 
 /* How long the loss of a device may be kept from the program while a call of the driver's may still
  * return (L-3). */
-#define STUCK_NS UINT64_C(200000000)
+#define STUCK_NS UINT64_C(100000000)
 
 /* How often the driver is asked of a loss at most (L-5). */
 #define ASK_NS UINT64_C(1000000)

@@ -101,6 +101,30 @@ DEVICE_TEST(test_a_loss_is_told_beside_a_present, "SHAPE=q1", two)
     vkDestroyFence(w->device, vkfence, NULL);
 }
 
+/* The same of a loss that the driver tells of. */
+DEVICE_TEST(test_a_fence_tells_of_a_loss_beside_a_present, "SHAPE=q1", two)
+{
+    struct stuck s;
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    VkFence fresh = vulkan_fence(w->device, false), held = vulkan_fence(w->device, false);
+    assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1, .fence = held);
+    stuck_begin(w, &s);
+    w->icd.lose();
+    assert_int_equal(vkGetFenceStatus(w->device, fresh), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkGetFenceStatus(w->device, held), VK_ERROR_DEVICE_LOST);
+    assert_int_equal(w->icd.blocked(), 1);
+    uint64_t fences = w->icd.live("fence");
+    vkDestroyFence(w->device, fresh, NULL);
+    vkDestroyFence(w->device, held, NULL);
+    assert_int_equal(w->icd.live("fence"), fences - 2); /* nothing has it any more */
+    w->icd.release(UINT64_MAX);
+    pthread_join(s.thread, NULL);
+    assert_int_equal(s.presenter.result, VK_ERROR_DEVICE_LOST);
+    w->icd.set_block(NULL);
+    screen_close(w, &s.screen);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
 struct labelled {
     struct device *w;
     _Atomic int id;
