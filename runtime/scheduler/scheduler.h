@@ -102,8 +102,8 @@ struct bf_scheduler {
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
     _Atomic uint32_t windows;  /* engines with windows, and preemption requests (PW-7, PE-1) */
-    /* The recording of its command buffers is seen, and nothing has spanned two of them: packets of
-     * the program's VkQueues may be split (PE-6). Set at creation; false for good once it is. */
+    /* The recording of its command buffers is seen, and nothing has spanned two of them: packets may
+     * be split (PE-6). Set at creation; false for good once it is. */
     _Atomic bool splits;
     _Atomic bool costs_frozen; /* nothing more is learnt of what packets cost */
     _Atomic bool lost;
@@ -120,6 +120,7 @@ struct bf_scheduler {
     _Atomic(struct bf_thread *) left; /* those threads */
 
     bool preemption;             /* the setting */
+    bool holds_nothing;          /* seen_outside from the beginning: no preemption is promised */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
 

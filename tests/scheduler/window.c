@@ -5,6 +5,7 @@
 #include "support/fixture.h"
 
 #include <belfry/background.h>
+#include <belfry/preemption.h>
 #include <belfry/user_mode_submission.h>
 
 #include "base/clock.h"
@@ -622,6 +623,11 @@ TEST(where_others_could_tell_nothing_is_held)
     BfAttachInfo info = fixture_attach_info(&f, queues);
     info.sharesNothing = VK_FALSE;
     assert_success(bfAttachDevice(&info, &f.bf));
+    BfPreemptionCaps caps = {BF_TYPE(PREEMPTION_CAPS)};
+    assert_success(bfGetPreemptionCaps(f.bf, &caps)); /* nor promised */
+    assert_int_equal(caps.graphicsPreemptionGranularity, BF_GRAPHICS_PREEMPTION_NONE);
+    assert_int_equal(caps.computePreemptionGranularity, BF_COMPUTE_PREEMPTION_NONE);
+    assert_false(caps.schedulingCaps & BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT);
     BfCommandQueue low = low_of(&f);
     high_of(&f);
     f.icd.pause();

@@ -41,14 +41,17 @@ typedef enum BfComputePreemptionGranularity {
 /* DXGK_VIDSCHCAPS: its bits that have a meaning here, by the same numbers. */
 typedef enum BfSchedulingCapsFlagBits {
     BF_SCHEDULING_CAPS_MULTI_ENGINE_AWARE_BIT = 1,
-    BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT = 1 << 2, /* not with the setting preemption=off */
+    BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT = 1 << 2,
     BF_SCHEDULING_CAPS_NO_DMA_PATCHING_BIT = 1 << 3,  /* addresses are the GPU's virtual ones */
 } BfSchedulingCapsFlagBits;
 typedef VkFlags BfSchedulingCapsFlags;
 
 /* D3DKMDT_PREEMPTION_CAPS and DXGK_VIDSCHCAPS: the coarsest granularity of the device's engines
  * that is promised. No Vulkan driver promises a finer one by any extension, though the GPU may well
- * have it, and use it between VkQueues of different global priority. */
+ * have it, and use it between VkQueues of different global priority. None is, and the device isn't
+ * PREEMPTION_AWARE, with the setting preemption=off, and where nothing can be held: on attached
+ * devices without BfAttachInfo::sharesNothing. (A device on which something is exported or imported
+ * later tells the same as before, and holds nothing from then on.) */
 typedef struct BfPreemptionCaps {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_PREEMPTION_CAPS */
     void *pNext;
