@@ -292,6 +292,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommand
         bf_map_finish(&pool->buffers, forget_visited, d);
         free(pool);
     }
+    if (d->runtime && handle && bf_scheduler_keeps_commands(d->scheduler, handle, allocator))
+        return;
     d->vk.vkDestroyCommandPool(device, handle, allocator);
 }
 
@@ -343,6 +345,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommand
         if (buffers[i])
             forget_buffer(d, pool, buffers[i]);
     }
+    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+        return;
     d->vk.vkFreeCommandBuffers(device, handle, count, buffers);
 }
 

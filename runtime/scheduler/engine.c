@@ -44,7 +44,7 @@ VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
     if (result == VK_SUCCESS)
         result = bf_driver_wait_fences(engine->scheduler, 1, &fence, VK_TRUE, UINT64_MAX);
     if (result == VK_ERROR_DEVICE_LOST) /* perhaps by Belfry alone: the driver still has it (L-6) */
-        bf_scheduler_retain(engine->scheduler, VK_NULL_HANDLE, fence, false);
+        bf_scheduler_retain(engine->scheduler, (struct bf_retained){.fence = fence}, false);
     else
         gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
     return result;

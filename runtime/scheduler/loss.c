@@ -175,16 +175,27 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler)
     return VK_ERROR_DEVICE_LOST;
 }
 
-void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks)
 {
     struct bf_retained *object = own_callbacks ? NULL : malloc(sizeof(*object));
     if (!object)
         return;
     bf_lock_acquire(&scheduler->retained_lock);
-    *object = (struct bf_retained){scheduler->retained, semaphore, fence};
+    *object = what;
+    object->next = scheduler->retained;
     scheduler->retained = object;
     bf_lock_release(&scheduler->retained_lock);
+}
+
+bool bf_scheduler_keeps_commands(struct bf_scheduler *scheduler, VkCommandPool pool,
+                                 bool own_callbacks)
+{
+    if (!atomic_load(&scheduler->stuck) && !bf_scheduler_was_left(scheduler))
+        return false;
+    if (pool)
+        bf_scheduler_retain(scheduler, (struct bf_retained){.pool = pool}, own_callbacks);
+    return true;
 }
 
 void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler)
@@ -194,6 +205,7 @@ void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler)
         scheduler->retained = object->next;
         scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, object->semaphore, NULL);
         scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, object->fence, NULL);
+        scheduler->gpu.vk.vkDestroyCommandPool(scheduler->gpu.handle, object->pool, NULL);
         free(object);
     }
 }

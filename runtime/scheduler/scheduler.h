@@ -10,8 +10,9 @@
  *       tests/scheduler (loss_midway.c).
  *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is held
  *       is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
- *       semaphores and fences that the program destroys stay until the device's end. Proven by
- *       tests/layer (acceptance.c).
+ *       semaphores, fences and command buffers that the program destroys stay until the device's
+ *       end: of command buffers all, by their pools. (On attached devices pools are the program's
+ *       own.) Proven by tests/layer (acceptance.c).
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
@@ -59,7 +60,7 @@ struct bf_doorbells;
 struct bf_thread;
 struct bf_watcher;
 
-/* A semaphore or fence that outlives its destruction by the program (L-3): a call that is stuck in
+/* A semaphore, fence or command pool that outlives its destruction by the program (L-3): a call that is stuck in
  * the driver on a lost device may have been given it. It goes with the device, since no drain of
  * the engine can end before that call has. A list of its own beside retired timelines
  * (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and go when
@@ -67,7 +68,8 @@ struct bf_watcher;
 struct bf_retained {
     struct bf_retained *next;
     VkSemaphore semaphore; /* or */
-    VkFence fence;
+    VkFence fence;         /* or */
+    VkCommandPool pool;
 };
 
 /* How many doorbells the GPU is to have (the settings 'doorbells' and 'doorbell_model'). */
@@ -269,10 +271,14 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
  * declared lost, and what was made of it is to stay until then. */
 void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns);
 
-/* Keeps one of the two until the device's end; without memory for that, or with the program's own
+/* Keeps one of the three until the device's end; without memory for that, or with the program's own
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
-void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks);
+/* L-3: whether a stuck call may have command buffers that the program frees. They then stay with
+ * their pool, and so does a pool (not NULL) that it destroys. Thread-safety: safe. */
+bool bf_scheduler_keeps_commands(struct bf_scheduler *scheduler, VkCommandPool pool,
+                                 bool own_callbacks);
 void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler);
 
 /* L-7: joins a thread that has been told to stop. False: it hasn't left the driver; what it uses

@@ -77,7 +77,7 @@ void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
     allocator = bf_semaphore_allocator(scheduler, sem && sem->timeline, allocator);
     if (sem && (atomic_load(&scheduler->stuck) || bf_scheduler_was_left(scheduler)) &&
         atomic_load(&sem->references) > 1) {
-        bf_scheduler_retain(scheduler, handle, VK_NULL_HANDLE, allocator);
+        bf_scheduler_retain(scheduler, (struct bf_retained){.semaphore = handle}, allocator);
     } else if (sem && sem->timeline && atomic_load(&sem->used_on)) {
         bf_retired_add(scheduler, sem, atomic_load(&sem->used_on));
         bf_retired_drain_if_many(scheduler);

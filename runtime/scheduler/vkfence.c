@@ -182,7 +182,7 @@ bool bf_vkfence_forget(struct bf_scheduler *scheduler, VkFence handle, bool own_
     bool stays = atomic_load(&scheduler->stuck) && vkfence_is_deferred(scheduler, handle);
     bf_vkfence_release(bf_map_remove(&scheduler->vkfences, (uint64_t)handle));
     if (stays)
-        bf_scheduler_retain(scheduler, VK_NULL_HANDLE, handle, own_callbacks);
+        bf_scheduler_retain(scheduler, (struct bf_retained){.fence = handle}, own_callbacks);
     return !stays;
 }
 

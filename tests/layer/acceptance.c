@@ -323,9 +323,16 @@ DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
     for (int i = 0; i < 3; i++)
         fences[i] = vulkan_fence(w->device, false);
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
-    /* Held; the signal then hands it over, in a call of another thread that is stuck. */
+    VkCommandPool pool = vulkan_pool(w->device, 0);
+    VkCommandBuffer freed = device_store(w, 0, 0, 1),
+                    pooled = vulkan_begin(w->device, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+    assert_success(vkEndCommandBuffer(pooled));
+    /* Held; the signal then hands both over, in a call of another thread that is stuck. */
     a.batch.wait = t;
     a.batch.wait_value = 1;
+    a.batch.commands = freed;
+    assert_success(vulkan_submit(a.queue, a.batch));
+    a.batch.commands = pooled;
     a.batch.signal = given;
     a.batch.signal_value = 1;
     a.batch.fence = fences[0];
@@ -349,7 +356,12 @@ DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
     for (int i = 0; i < 3; i++)
         vkDestroyFence(w->device, fences[i], NULL);
     vkDestroySemaphore(w->device, given, NULL);
-    w->icd.release(UINT64_MAX);
+    uint64_t pools = w->icd.live("command pool"), buffers = w->icd.live("command buffer");
+    vkFreeCommandBuffers(w->device, w->pools[0], 1, &freed);
+    vkDestroyCommandPool(w->device, pool, NULL);
+    assert_int_equal(w->icd.live("command pool"), pools);
+    assert_int_equal(w->icd.live("command buffer"), buffers);
+    w->icd.release(UINT64_MAX); /* the driver comes to what it was given */
     call_join(&s);
     w->icd.set_block(NULL);
     vkDestroySemaphore(w->device, t, NULL);

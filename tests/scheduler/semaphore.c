@@ -30,7 +30,7 @@ void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before)
 {
 }
 
-void bf_scheduler_retain(struct bf_scheduler *scheduler, VkSemaphore semaphore, VkFence fence,
+void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks)
 {
 }
