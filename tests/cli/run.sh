@@ -210,6 +210,30 @@ if [ -f "$driver" ]; then
     VK_ICD_FILENAMES=$driver VK_DRIVER_FILES=$driver BELFRY_ICD_API=1.0 run 0 list
     says out 'The driver lacks VK_KHR_synchronization2'
     unset BELFRY_ICD_NO_SYNC2
+
+    # As many queues as the GPU has, and two where a family is appended; more for who asks.
+    list() {
+        VK_ICD_FILENAMES=$driver VK_DRIVER_FILES=$driver BELFRY_ICD_SHAPE=$1 run 0 list
+        sed -n '/What a program sees/,/Emulated/p' out >seen
+    }
+    shows() { grep -q "^ *$1  $2  *$3 queues\{0,1\}  *$4\$" seen || fail "family $1 isn't: $2, $3 queues, $4"; }
+    list nvidia
+    shows 0 'graphics compute transfer sparse' 16 native; shows 1 'transfer sparse' 2 native
+    shows 2 'compute transfer sparse' 8 native; shows 3 'transfer sparse video-decode' 1 native
+    shows 4 'transfer sparse video-encode' 1 native; lines seen 7
+    says seen 'Emulated: nothing'; says out 'queues_per_family=0'
+    list intel
+    shows 0 'graphics compute transfer' 1 native; shows 1 'compute transfer' 1 native
+    shows 2 video-decode 1 native; shows 3 transfer 2 'emulated: appended, runs on family 1'; lines seen 6
+    says seen "Emulated: 2 of 5 queues; Belfry runs them all on the driver's 3 queues."
+    list lavapipe
+    shows 0 'graphics compute transfer' 1 native
+    shows 1 'compute transfer' 2 'emulated: appended, runs on family 0'
+    shows 2 transfer 2 'emulated: appended, runs on family 0'; lines seen 5
+    export VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=16
+    list lavapipe
+    says out 'queues_per_family=16'; shows 2 transfer 16 'emulated: appended, runs on family 0'
+    unset VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY
 fi
 
 # Without a driver there is nothing to list.
