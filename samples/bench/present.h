@@ -8,6 +8,18 @@
 
 #include "part.h"
 
+#define PRESENT_ROW_MEAN        "beside 16 ms presents, one VkQueue, mean call"
+#define PRESENT_ROW_WORST       "beside 16 ms presents, one VkQueue, worst call"
+#define PRESENT_ROW_INTERNAL    "the same, the driver synchronizes, mean call"
+#define PRESENT_ROW_OTHER       "beside 16 ms presents, another VkQueue, mean call"
+#define PRESENT_ROW_OTHER_WORST "beside 16 ms presents, another VkQueue, worst call"
+#define PRESENT_ROW_SPARE       "beside 16 ms presents, a command queue, mean call"
+
+/* All of them, for a list. */
+#define PRESENT_ROWS                                                                               \
+    PRESENT_ROW_MEAN, PRESENT_ROW_WORST, PRESENT_ROW_INTERNAL, PRESENT_ROW_OTHER,                  \
+        PRESENT_ROW_OTHER_WORST, PRESENT_ROW_SPARE
+
 /* Adds the rows; each part runs on the test driver, whose presents block for 16 ms. */
 void present_rows(struct bench_report *report);
 

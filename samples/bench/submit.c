@@ -43,8 +43,8 @@
 #define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
 
 static const char *const required[] = {
-    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD,  ROW_THREADS, ROW_LATE, ROW_WATCHED,
-    ROW_TDR, ROW_PERIOD, ROW_REST,  ROW_IDLE, ROW_MEMORY,  NULL,
+    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD,  ROW_THREADS, ROW_LATE,     ROW_WATCHED,
+    ROW_TDR, ROW_PERIOD, ROW_REST,  ROW_IDLE, ROW_MEMORY,  PRESENT_ROWS, NULL,
 };
 
 /* --- one caller --- */
