@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "specialize/isolate/helper_link.h"
 #include "specialize/shader/subgroup.h"
 
 static PFN_vkCreateRenderPass2 pass_maker(const struct helper_device *device)
@@ -60,6 +61,8 @@ static VkResult pipeline_make(const struct bf_gpu *gpu, struct bf_wire_build *bu
     }
     build->graphics.layout = p->layout;
     build->graphics.renderPass = p->pass;
+    if (build->link_count)
+        return helper_pipeline_link(gpu, build, p);
     return gpu->vk.vkCreateGraphicsPipelines(gpu->handle, VK_NULL_HANDLE, 1, &build->graphics, NULL,
                                              &p->handle);
 }
@@ -89,9 +92,11 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
 
     if (!result)
         result = samplers_make(gpu, build->samplers);
-    for (uint32_t i = 0; !result && i < p->set_count; i++)
-        result =
-            gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL, &p->sets[i]);
+    for (uint32_t i = 0; !result && i < p->set_count; i++) {
+        if (i >= BF_CHECK_SETS || !(build->null_sets & 1u << i))
+            result = gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL,
+                                                         &p->sets[i]);
+    }
     build->layout.pSetLayouts = p->sets;
     if (!result)
         result = gpu->vk.vkCreatePipelineLayout(gpu->handle, &build->layout, NULL, &p->layout);
@@ -113,6 +118,7 @@ void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *
 {
     const struct bf_gpu *gpu = &device->gpu;
     gpu->vk.vkDestroyPipeline(gpu->handle, p->handle, NULL);
+    helper_pipeline_unlink(gpu, p);
     gpu->vk.vkDestroyRenderPass(gpu->handle, p->pass, NULL);
     gpu->vk.vkDestroyPipelineLayout(gpu->handle, p->layout, NULL);
     for (uint32_t i = 0; p->sets && i < p->set_count; i++)

@@ -12,6 +12,9 @@ struct helper_pipeline {
     uint32_t set_count;
     VkPipelineLayout layout;
     VkRenderPass pass;
+    uint32_t library_count; /* that it was linked from, and their layouts */
+    VkPipeline libraries[BF_BUILD_LINKS];
+    VkPipelineLayout layouts[BF_BUILD_LINKS];
     VkPipeline handle;
 };
 

@@ -73,6 +73,7 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
     for (uint32_t i = 0; i < set_count; i++)
         bindings += build->sets[i].bindingCount;
     form->build = *build;
+    form->build.link_count = 0; /* its rewritten shaders are run, however they are linked */
     form->told = set_count;
     form->stage_count =
         build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : build->graphics.stageCount;

@@ -29,6 +29,9 @@
  *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
  *        drivers that compute on the CPU a frame beside a check took five times as long while the
  *        idle threads were on all of them: each thread that wakes has to push one aside.)
+ *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper: from as
+ *        many libraries, of the same parts, flags and layouts. So what is compared with the forms, which
+ *        are made whole, is what the program runs.
  *
  * Its queues have the lowest priority, it is the first to go when memory is short, writes no core
  * file, and has no terminal. Layers are switched off for it, as far as the loader lets them be; the
@@ -76,6 +79,20 @@ struct bf_build_code {
     size_t size; /* bytes */
 };
 
+/* A library that the program linked a graphics pipeline from, or the pipeline itself. */
+struct bf_build_link {
+    VkPipelineCreateFlags flags;
+    VkGraphicsPipelineLibraryFlagsEXT parts; /* that it was given itself */
+    uint32_t from;   /* bit i: it is linked from link i, which comes before it */
+    bool samples;    /* a fragment shader's part: it was given multisample state */
+    bool has_layout; /* if so, of the request's layout: */
+    VkPipelineLayoutCreateFlags layout_flags;
+    uint32_t set_count;
+    uint32_t sets; /* bit i: it has set i, else VK_NULL_HANDLE */
+};
+
+#define BF_BUILD_LINKS 16
+
 /*
  * A pipeline described without handles: those in its create info (modules, layout, render pass,
  * base pipeline) are not looked at, and described here in full. Pointers to state that Vulkan would
@@ -86,13 +103,18 @@ struct bf_build_code {
 struct bf_build_request {
     const VkComputePipelineCreateInfo *compute; /* or NULL, and then */
     const VkGraphicsPipelineCreateInfo *graphics;
-    const VkRenderPassCreateInfo2 *pass;                /* of 'graphics'; NULL: dynamic rendering */
-    const struct bf_build_code *code;                   /* of each stage */
-    const VkPipelineLayoutCreateInfo *layout;           /* 'pSetLayouts' isn't looked at */
-    const VkDescriptorSetLayoutCreateInfo *const *sets; /* layout->setLayoutCount of them */
+    const VkRenderPassCreateInfo2 *pass;      /* of 'graphics'; NULL: dynamic rendering */
+    const struct bf_build_code *code;         /* of each stage */
+    const VkPipelineLayoutCreateInfo *layout; /* 'pSetLayouts' isn't looked at */
+    /* layout->setLayoutCount of them; NULL: VK_NULL_HANDLE */
+    const VkDescriptorSetLayoutCreateInfo *const *sets;
     /* Of each set its immutable samplers, of all bindings in their order: those with a
      * 'pImmutableSamplers' that isn't NULL, which is all that is looked at. NULL: there are none. */
     const VkSamplerCreateInfo *const *samplers;
+    /* How 'graphics' is linked: 'graphics' has all parts, and the last link is the pipeline. Each
+     * library is part of one that comes later. 0: it is made whole. */
+    uint32_t link_count;
+    const struct bf_build_link *links;
 };
 
 #define BF_CHECK_FORMS  2

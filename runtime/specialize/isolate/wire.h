@@ -111,7 +111,10 @@ struct bf_wire_build {
     VkRenderPassCreateInfo2 *pass; /* NULL: none */
     VkPipelineLayoutCreateInfo layout;
     VkDescriptorSetLayoutCreateInfo *sets;
+    uint32_t null_sets; /* bit i: set i is VK_NULL_HANDLE */
     struct bf_wire_samplers *samplers;
+    uint32_t link_count; /* 0: it is made whole */
+    struct bf_build_link links[BF_BUILD_LINKS];
 };
 
 /* A struct bf_check_request as read. Handles in it are VK_NULL_HANDLE; a set that isn't there has no

@@ -240,8 +240,15 @@ void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *r
     out->unsaid |= layout->pNext != NULL;
     bf_wire_say(out, layout->flags);
     bf_wire_say(out, layout->setLayoutCount);
-    for (uint32_t i = 0; i < layout->setLayoutCount; i++)
-        say_set(out, request->sets[i], request->samplers ? request->samplers[i] : NULL);
+    uint32_t null_sets = 0;
+    for (uint32_t i = 0; i < layout->setLayoutCount; i++) {
+        static const VkDescriptorSetLayoutCreateInfo none;
+        const VkDescriptorSetLayoutCreateInfo *set = request->sets[i];
+        out->unsaid |= !set && i >= BF_CHECK_SETS;
+        null_sets |= set || i >= BF_CHECK_SETS ? 0 : 1u << i;
+        say_set(out, set ? set : &none, request->samplers ? request->samplers[i] : NULL);
+    }
+    bf_wire_say(out, null_sets);
     bf_wire_say(out, layout->pushConstantRangeCount);
     bf_wire_say_bytes(out, layout->pPushConstantRanges,
                       layout->pushConstantRangeCount * sizeof(VkPushConstantRange));
@@ -262,6 +269,13 @@ void bf_wire_read_build(struct bf_wire_in *in, struct bf_wire_build *build)
     build->sets = bf_wire_allocate(in, build->layout.setLayoutCount, sizeof(*build->sets));
     for (uint32_t i = 0; build->sets && i < build->layout.setLayoutCount; i++)
         read_set(in, &build->sets[i], build);
+    build->null_sets = bf_wire_read(in);
+    for (uint32_t i = 0; i < BF_CHECK_SETS; i++) {
+        if (build->null_sets & 1u << i)
+            in->bad |=
+                i >= build->layout.setLayoutCount || (build->sets && build->sets[i].bindingCount);
+    }
+    bf_wire_links_check(in, build);
     uint32_t ranges = bf_wire_read_count(in, sizeof(VkPushConstantRange));
     build->layout.pushConstantRangeCount = ranges;
     build->layout.pPushConstantRanges =

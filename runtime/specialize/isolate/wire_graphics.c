@@ -299,6 +299,67 @@ static VkRenderPassCreateInfo2 *read_pass(struct bf_wire_in *in)
     return pass;
 }
 
+/* ---------------------------------------------------------------------------------------- Links */
+
+#define LINK_WORDS 8
+
+static void say_links(struct bf_wire_out *out, const struct bf_build_request *request)
+{
+    out->unsaid |= request->link_count > BF_BUILD_LINKS;
+    bf_wire_say(out, request->link_count);
+    for (uint32_t i = 0; !out->unsaid && i < request->link_count; i++) {
+        const struct bf_build_link *link = &request->links[i];
+        bf_wire_say(out, link->flags);
+        bf_wire_say(out, link->parts);
+        bf_wire_say(out, link->from);
+        bf_wire_say(out, link->samples);
+        bf_wire_say(out, link->has_layout);
+        bf_wire_say(out, link->layout_flags);
+        bf_wire_say(out, link->set_count);
+        bf_wire_say(out, link->sets);
+    }
+}
+
+static void read_links(struct bf_wire_in *in, struct bf_wire_build *build)
+{
+    const uint32_t count = bf_wire_read_count(in, LINK_WORDS * sizeof(uint32_t));
+    in->bad |= count > BF_BUILD_LINKS;
+    for (uint32_t i = 0; !in->bad && i < count; i++) {
+        struct bf_build_link *link = &build->links[i];
+        link->flags = bf_wire_read(in);
+        link->parts = bf_wire_read(in);
+        link->from = bf_wire_read(in);
+        link->samples = bf_wire_read(in) != 0;
+        link->has_layout = bf_wire_read(in) != 0;
+        link->layout_flags = bf_wire_read(in);
+        link->set_count = bf_wire_read(in);
+        link->sets = bf_wire_read(in);
+    }
+    build->link_count = in->bad ? 0 : count;
+}
+
+void bf_wire_links_check(struct bf_wire_in *in, const struct bf_wire_build *build)
+{
+    const VkGraphicsPipelineLibraryFlagsEXT all = 15;
+    const uint32_t set_count = build->layout.setLayoutCount;
+    VkGraphicsPipelineLibraryFlagsEXT parts = 0;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < build->link_count; i++) {
+        const struct bf_build_link *link = &build->links[i];
+        const bool last = i + 1 == build->link_count;
+        in->bad |= link->from >> i || link->from & used || link->parts & parts ||
+                   link->parts & ~all || !(link->parts || link->from) ||
+                   !(link->flags & VK_PIPELINE_CREATE_LIBRARY_BIT_KHR) != last ||
+                   (last && !link->has_layout) || link->set_count > BF_CHECK_SETS ||
+                   link->set_count > set_count || (uint64_t)link->sets >> link->set_count ||
+                   link->sets & build->null_sets;
+        used |= link->from;
+        parts |= link->parts;
+        if (last)
+            in->bad |= parts != all || used != (1u << i) - 1;
+    }
+}
+
 /* ------------------------------------------------------------------------------------ Pipelines */
 
 void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request *request)
@@ -320,6 +381,7 @@ void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request
     say_dynamic(out, info->pDynamicState);
     bf_wire_say(out, info->subpass);
     say_pass(out, request->pass);
+    say_links(out, request);
 }
 
 void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build)
@@ -354,4 +416,5 @@ void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build)
     info->pDynamicState = read_dynamic(in);
     info->subpass = bf_wire_read(in);
     build->pass = read_pass(in);
+    read_links(in, build);
 }

@@ -36,5 +36,7 @@ void bf_wire_read_build(struct bf_wire_in *in, struct bf_wire_build *build);
 /* The part of a build that is about graphics alone. */
 void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request *request);
 void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build);
+/* Whether the links make a pipeline, of this layout. */
+void bf_wire_links_check(struct bf_wire_in *in, const struct bf_wire_build *build);
 
 #endif

@@ -27,6 +27,7 @@ struct picture {
     VkPushConstantRange range;
     VkPipelineLayoutCreateInfo layout;
     struct bf_build_request request;
+    struct bf_build_link links[5];
 };
 
 /* With a render pass, whose second subpass it is for, or for dynamic rendering. */
@@ -106,6 +107,29 @@ picture(struct picture *p, bool pass, struct bf_build_code vertex, struct bf_bui
                                            .code = p->code,
                                            .layout = &p->layout};
     return &p->request;
+}
+
+/* The picture's, linked from a library for each part: optimised when it is linked, or not. */
+static inline void picture_link(struct picture *p, bool optimised)
+{
+    const VkPipelineCreateFlags library =
+        VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |
+        (optimised ? VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT : 0);
+    const uint32_t sets = p->layout.setLayoutCount;
+    for (uint32_t i = 0; i < 4; i++)
+        p->links[i] = (struct bf_build_link){.flags = library,
+                                             .parts = 1u << i,
+                                             .has_layout = i == 1 || i == 2,
+                                             .layout_flags = p->layout.flags,
+                                             .set_count = sets,
+                                             .sets = (1u << sets) - 1};
+    p->links[2].samples = p->g.samples.rasterizationSamples != VK_SAMPLE_COUNT_1_BIT;
+    p->links[4] = p->links[1];
+    p->links[4].flags = optimised ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0;
+    p->links[4].parts = 0;
+    p->links[4].from = 15;
+    p->request.link_count = 5;
+    p->request.links = p->links;
 }
 
 #endif

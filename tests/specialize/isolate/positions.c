@@ -59,14 +59,26 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
     return request;
 }
 
-static struct bf_isolate *isolate_open(bool pass)
+static struct bf_isolate *isolate_open(bool pass, bool linked)
 {
     struct bf_isolate_info info = info_of(NULL);
-    const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
+    VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
         VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
         .dynamicRendering = VK_TRUE};
     const VkPhysicalDeviceFeatures enabled = {.fragmentStoresAndAtomics = VK_TRUE,
                                               .vertexPipelineStoresAndAtomics = VK_TRUE};
+    const VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
+        VK_TYPE(PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT),
+        .pNext = (void *)info.features, .graphicsPipelineLibrary = VK_TRUE};
+    const char *const extensions[] = {info.extensions[0], info.extensions[1],
+                                      "VK_KHR_pipeline_library",
+                                      "VK_EXT_graphics_pipeline_library"};
+    if (linked) {
+        info.extensions = extensions;
+        info.extension_count = 4;
+        info.features = &libraries;
+        dynamic.pNext = (void *)info.features;
+    }
     info.api_version = VK_API_VERSION_1_3;
     info.robust = true;
     info.enabled_features = &enabled;
@@ -77,13 +89,22 @@ static struct bf_isolate *isolate_open(bool pass)
     return isolate;
 }
 
-static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how,
+/* How the general pipeline comes about. */
+enum link { WHOLE, LINKED, OPTIMISED, WAYS };
+
+static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
                             struct bf_check_answer *answer)
 {
     struct one ones[BF_CHECK_BUILDS];
     struct bf_build_request builds[BF_CHECK_BUILDS];
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
         builds[i] = *one_make(&ones[i], pass, how, i == 1 ? nextafterf(0.5f, 1) : 0.5f);
+    if (link) {
+        picture_link(&ones[0].p, link == OPTIMISED);
+        /* A fragment shader's library doesn't know that there is no depth. */
+        ones[0].p.g.info.pDepthStencilState = &ones[0].p.g.depth;
+        builds[0] = ones[0].p.request;
+    }
     const struct bf_check_layout layout = {.set_count = 0};
     const struct bf_pipeline_interface interface = {
         .layout = &layout, .graphics = builds[0].graphics, .pass = builds[0].pass};
@@ -96,24 +117,63 @@ static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how,
     assert_success(bf_isolate_check(isolate, &request, answer));
 }
 
+static void positions_differ(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link)
+{
+    struct bf_check_answer answer;
+    positions_check(isolate, pass, how, link, &answer);
+    assert_success(answer.built);
+    assert_success(answer.checked);
+    if (answer.forms[0].reason != BF_REASON_INEXACT || answer.forms[1].reason != BF_REASON_NONE)
+        fail_msg("%s, case %u: %d and %d, %s", pass ? "render pass" : "rendering", how,
+                 answer.forms[0].reason, answer.forms[1].reason, answer.why);
+    assert_string_equal(answer.why, "its positions differ");
+    assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns);
+}
+
 TEST(positions_are_the_same_bits)
 {
     for (uint32_t pass = 0; pass < 2; pass++) {
-        struct bf_isolate *isolate = isolate_open(pass);
+        struct bf_isolate *isolate = isolate_open(pass, false);
+        for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+            positions_differ(isolate, pass, cases[i], WHOLE);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+/* Those of a pipeline that is linked from libraries, which the forms are not. */
+TEST(positions_of_what_is_linked)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct bf_isolate *isolate = isolate_open(pass, true);
         for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-            struct bf_check_answer answer;
-            positions_check(isolate, pass, cases[i], &answer);
-            assert_success(answer.built);
-            assert_success(answer.checked);
-            if (answer.forms[0].reason != BF_REASON_INEXACT ||
-                answer.forms[1].reason != BF_REASON_NONE)
-                fail_msg("%s, case %u: %d and %d, %s", pass ? "render pass" : "rendering", i,
-                         answer.forms[0].reason, answer.forms[1].reason, answer.why);
-            assert_string_equal(answer.why, "its positions differ");
-            assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns);
+            for (uint32_t link = LINKED; link < WAYS; link++)
+                positions_differ(isolate, pass, cases[i], (enum link)link);
         }
         bf_isolate_destroy(isolate);
     }
+}
+
+/* The general pipeline is linked indeed, the forms aren't: the driver refuses to make one of its
+ * libraries, as it is asked to. [IS-10] */
+TEST(a_helper_links)
+{
+    struct bf_isolate *isolate = isolate_open(true, true);
+    for (uint32_t i = 0; i <= BF_CHECK_BUILDS; i++) {
+        struct one one;
+        struct bf_build_request builds[2];
+        builds[0] = *one_make(&one, true, 0, 0.5f);
+        builds[1] = builds[0];
+        picture_link(&one.p, i & 1);
+        one.p.links[i].flags |= VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
+        builds[0].link_count = one.p.request.link_count;
+        builds[0].links = one.p.links;
+        const struct bf_check_request request = {.build_count = 2, .builds = builds};
+        struct bf_check_answer answer;
+        assert_success(bf_isolate_check(isolate, &request, &answer));
+        assert_int_equal(answer.built, VK_PIPELINE_COMPILE_REQUIRED);
+        assert_int_equal(answer.built_count, 0);
+    }
+    bf_isolate_destroy(isolate);
 }
 
 int main(void)

@@ -327,6 +327,127 @@ TEST(pictures_are_read)
     }
 }
 
+/* Sets of which some are not there, and libraries of which one is linked from another. */
+static void linked_picture(struct picture *p)
+{
+    const struct bf_build_code code = {words, sizeof(words)};
+    static const VkDescriptorSetLayoutCreateInfo set = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO)};
+    static const VkDescriptorSetLayoutCreateInfo *const sets[] = {&set, NULL, &set};
+    picture(p, true, code, code);
+    p->layout.flags = VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
+    p->layout.setLayoutCount = 3;
+    p->request.sets = sets;
+    picture_link(p, true);
+    for (uint32_t i = 0; i < 5; i++)
+        p->links[i].sets = 5;
+    p->links[1].sets = p->links[1].set_count = 1;
+    p->links[2].from = 3;
+    p->links[4].from = 12;
+}
+
+TEST(links_are_read)
+{
+    struct picture p;
+    struct bf_wire_out out = {0};
+    linked_picture(&p);
+    say_build(&out, &p.request);
+    assert_false(out.failed || out.unsaid);
+    struct bf_wire_in in;
+    struct bf_wire_build b;
+    assert_true(read_build(&in, out.bytes, out.size, &b));
+    assert_int_equal(b.null_sets, 2);
+    assert_int_equal(b.layout.setLayoutCount, 3);
+    assert_int_equal(b.link_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct bf_build_link *is = &b.links[i], *was = &p.links[i];
+        assert_int_equal(is->flags, was->flags);
+        assert_int_equal(is->parts, was->parts);
+        assert_int_equal(is->from, was->from);
+        assert_int_equal(is->samples, was->samples);
+        assert_int_equal(is->has_layout, was->has_layout);
+        assert_int_equal(is->layout_flags, was->layout_flags);
+        assert_int_equal(is->set_count, was->set_count);
+        assert_int_equal(is->sets, was->sets);
+    }
+    bf_wire_in_finish(&in);
+    bf_wire_out_finish(&out);
+}
+
+/* What makes no pipeline, or not one of the request's layout, is refused. */
+TEST(senseless_links)
+{
+    for (uint32_t i = 0; i < 16; i++) {
+        struct picture p;
+        struct bf_wire_out out = {0};
+        linked_picture(&p);
+        struct bf_build_link *l = p.links;
+        switch (i) {
+        case 1: /* a part twice, none, and one that isn't known */
+            l[3].parts = 1;
+            break;
+        case 2:
+            l[3].parts = 0;
+            break;
+        case 3:
+            l[3].parts = 24;
+            break;
+        case 4: /* from itself, from one to come, from one that another one has */
+            l[4].from = 16 | 12;
+            break;
+        case 5:
+            l[1].from = 4;
+            break;
+        case 6:
+            l[4].from = 13;
+            break;
+        case 7: /* of one library nothing becomes */
+            l[4].from = 4;
+            break;
+        case 8: /* a library at the end, and no library before it */
+            l[4].flags = VK_PIPELINE_CREATE_LIBRARY_BIT_KHR;
+            break;
+        case 9:
+            l[1].flags = 0;
+            break;
+        case 10:
+            l[4].has_layout = false;
+            break;
+        case 11: /* sets that aren't there */
+            l[2].sets = 7;
+            break;
+        case 12:
+            l[2].set_count = 2;
+            break;
+        case 13:
+            l[2].set_count = 4;
+            break;
+        case 14:
+            l[2].set_count = UINT32_MAX;
+            break;
+        case 15:
+            p.request.link_count = 4;
+            break;
+        default:
+            break;
+        }
+        say_build(&out, &p.request);
+        assert_false(out.failed || out.unsaid);
+        struct bf_wire_in in;
+        struct bf_wire_build b;
+        if (read_build(&in, out.bytes, out.size, &b) != (i == 0))
+            fail_msg("case %u", i);
+        bf_wire_in_finish(&in);
+        bf_wire_out_finish(&out);
+    }
+    struct picture p;
+    struct bf_wire_out out = {0};
+    linked_picture(&p);
+    p.request.link_count = BF_BUILD_LINKS + 1;
+    say_build(&out, &p.request);
+    assert_true(out.unsaid);
+    bf_wire_out_finish(&out);
+}
+
 TEST(pictures_that_can_not_be_said)
 {
     VkBaseInStructure unknown = {VK_TYPE(MEMORY_BARRIER)};
@@ -399,31 +520,34 @@ struct trial {
 
 static void trial_make(struct trial *t)
 {
+    memset(t, 0, sizeof(*t)); /* what lies between members too: whole structs are compared */
     story_make(&t->s);
     t->sampler = (VkSamplerCreateInfo){VK_TYPE(SAMPLER_CREATE_INFO), .maxLod = 5};
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
         t->builds[i] = t->s.request;
-    for (uint32_t i = 0; i < BINDINGS; i++)
-        t->bindings[i] = (struct bf_check_binding){.binding = t->s.bindings[i].binding,
-                                                   .type = t->s.bindings[i].descriptorType,
-                                                   .count = t->s.bindings[i].descriptorCount,
-                                                   .flags = t->s.flags[i],
-                                                   .used = true,
-                                                   .written = i == 1,
-                                                   .view = VK_IMAGE_VIEW_TYPE_CUBE,
-                                                   .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                                   .components = {1, 2, 3, 4},
-                                                   .samples = 4,
-                                                   .number = BF_TEXEL_SINT,
-                                                   .depth = i == 2,
-                                                   .input_index = 3,
-                                                   .sampler = i ? &t->sampler : NULL,
-                                                   .size = UINT64_C(1) << 33,
-                                                   .block_size = 12,
-                                                   .array_stride = 16,
-                                                   .kinds = values,
-                                                   .kind_count = sizeof(values),
-                                                   .period = i};
+    for (uint32_t i = 0; i < BINDINGS; i++) {
+        struct bf_check_binding *b = &t->bindings[i]; /* not assigned as a whole */
+        b->binding = t->s.bindings[i].binding;
+        b->type = t->s.bindings[i].descriptorType;
+        b->count = t->s.bindings[i].descriptorCount;
+        b->flags = t->s.flags[i];
+        b->used = true;
+        b->written = i == 1;
+        b->view = VK_IMAGE_VIEW_TYPE_CUBE;
+        b->format = VK_FORMAT_R8G8B8A8_UNORM;
+        b->components = (VkComponentMapping){1, 2, 3, 4};
+        b->samples = 4;
+        b->number = BF_TEXEL_SINT;
+        b->depth = i == 2;
+        b->input_index = 3;
+        b->sampler = i ? &t->sampler : NULL;
+        b->size = UINT64_C(1) << 33;
+        b->block_size = 12;
+        b->array_stride = 16;
+        b->kinds = values;
+        b->kind_count = sizeof(values);
+        b->period = i;
+    }
     for (uint32_t i = 0; i < 3; i++)
         t->sets[i] = (struct bf_check_set){.handle = i == 1 ? VK_NULL_HANDLE : (void *)t,
                                            .flags = t->s.sets[i].flags,
@@ -696,4 +820,8 @@ TEST(damaged_messages)
         say_build(&out, picture(&p, pass, code, code));
         damage(true, &out);
     }
+    struct picture p;
+    linked_picture(&p);
+    say_build(&out, &p.request);
+    damage(true, &out);
 }
