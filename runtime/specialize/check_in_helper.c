@@ -11,15 +11,16 @@
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/check/pipeline_interface_copy.h"
 
-static const VkDescriptorSetLayoutCreateInfo *describe_set(struct bf_arena *arena,
-                                                           const struct bf_retained_set_layout *set)
+/* independent: where libraries' sets are independent a set that isn't there says so. */
+static const VkDescriptorSetLayoutCreateInfo *
+describe_set(struct bf_arena *arena, const struct bf_retained_set_layout *set, bool independent)
 {
     static const VkSampler some; /* it isn't looked at */
     static const VkDescriptorSetLayoutCreateInfo none = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
     };
     if (!set)
-        return &none;
+        return independent ? NULL : &none;
     uint32_t count = set->binding_count;
     VkDescriptorSetLayoutCreateInfo *info = bf_arena_zeroed(arena, sizeof(*info));
     VkDescriptorSetLayoutBindingFlagsCreateInfo *chained = bf_arena_zeroed(arena, sizeof(*chained));
@@ -84,6 +85,29 @@ static const VkSamplerCreateInfo *describe_samplers(struct bf_arena *arena,
     return infos;
 }
 
+/* How the program linked it, libraries first. Returns the link's number. independent: as above. */
+static uint32_t describe_links(const struct bf_pipeline_copy *copy, bool independent,
+                               struct bf_build_link *links, uint32_t *count)
+{
+    const struct bf_retained_layout *layout = copy->layout;
+    struct bf_build_link link = {
+        .flags = (VkPipelineCreateFlags)(copy->flags | copy->link_flags),
+        .parts = copy->parts,
+        .samples = copy->samples,
+        .has_layout = layout != NULL,
+    };
+    for (uint32_t i = 0; i < copy->library_count; i++)
+        link.from |= 1u << describe_links(copy->libraries[i], independent, links, count);
+    if (layout) {
+        link.layout_flags = layout->flags;
+        link.set_count = layout->set_count;
+    }
+    for (uint32_t i = 0; i < link.set_count && i < BF_CHECK_SETS; i++)
+        link.sets |= layout->sets[i] || !independent ? 1u << i : 0;
+    links[*count] = link;
+    return (*count)++;
+}
+
 /* A pipeline of the request, and what its build points to. */
 struct described {
     VkPipelineShaderStageCreateInfo stages[BF_COPY_STAGES];
@@ -141,13 +165,14 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
         return reason == BF_REASON_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
                                           : VK_ERROR_INITIALIZATION_FAILED;
     check->interface = interface;
+    const bool independent = retained->flags & VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
     struct bf_arena arena = {0};
     const VkDescriptorSetLayoutCreateInfo **sets =
         bf_arena_zeroed(&arena, (retained->set_count + 1) * sizeof(const void *));
     const VkSamplerCreateInfo **samplers =
         bf_arena_zeroed(&arena, (retained->set_count + 1) * sizeof(const void *));
     for (uint32_t i = 0; sets && samplers && i < retained->set_count; i++) {
-        sets[i] = describe_set(&arena, retained->sets[i]);
+        sets[i] = describe_set(&arena, retained->sets[i], independent);
         samplers[i] = describe_samplers(&arena, retained->sets[i]);
     }
     const VkPipelineLayoutCreateInfo layout = {
@@ -157,6 +182,10 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
         .pushConstantRangeCount = retained->push_count,
         .pPushConstantRanges = retained->push,
     };
+    struct bf_build_link links[BF_COPY_LINKS];
+    uint32_t link_count = 0;
+    if (copy->library_count)
+        describe_links(copy, independent, links, &link_count);
     struct described described[BF_CHECK_BUILDS] = {0};
     struct bf_build_request builds[BF_CHECK_BUILDS];
     VkResult result = arena.failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
@@ -165,6 +194,10 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
             .layout = &layout, .sets = sets, .samplers = samplers, .pass = interface->pass};
         result = describe_pipeline(copy, i ? folded[i - 1] : NULL, check->push, &described[i],
                                    &builds[i]);
+        if (i == 0) {
+            builds[i].link_count = link_count;
+            builds[i].links = links;
+        }
     }
     const struct bf_check_request request = {1 + form_count, builds, check};
     if (result == VK_SUCCESS)

@@ -11,7 +11,8 @@
     X(BF_REASON_NONE, "none", "nothing stands against it")                                         \
     /* Pipelines that are never specialised. */                                                    \
     X(BF_REASON_NO_CODE, "no-code", "its SPIR-V was not given when it was made")                   \
-    X(BF_REASON_LIBRARY, "library", "it is a pipeline library, or linked from some")               \
+    X(BF_REASON_LIBRARY, "library",                                                                \
+      "it is a pipeline library, or linked in a way that isn't rebuilt")                           \
     X(BF_REASON_FLAGS, "flags", "made with flags that ask for this very pipeline")                 \
     X(BF_REASON_CHAIN, "chain", "a chained struct is not known here")                              \
     X(BF_REASON_RAY_TRACING, "ray-tracing", "shader groups' handles belong to one pipeline")       \

@@ -135,10 +135,11 @@ VkResult fixture_open_device(struct fixture *f, const struct fixture_options *op
         has_protected = true;
     }
     VkPhysicalDeviceProtectedMemoryFeatures protection = {
-        VK_TYPE(PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES), .protectedMemory = VK_TRUE};
-    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
-                                            .pNext = has_protected ? &protection : NULL,
-                                            .synchronization2 = VK_TRUE};
+        VK_TYPE(PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES), .pNext = options->features,
+        .protectedMemory = VK_TRUE};
+    VkPhysicalDeviceVulkan13Features v13 = {
+        VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+        .pNext = has_protected ? &protection : options->features, .synchronization2 = VK_TRUE};
     VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
                                             .pNext = &v13, .timelineSemaphore = VK_TRUE,
                                             .hostQueryReset = VK_TRUE};

@@ -68,6 +68,7 @@ struct fixture_options {
     bool uncalibrated;             /* without VK_EXT_calibrated_timestamps */
     bool no_native_fences;         /* as on a device without them */
     const char *const *extensions; /* of the device, besides the fixture's own; ended by NULL */
+    void *features;                /* of the device, besides the fixture's own: a struct, or NULL */
     bool second;                   /* another physical device, where there is one */
     uint32_t family;               /* UINT32_MAX: queues of all families; else of this one alone */
     bool protected_queues; /* the second queue of each family that has several, if it can be */

@@ -103,6 +103,68 @@ static inline void info_graphics(struct info_graphics *g, uint32_t side, VkShade
     }
 }
 
+/* A graphics pipeline library that has those parts of a pipeline, or, without the flag for it, a
+ * pipeline that is linked from libraries, and all that it points to. */
+struct info_link {
+    VkPipelineRenderingCreateInfo rendering;
+    VkPipelineLibraryCreateInfoKHR libraries;
+    VkGraphicsPipelineLibraryCreateInfoEXT parts;
+    VkGraphicsPipelineCreateInfo info;
+};
+
+static inline void info_link(struct info_link *l, const struct info_graphics *g,
+                             VkGraphicsPipelineLibraryFlagsEXT parts, VkPipelineCreateFlags flags,
+                             uint32_t library_count, const VkPipeline *libraries)
+{
+    const VkGraphicsPipelineCreateInfo *whole = &g->info;
+    const bool raster = parts & VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT;
+    const bool fragment = parts & VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT;
+    const bool output = parts & VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT;
+    *l = (struct info_link){
+        .libraries = {VK_TYPE(PIPELINE_LIBRARY_CREATE_INFO_KHR), .libraryCount = library_count,
+                      .pLibraries = libraries},
+        .parts = {VK_TYPE(GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT),
+                  .pNext = library_count ? &l->libraries : NULL, .flags = parts},
+        .info = {VK_TYPE(GRAPHICS_PIPELINE_CREATE_INFO),
+                 .pNext = parts ? (void *)&l->parts : &l->libraries, .flags = flags,
+                 .layout = raster || fragment || library_count ? whole->layout : VK_NULL_HANDLE,
+                 .basePipelineIndex = -1},
+    };
+    if (parts & VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT) {
+        l->info.pVertexInputState = whole->pVertexInputState;
+        l->info.pInputAssemblyState = whole->pInputAssemblyState;
+    }
+    if (raster) {
+        l->info.pViewportState = whole->pViewportState;
+        l->info.pRasterizationState = whole->pRasterizationState;
+    }
+    if (fragment) /* which doesn't know whether there is depth */
+        l->info.pDepthStencilState = &g->depth;
+    if (fragment || output)
+        l->info.pMultisampleState = whole->pMultisampleState;
+    if (output)
+        l->info.pColorBlendState = whole->pColorBlendState;
+    if (raster || fragment) {
+        l->info.pStages = &g->stages[raster ? 0 : 1];
+        l->info.stageCount = raster && fragment ? 2 : 1;
+    }
+    if (parts)
+        l->info.pDynamicState = whole->pDynamicState;
+    if (!raster && !fragment && !output)
+        return;
+    l->info.renderPass = whole->renderPass;
+    l->info.subpass = whole->subpass;
+    l->rendering = g->rendering;
+    if (!output) { /* it has the views alone */
+        l->rendering.colorAttachmentCount = 0;
+        l->rendering.depthAttachmentFormat = VK_FORMAT_UNDEFINED;
+    }
+    if (!whole->renderPass)
+        l->libraries.pNext = &l->rendering;
+    if (!whole->renderPass && !library_count)
+        l->parts.pNext = &l->rendering;
+}
+
 static inline VkRenderPassCreateInfo
 info_pass(uint32_t attachment_count, const VkAttachmentDescription *attachments,
           uint32_t subpass_count, const VkSubpassDescription *subpasses, uint32_t dependency_count,

@@ -268,6 +268,13 @@ VkResult bf_code_stage_analyse(struct bf_codes *codes, struct bf_code_stage *sta
     return VK_SUCCESS;
 }
 
+void bf_code_stage_retain(struct bf_codes *codes, struct bf_code_stage *stage)
+{
+    bf_lock_acquire(&codes->lock);
+    stage->refs++;
+    bf_lock_release(&codes->lock);
+}
+
 void bf_code_stage_release(struct bf_codes *codes, struct bf_code_stage *stage)
 {
     if (!stage)

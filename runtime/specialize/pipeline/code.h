@@ -70,6 +70,8 @@ void bf_code_release(struct bf_codes *codes, struct bf_code *code);
 struct bf_code_stage *bf_code_stage_get(struct bf_codes *codes, struct bf_code *code,
                                         VkShaderStageFlagBits stage, const char *entry,
                                         const VkSpecializationInfo *specialization);
+/* One reference more. For who has one. */
+void bf_code_stage_retain(struct bf_codes *codes, struct bf_code_stage *stage);
 /* Analyses the stage, unless somebody has. Takes long, and no lock. Errors:
  * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_code_stage_analyse(struct bf_codes *codes, struct bf_code_stage *stage);

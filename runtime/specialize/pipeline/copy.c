@@ -39,7 +39,7 @@ struct create_flags_2 {
      VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT |                               \
      VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT)
 
-static const void *copy_chain_find(const void *chain, int type)
+const void *bf_copy_chain_find(const void *chain, int type)
 {
     for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
         if ((int)s->sType == type)
@@ -48,13 +48,20 @@ static const void *copy_chain_find(const void *chain, int type)
     return NULL;
 }
 
-enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
-                             const void *chain)
+uint64_t bf_copy_all_flags(VkPipelineCreateFlags flags, const void *chain)
 {
-    const struct create_flags_2 *wide = copy_chain_find(chain, TYPE_CREATE_FLAGS_2);
-    copy->flags = wide ? wide->flags : flags;
-    if (copy->flags & LIBRARY_FLAGS)
+    const struct create_flags_2 *wide = bf_copy_chain_find(chain, TYPE_CREATE_FLAGS_2);
+    return wide ? wide->flags : flags;
+}
+
+enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
+                             const void *chain, bool linked)
+{
+    copy->flags = bf_copy_all_flags(flags, chain);
+    copy->link_flags = copy->flags & LIBRARY_FLAGS;
+    if (copy->link_flags && !linked)
         return BF_REASON_LIBRARY;
+    copy->flags &= ~copy->link_flags;
     if (copy->flags & (VK_PIPELINE_CREATE_INDIRECT_BINDABLE_BIT_NV | FLAG_2_INDIRECT_BINDABLE))
         return BF_REASON_PINNED;
     if (copy->flags & ~(uint64_t)(RETAINED_FLAGS | CALLS_FLAGS))
@@ -112,7 +119,7 @@ enum bf_reason bf_copy_scan(struct bf_pipelines *ps, const VkPipelineShaderStage
 {
     bool pushes = true;
     const VkShaderModuleCreateInfo *own =
-        copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+        bf_copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     if (stage->module) {
         const struct bf_module *module = bf_map_find(&ps->modules, (uint64_t)stage->module);
         pushes = !module || module->unknown || module->pushes;
@@ -139,7 +146,7 @@ static enum bf_reason find_code(struct bf_pipelines *ps,
         return BF_REASON_NONE;
     }
     const VkShaderModuleCreateInfo *own =
-        copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+        bf_copy_chain_find(stage->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     if (!own || !own->pCode || own->codeSize == 0)
         return BF_REASON_NO_CODE;
     *code = bf_code_get(&ps->codes, own->pCode, own->codeSize);
@@ -218,6 +225,8 @@ void bf_pipeline_copy_release(struct bf_pipeline_copy *copy)
         bf_retained_unhold(ps, &copy->layout->base);
     if (copy->pass)
         bf_retained_unhold(ps, &copy->pass->base);
+    for (uint32_t i = 0; i < copy->library_count; i++)
+        bf_pipeline_copy_release(copy->libraries[i]);
     bf_arena_finish(&copy->arena);
     free(copy);
 }
@@ -237,7 +246,7 @@ static enum bf_reason copy_compute(struct bf_pipeline_copy *copy,
                                    const VkComputePipelineCreateInfo *info)
 {
     VkComputePipelineCreateInfo *to = &copy->compute;
-    enum bf_reason reason = bf_copy_flags(copy, info->flags, info->pNext);
+    enum bf_reason reason = bf_copy_flags(copy, info->flags, info->pNext, false);
     if (reason != BF_REASON_NONE)
         return reason;
     *to = (VkComputePipelineCreateInfo){
@@ -263,7 +272,7 @@ static void copy_finish(struct bf_pipeline_copy *made, struct bf_pipeline_copy *
     if (*reason == BF_REASON_NONE && made->arena.failed)
         *reason = BF_REASON_MEMORY;
     if (*reason == BF_REASON_NONE) {
-        made->specialised = made->stage_count - 1;
+        made->specialised = made->stage_count ? made->stage_count - 1 : 0;
         *copy = made;
     } else {
         bf_pipeline_copy_release(made);

@@ -8,6 +8,11 @@
  *  CO-2  A pipeline with an unknown flag or chained struct has no copy, and a reason.
  *  CO-3  A copy differs from the program's create info only in what concerns the program's own
  *        call: it has no base pipeline, no feedback, and no request to fail rather than compile.
+ *  CO-4  Of a graphics pipeline library the parts are copied that it was given itself, and of each
+ *        part no more than belongs to it; those that it is linked from are referred to.
+ *  CO-5  What is linked to a complete pipeline is composed of its parts, and can be built whole:
+ *        only if each part is there once, and they agree about layouts, push constants, render pass
+ *        and views. Else it has no copy (BF_REASON_LIBRARY, or the reason of one of its libraries).
  */
 #ifndef BELFRY_SPECIALIZE_COPY_H
 #define BELFRY_SPECIALIZE_COPY_H
@@ -30,6 +35,17 @@ struct bf_pipelines;
 #define BF_COUNT(array_) ((uint32_t)(sizeof(array_) / sizeof((array_)[0])))
 
 #define BF_COPY_STAGES 2 /* vertex and fragment */
+/* Of a linked pipeline: itself and all libraries that it is linked from, at most. */
+#define BF_COPY_LINKS 16
+
+/* The parts that a graphics pipeline consists of, and those in which it has shaders and a pass. */
+#define BF_PART_VERTICES VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT
+#define BF_PART_RASTER   VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT
+#define BF_PART_FRAGMENT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT
+#define BF_PART_OUTPUT   VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT
+#define BF_PARTS_SHADERS (BF_PART_RASTER | BF_PART_FRAGMENT)
+#define BF_PARTS_PASS    (BF_PARTS_SHADERS | BF_PART_OUTPUT)
+#define BF_PARTS_ALL     (BF_PART_VERTICES | BF_PARTS_PASS)
 
 /* Immutable but for 'refs', 'lock', 'owner', and what is analysed of its stages
  * (bf_pipeline_copy_analyse). */
@@ -43,7 +59,7 @@ struct bf_pipeline_copy {
 
     VkPipelineBindPoint point;
     uint64_t flags;                       /* VkPipelineCreateFlags2 that it is built with */
-    struct bf_retained_layout *layout;    /* held */
+    struct bf_retained_layout *layout;    /* held; NULL: a library without shaders */
     struct bf_retained_render_pass *pass; /* held; NULL: dynamic rendering, or compute */
     uint32_t stage_count;
     uint32_t specialised; /* index of the stage that may be folded: the last one */
@@ -52,6 +68,17 @@ struct bf_pipeline_copy {
      * (VK_NULL_HANDLE). Its stages are in the order of 'stages'. */
     VkComputePipelineCreateInfo compute;
     VkGraphicsPipelineCreateInfo graphics;
+
+    /* Of a graphics pipeline: which parts it was given itself, and with those of its libraries. A
+     * library's 'graphics' has the former; that of a complete pipeline has all, some of which lie
+     * in its libraries. */
+    VkGraphicsPipelineLibraryFlagsEXT parts, all_parts;
+    uint64_t link_flags; /* those of the program's flags that are about libraries alone */
+    bool samples;        /* its fragment shader's part was given multisample state */
+    uint32_t link_count; /* itself and all libraries below */
+    uint32_t library_count;
+    struct bf_pipeline_copy **libraries; /* that it is linked from; each with a reference */
+
     struct bf_arena arena;
 };
 
@@ -59,17 +86,28 @@ struct bf_pipeline_copy {
  * other: there is no copy. */
 void bf_copy_compute(struct bf_pipelines *pipelines, const VkComputePipelineCreateInfo *info,
                      struct bf_pipeline_copy **copy, enum bf_reason *reason);
+/* That of a library serves to compose what is linked from it, and can't be built. */
 void bf_copy_graphics(struct bf_pipelines *pipelines, const VkGraphicsPipelineCreateInfo *info,
                       struct bf_pipeline_copy **copy, enum bf_reason *reason);
 
-/* ---- For copy.c and copy_graphics.c ---- */
+/* Whether a pipeline is a library. */
+bool bf_copy_is_library(const VkGraphicsPipelineCreateInfo *info);
+
+/* ---- For copy.c, copy_graphics.c and copy_library.c ---- */
 
 /* An empty copy. NULL: out of memory. */
 struct bf_pipeline_copy *bf_copy_new(struct bf_pipelines *pipelines, VkPipelineBindPoint point);
 
-/* The pipeline's flags, from whichever struct has them, without those that a copy doesn't keep. */
+/* A struct in a chain. NULL: there is none. */
+const void *bf_copy_chain_find(const void *chain, int type);
+
+/* The pipeline's flags, from whichever struct has them. */
+uint64_t bf_copy_all_flags(VkPipelineCreateFlags flags, const void *chain);
+
+/* The same, for a copy, without those that it doesn't keep. linked: those about libraries are
+ * kept apart; else they are a reason. */
 enum bf_reason bf_copy_flags(struct bf_pipeline_copy *copy, VkPipelineCreateFlags flags,
-                             const void *chain);
+                             const void *chain, bool linked);
 
 /* BF_REASON_NO_PUSH: the stage, which is the one that may be folded, has no push constants, and
  * nothing else of the pipeline need be looked at (NW-1). Else BF_REASON_NONE. */
@@ -99,6 +137,21 @@ enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
 /* copy_graphics.c: everything that belongs to a graphics pipeline. */
 enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
                                       const VkGraphicsPipelineCreateInfo *info);
+
+/* copy_library.c: which parts the pipeline has, and the libraries that it is linked from. Of the rest
+ * of the create info nothing is looked at, nor may be after a reason. */
+enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy,
+                            const VkGraphicsPipelineCreateInfo *info);
+/* Whether it is neither a library nor linked from any. */
+bool bf_copy_is_whole(const struct bf_pipeline_copy *copy);
+/* Who was given that part: itself, or a library below. NULL: nobody. */
+const struct bf_pipeline_copy *bf_copy_part(const struct bf_pipeline_copy *copy,
+                                            VkGraphicsPipelineLibraryFlagBitsEXT part);
+/* Drops those dynamic states that are ignored in the parts that it was given itself. */
+enum bf_reason bf_copy_part_states(const struct bf_pipeline_copy *copy,
+                                   VkPipelineDynamicStateCreateInfo *states);
+/* When its own parts are copied: makes a complete pipeline of all (CO-5). */
+enum bf_reason bf_copy_compose(struct bf_pipeline_copy *copy);
 
 /* Finds the layout and holds it. */
 enum bf_reason bf_copy_layout(struct bf_pipeline_copy *copy, VkPipelineLayout layout);

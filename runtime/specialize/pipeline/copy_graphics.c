@@ -45,6 +45,14 @@ struct create_flags_2 {
 
 DEEPEN(deepen_rendering, VkPipelineRenderingCreateInfo, pColorAttachmentFormats,
        colorAttachmentCount)
+/* Attachments belong to the fragment output; other parts have the views alone. */
+static void drop_attachments(struct bf_arena *arena, void *s)
+{
+    (void)arena;
+    VkPipelineRenderingCreateInfo *v = s;
+    *v = (VkPipelineRenderingCreateInfo){.sType = v->sType, .viewMask = v->viewMask};
+}
+
 DEEPEN(deepen_discard, VkPipelineDiscardRectangleStateCreateInfoEXT, pDiscardRectangles,
        discardRectangleCount)
 DEEPEN(deepen_samples, VkAttachmentSampleCountInfoAMD, pColorAttachmentSamples,
@@ -98,8 +106,9 @@ static const struct bf_copy_link graphics_links[] = {
     LINK(VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX,
          VkMultiviewPerViewAttributesInfoNVX),
     LEFT_OUT(VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO),
-    EXCLUDED(VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR, BF_REASON_LIBRARY),
-    EXCLUDED(VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT, BF_REASON_LIBRARY),
+    /* They were looked at before. */
+    LEFT_OUT(VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR),
+    LEFT_OUT(VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT),
     EXCLUDED(VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_SHADER_GROUPS_CREATE_INFO_NV, BF_REASON_PINNED),
     EXCLUDED(TYPE_BINARY_INFO, BF_REASON_NO_CODE),
 };
@@ -169,6 +178,20 @@ static void *copy_state(struct bf_pipeline_copy *copy, const void *state, uint32
     *reason = bf_copy_chain(copy, to->pNext, links, link_count, &chain);
     memcpy(&to->pNext, &chain, sizeof(chain));
     return *reason == BF_REASON_NONE ? to : NULL;
+}
+
+static void copy_dynamic(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info,
+                         enum bf_reason *reason)
+{
+    VkPipelineDynamicStateCreateInfo *d =
+        copy_state(copy, info->pDynamicState, sizeof(*info->pDynamicState), NULL, 0, reason);
+    copy->graphics.pDynamicState = d;
+    if (!d)
+        return;
+    d->pDynamicStates = bf_arena_copy(&copy->arena, d->pDynamicStates, d->dynamicStateCount,
+                                      sizeof(*d->pDynamicStates));
+    if (d->pDynamicStates && !bf_copy_is_whole(copy))
+        *reason = bf_copy_part_states(copy, d);
 }
 
 static void copy_vertex_input(struct bf_pipeline_copy *copy,
@@ -253,8 +276,15 @@ static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCr
                                               sizeof(*b->pAttachments));
 }
 
+/* What is rendered to, of which the part says so that has the fragment output. */
+static const VkPipelineRenderingCreateInfo *find_rendering(const struct bf_pipeline_copy *output)
+{
+    return bf_copy_chain_find(output->graphics.pNext,
+                              VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
+}
+
 /* Whether depth-stencil and colour-blend state are read: each only where the subpass has such
- * attachments. */
+ * attachments. A fragment shader's part that doesn't know them may have the former, or NULL. */
 static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpass, bool *depth,
                              bool *color)
 {
@@ -267,16 +297,14 @@ static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpa
             *color |= s->colors[i] != VK_ATTACHMENT_UNUSED;
         return;
     }
-    for (const VkBaseInStructure *s = copy->graphics.pNext; s; s = s->pNext) {
-        if (s->sType != VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)
-            continue;
-        const VkPipelineRenderingCreateInfo *r = (const void *)s;
-        *depth = r->depthAttachmentFormat != VK_FORMAT_UNDEFINED ||
-                 r->stencilAttachmentFormat != VK_FORMAT_UNDEFINED;
-        *color = r->colorAttachmentCount > 0;
-    }
+    const struct bf_pipeline_copy *output = bf_copy_part(copy, BF_PART_OUTPUT);
+    const VkPipelineRenderingCreateInfo *r = output ? find_rendering(output) : NULL;
+    *depth = !output || (r && (r->depthAttachmentFormat != VK_FORMAT_UNDEFINED ||
+                               r->stencilAttachmentFormat != VK_FORMAT_UNDEFINED));
+    *color = r && r->colorAttachmentCount > 0;
 }
 
+/* CO-1, CO-4: of each part that it was given itself what belongs to it. */
 static enum bf_reason copy_state_structs(struct bf_pipeline_copy *copy,
                                          const VkGraphicsPipelineCreateInfo *info)
 {
@@ -284,40 +312,55 @@ static enum bf_reason copy_state_structs(struct bf_pipeline_copy *copy,
     enum bf_reason reason = BF_REASON_NONE;
     bool depth, color;
     find_attachments(copy, info->subpass, &depth, &color);
-    VkPipelineDynamicStateCreateInfo *d =
-        copy_state(copy, info->pDynamicState, sizeof(*info->pDynamicState), NULL, 0, &reason);
-    to->pDynamicState = d;
-    if (d)
-        d->pDynamicStates = bf_arena_copy(&copy->arena, d->pDynamicStates, d->dynamicStateCount,
-                                          sizeof(*d->pDynamicStates));
-    copy_vertex_input(copy, info, &reason);
-    to->pRasterizationState =
-        copy_state(copy, info->pRasterizationState, sizeof(*info->pRasterizationState),
-                   raster_links, BF_COUNT(raster_links), &reason);
-    copy_viewport(copy, info, &reason);
-    copy_samples(copy, info, &reason);
-    if (depth)
-        to->pDepthStencilState = copy_state(copy, info->pDepthStencilState,
-                                            sizeof(*info->pDepthStencilState), NULL, 0, &reason);
-    if (color)
-        copy_blend(copy, info, &reason);
+    if (copy->parts)
+        copy_dynamic(copy, info, &reason);
+    if (copy->parts & BF_PART_VERTICES)
+        copy_vertex_input(copy, info, &reason);
+    if (copy->parts & BF_PART_RASTER) {
+        to->pRasterizationState =
+            copy_state(copy, info->pRasterizationState, sizeof(*info->pRasterizationState),
+                       raster_links, BF_COUNT(raster_links), &reason);
+        copy_viewport(copy, info, &reason);
+    }
+    if (copy->parts & BF_PART_FRAGMENT) {
+        /* It is the fragment output's, or NULL where nothing is shaded for each sample. */
+        copy->samples = info->pMultisampleState != NULL;
+        if (depth)
+            to->pDepthStencilState =
+                copy_state(copy, info->pDepthStencilState, sizeof(*info->pDepthStencilState), NULL,
+                           0, &reason);
+    }
+    if (copy->parts & BF_PART_OUTPUT) {
+        copy_samples(copy, info, &reason);
+        if (color)
+            copy_blend(copy, info, &reason);
+    }
     return reason;
 }
 
-/* Allowed are a vertex shader and a fragment shader, with rasterization enabled. */
-static enum bf_reason check_stages(const VkGraphicsPipelineCreateInfo *info)
+/* Allowed are a vertex shader and a fragment shader, with rasterization enabled; of a library what
+ * belongs to its parts. */
+static enum bf_reason check_stages(const struct bf_pipeline_copy *copy,
+                                   const VkGraphicsPipelineCreateInfo *info)
 {
-    VkShaderStageFlags stages = 0;
+    VkShaderStageFlags stages = 0, allowed = 0;
+    if (!(copy->parts & BF_PARTS_SHADERS))
+        return BF_REASON_NONE;
+    if (copy->parts & BF_PART_RASTER)
+        allowed |= VK_SHADER_STAGE_VERTEX_BIT;
+    if (copy->parts & BF_PART_FRAGMENT)
+        allowed |= VK_SHADER_STAGE_FRAGMENT_BIT;
     for (uint32_t i = 0; i < info->stageCount; i++)
         stages |= info->pStages[i].stage;
-    if (stages & ~(VkShaderStageFlags)(VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT) ||
-        info->stageCount > BF_COPY_STAGES || !(stages & VK_SHADER_STAGE_VERTEX_BIT))
+    if (stages & ~allowed || info->stageCount > BF_COPY_STAGES ||
+        (copy->parts & BF_PART_RASTER && !(stages & VK_SHADER_STAGE_VERTEX_BIT)))
         return BF_REASON_STAGES;
-    if (!(stages & VK_SHADER_STAGE_FRAGMENT_BIT))
+    if (copy->parts & BF_PART_FRAGMENT && !(stages & VK_SHADER_STAGE_FRAGMENT_BIT))
         return BF_REASON_POSITION;
     /* Where rasterization state may be ignored it isn't known whether the rest is valid. */
-    const VkPipelineRasterizationStateCreateInfo *r = info->pRasterizationState;
-    if (!state_is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) && r &&
+    const VkPipelineRasterizationStateCreateInfo *r =
+        copy->parts & BF_PART_RASTER ? info->pRasterizationState : NULL;
+    if (r && !state_is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) &&
         r->rasterizerDiscardEnable)
         return BF_REASON_POSITION;
     return BF_REASON_NONE;
@@ -326,6 +369,8 @@ static enum bf_reason check_stages(const VkGraphicsPipelineCreateInfo *info)
 static enum bf_reason copy_stages(struct bf_pipeline_copy *copy,
                                   const VkGraphicsPipelineCreateInfo *info)
 {
+    if (!(copy->parts & BF_PARTS_SHADERS))
+        return BF_REASON_NONE;
     VkPipelineShaderStageCreateInfo *stages =
         bf_arena_zeroed(&copy->arena, BF_COPY_STAGES * sizeof(*stages));
     if (!stages)
@@ -358,29 +403,42 @@ static enum bf_reason hold_pass(struct bf_pipeline_copy *copy, VkRenderPass pass
     return BF_REASON_NONE;
 }
 
-/* Structs for dynamic rendering are ignored where there is a render pass. */
+/* Structs for dynamic rendering are ignored where there is a render pass. What is linked has no other
+ * structs. */
 static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
                                  const VkGraphicsPipelineCreateInfo *info)
 {
+    const bool whole = bf_copy_is_whole(copy), pass = copy->parts & BF_PARTS_PASS;
     struct bf_copy_link links[BF_COUNT(graphics_links)];
     memcpy(links, graphics_links, sizeof(links));
-    for (const VkBaseInStructure *s = info->pNext; s; s = s->pNext) {
-        if (s->sType == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR)
-            return BF_REASON_LIBRARY; /* much of the create info may be ignored then */
-    }
     for (uint32_t i = 0; i < BF_COUNT(links); i++) {
         switch ((int)links[i].type) {
         case VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO:
+            if (!pass || info->renderPass)
+                links[i].size = 0;
+            else if (!(copy->parts & BF_PART_OUTPUT))
+                links[i].deepen = drop_attachments;
+            break;
         case VK_STRUCTURE_TYPE_ATTACHMENT_SAMPLE_COUNT_INFO_AMD:
         case VK_STRUCTURE_TYPE_MULTIVIEW_PER_VIEW_ATTRIBUTES_INFO_NVX:
-            if (info->renderPass)
+            if (pass && info->renderPass)
                 links[i].size = 0;
+            else if (!whole)
+                links[i].exclude = BF_REASON_LIBRARY;
             break;
         case VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT:
-            if (state_is_dynamic(info, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
+            if (!whole)
+                links[i].exclude = BF_REASON_LIBRARY;
+            else if (state_is_dynamic(info, VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT))
                 links[i].deepen = drop_discard;
             break;
+        case TYPE_CREATE_FLAGS_2: /* those that are kept are to be had without it */
+            if (!whole)
+                links[i].size = 0;
+            break;
         default:
+            if (!whole && links[i].exclude == BF_REASON_NONE && links[i].size)
+                links[i].exclude = BF_REASON_LIBRARY;
             break;
         }
     }
@@ -390,31 +448,40 @@ static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
 enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
                                       const VkGraphicsPipelineCreateInfo *info)
 {
-    enum bf_reason reason = bf_copy_flags(copy, info->flags, info->pNext);
+    enum bf_reason reason = bf_copy_link(copy, info);
+    if (reason == BF_REASON_NONE)
+        reason = bf_copy_flags(copy, info->flags, info->pNext, !bf_copy_is_whole(copy));
     if (reason != BF_REASON_NONE)
         return reason;
     copy->graphics = (VkGraphicsPipelineCreateInfo){
         .sType = info->sType,
         .flags = (VkPipelineCreateFlags)copy->flags,
-        .layout = info->layout,
-        .renderPass = info->renderPass,
-        .subpass = info->subpass,
         .basePipelineIndex = -1,
     };
+    if (copy->parts & BF_PARTS_PASS) {
+        copy->graphics.renderPass = info->renderPass;
+        copy->graphics.subpass = info->subpass;
+    }
     reason = copy_chain(copy, info);
     if (reason == BF_REASON_NONE)
-        reason = check_stages(info);
-    for (uint32_t i = 0; reason == BF_REASON_NONE && i < info->stageCount; i++) {
+        reason = check_stages(copy, info);
+    for (uint32_t i = 0;
+         copy->parts & BF_PART_FRAGMENT && reason == BF_REASON_NONE && i < info->stageCount; i++) {
         if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
             reason = bf_copy_scan(copy->pipelines, &info->pStages[i]);
     }
-    if (reason == BF_REASON_NONE && info->renderPass)
+    if (reason == BF_REASON_NONE && copy->graphics.renderPass)
         reason = hold_pass(copy, info->renderPass);
-    if (reason == BF_REASON_NONE)
-        reason = bf_copy_layout(copy, info->layout);
+    if (reason == BF_REASON_NONE && copy->all_parts & BF_PARTS_SHADERS) {
+        copy->graphics.layout = info->layout;
+        reason = info->layout || bf_copy_is_whole(copy) ? bf_copy_layout(copy, info->layout)
+                                                        : BF_REASON_LIBRARY;
+    }
     if (reason == BF_REASON_NONE)
         reason = copy_state_structs(copy, info);
     if (reason == BF_REASON_NONE)
         reason = copy_stages(copy, info);
+    if (reason == BF_REASON_NONE && !bf_copy_is_whole(copy) && !bf_copy_is_library(info))
+        reason = bf_copy_compose(copy);
     return reason;
 }

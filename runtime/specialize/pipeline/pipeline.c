@@ -105,6 +105,15 @@ static enum bf_reason watch_choose(struct bf_watch *watch, const struct bf_pipel
     return watch->count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
 }
 
+/* P-8. */
+static void link_hash(struct bf_sha256 *sha, const struct bf_pipeline_copy *copy)
+{
+    const uint64_t how[] = {copy->flags | copy->link_flags, copy->parts, copy->library_count};
+    bf_sha256_add(sha, how, sizeof(how));
+    for (uint32_t i = 0; i < copy->library_count; i++)
+        link_hash(sha, copy->libraries[i]);
+}
+
 static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *copy)
 {
     struct bf_sha256 sha;
@@ -114,6 +123,8 @@ static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *c
         bf_shader_hash(copy->stages[i]->shader, one);
         bf_sha256_add(&sha, one, sizeof(one));
     }
+    if (copy->library_count)
+        link_hash(&sha, copy);
     bf_sha256_finish(&sha, out);
 }
 
@@ -167,33 +178,79 @@ static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
     free(p);
 }
 
+static bool budget_is_full(const struct bf_pipelines *ps)
+{
+    return ps->budget.most && atomic_load(&ps->budget.own) > ps->budget.most;
+}
+
+/* Without a copy it ends before the histogram. NULL: out of memory. */
+static struct bf_pipeline *new_record(struct bf_pipelines *ps, VkPipeline handle,
+                                      VkPipelineBindPoint point, size_t bytes)
+{
+    struct bf_pipeline *p = calloc(1, bytes);
+    if (!p)
+        return NULL;
+    p->handle = handle;
+    p->point = point;
+    p->lives = 1;
+    p->bytes = (uint32_t)bytes;
+    p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
+    atomic_fetch_add(&ps->budget.own, bytes);
+    return p;
+}
+
+/* Makes the record of a library, which is never watched itself, and takes over the reference to
+ * its copy, which may be NULL. */
+static void library_record(struct bf_pipelines *ps, VkPipeline handle,
+                           struct bf_pipeline_copy *library, enum bf_reason refused)
+{
+    struct bf_pipeline *p = new_record(ps, handle, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                       offsetof(struct bf_pipeline, histogram));
+    if (p) {
+        p->excluded = BF_REASON_LIBRARY;
+        p->refused = library && budget_is_full(ps) ? BF_REASON_SPACE : refused;
+    }
+    if (!p || p->refused != BF_REASON_NONE) {
+        bf_pipeline_copy_release(library);
+        library = NULL;
+    }
+    if (!p)
+        return;
+    p->library = library;
+    bf_lock_acquire(&ps->lock);
+    struct bf_pipeline *same = bf_map_find(&ps->records, (uint64_t)handle);
+    if (same)
+        same->lives++; /* drivers may give equal objects one handle */
+    const bool added = !same && bf_map_insert(&ps->records, (uint64_t)handle, p);
+    bf_lock_release(&ps->lock);
+    if (added && ps->on_made)
+        ps->on_made(ps->context, p);
+    if (added)
+        return;
+    bf_pipeline_copy_release(library);
+    free_record(ps, p);
+}
+
 /* Makes the record of a pipeline, and takes over the reference to the copy, which may be NULL. */
 static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
                             struct bf_pipeline_copy *copy, enum bf_reason reason)
 {
     const size_t bytes =
         copy ? sizeof(struct bf_pipeline) : offsetof(struct bf_pipeline, histogram);
-    struct bf_pipeline *p = calloc(1, bytes);
+    struct bf_pipeline *p = new_record(ps, handle, point, bytes);
     if (!p) {
         bf_pipeline_copy_release(copy);
         return;
     }
-    p->handle = handle;
-    p->point = point;
-    p->lives = 1;
-    p->bytes = (uint32_t)bytes;
-    p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
     struct bf_pipeline_analysis analysis = {.reason = reason};
     const bool later = copy && ps->on_copied;
     if (copy) {
         p->push_id = copy->layout->push_id;
         if (!later)
             bf_pipeline_copy_analyse(copy, &analysis);
-        if (analysis.reason == BF_REASON_NONE && ps->budget.most &&
-            atomic_load(&ps->budget.own) + bytes > ps->budget.most)
+        if (analysis.reason == BF_REASON_NONE && budget_is_full(ps))
             analysis.reason = BF_REASON_SPACE;
     }
-    atomic_fetch_add(&ps->budget.own, bytes);
     if (analysis.reason == BF_REASON_NONE) {
         p->copy = copy;
         copy->owner = p;
@@ -253,7 +310,10 @@ void bf_pipelines_created_graphics(struct bf_pipelines *ps, uint32_t count,
         struct bf_pipeline_copy *copy;
         enum bf_reason reason;
         bf_copy_graphics(ps, &infos[i], &copy, &reason);
-        pipeline_record(ps, handles[i], VK_PIPELINE_BIND_POINT_GRAPHICS, copy, reason);
+        if (bf_copy_is_library(&infos[i]))
+            library_record(ps, handles[i], copy, reason);
+        else
+            pipeline_record(ps, handles[i], VK_PIPELINE_BIND_POINT_GRAPHICS, copy, reason);
     }
 }
 
@@ -398,6 +458,7 @@ static void end_record(struct bf_pipelines *ps, struct bf_pipeline *p)
         ps->on_gone(ps->context, p);
     leave_variants(ps, p);
     bf_pipeline_copy_release(copy);
+    bf_pipeline_copy_release(p->library);
     free_record(ps, p);
 }
 

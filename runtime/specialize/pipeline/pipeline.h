@@ -19,8 +19,12 @@
  *  P-6  What a record says of shaders (what is watched, the hash, and that there is nothing to watch)
  *       is known when they have been analysed: before the record can be found; or, with 'on_copied',
  *       at any time later. Until then nothing is watched, and the program has its own pipeline.
+ *  P-7  A pipeline that is linked from libraries has what it needs of them for as long as its copy
+ *       lives: the program may destroy them before.
+ *  P-8  The hash of a linked pipeline says how it is linked, too: that a variant is faster than code which
+ *       isn't optimised across libraries is no verdict on what is made whole.
  *
- * Proven by tests/specialize/pipeline/pipelines.c, builds.c, programs.c and variants.c.
+ * Proven by tests/specialize/pipeline/pipelines.c, libraries.c, builds.c, programs.c and variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_H
 #define BELFRY_SPECIALIZE_PIPELINE_H
@@ -71,10 +75,14 @@ struct bf_pipeline {
     /* Layouts with equal push-constant ranges have equal numbers, never 0 unless 'excluded'. */
     uint32_t push_id;
     struct bf_watch watch; /* count 0: nothing to watch, and 'excluded' says why (P-6) */
-    /* of all its shaders with their specialization, stages and entry points; 0 where there is no
-     * copy (P-6) */
+    /* of all its shaders with their specialization, stages and entry points, and of how it is
+     * linked (P-8); 0 where there is no copy (P-6) */
     uint8_t hash[32];
     struct bf_pipeline_copy *copy; /* NULL where excluded (P-6); visit_lock */
+    /* Of a graphics pipeline library: what is linked from it is composed of this, with a reference.
+     * NULL: it is none, or 'refused' says why nothing is composed of it. */
+    struct bf_pipeline_copy *library;
+    enum bf_reason refused;
 
     /* Published variants, read without a lock. NULL: a free slot. */
     _Atomic(struct bf_variant *) variants[BF_MAX_VARIANTS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fragment shaders rebuilt through the layer, of draws to several samples and of such as read input
- * attachments: they get variants, and the picture is the same. */
+/* Fragment shaders rebuilt through the layer, of draws to several samples, of such as read input
+ * attachments, and of pipelines that are linked from libraries: they get variants, and the picture is
+ * the same. */
 #include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
@@ -25,6 +26,10 @@ struct image {
     VkImageView view;
 };
 
+/* How the pipeline comes about: linked from a library for each part, with sets of their own, or
+ * optimised when it is linked, with one layout. */
+enum link { WHOLE, LINKED, OPTIMISED };
+
 /* One render pass: a subpass that is cleared alone, and one that draws and, of several samples,
  * resolves. */
 struct program {
@@ -32,11 +37,13 @@ struct program {
     uint32_t family;
     VkSampleCountFlagBits samples;
     bool reads; /* the first subpass' attachment, in the second one */
+    enum link link;
     struct image before, drawn, resolved;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
     VkDescriptorSetLayout set_layout;
-    VkPipelineLayout layout;
+    VkPipelineLayout layout, layout_of_vertices;
+    VkPipeline libraries[4];
     VkDescriptorPool descriptors;
     VkDescriptorSet set;
     VkPipeline pipeline;
@@ -107,13 +114,31 @@ static void make_pass(struct program *p)
     assert_success(vkCreateFramebuffer(device, &framebuffer, NULL, &p->framebuffer));
 }
 
+/* The vertex shader's layout, or that of both. */
+static VkPipelineLayout make_layout(struct program *p, bool vertices)
+{
+    const VkDescriptorSetLayout sets[] = {vertices ? VK_NULL_HANDLE : p->set_layout};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(struct push)};
+    const VkPipelineLayoutCreateInfo info = {
+        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
+        .flags = p->link == LINKED ? VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT : 0,
+        .setLayoutCount = 1,
+        .pSetLayouts = sets,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range};
+    VkPipelineLayout layout;
+    assert_success(vkCreatePipelineLayout(p->f.device, &info, NULL, &layout));
+    return layout;
+}
+
 static void make_sets(struct program *p)
 {
     VkDevice device = p->f.device;
     const VkDescriptorType type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
     p->set_layout = vulkan_set_layout(device, p->reads, &type, VK_SHADER_STAGE_FRAGMENT_BIT);
-    p->layout =
-        vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_FRAGMENT_BIT, sizeof(struct push));
+    p->layout = make_layout(p, false);
+    if (p->link == LINKED)
+        p->layout_of_vertices = make_layout(p, true);
     p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
     const VkDescriptorImageInfo bound = {.imageView = p->before.view,
                                          .imageLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
@@ -122,8 +147,49 @@ static void make_sets(struct program *p)
     vkUpdateDescriptorSets(device, p->reads, &write, 0, NULL);
 }
 
+static VkPipeline make_link(struct program *p, const struct info_link *l)
+{
+    VkPipeline pipeline;
+    assert_success(
+        vkCreateGraphicsPipelines(p->f.device, VK_NULL_HANDLE, 1, &l->info, NULL, &pipeline));
+    return pipeline;
+}
+
+static void link_pipeline(struct program *p)
+{
+    const bool optimised = p->link == OPTIMISED;
+    VkDevice device = p->f.device;
+    struct info_graphics g;
+    info_graphics(&g, SIDE, vulkan_module(device, full_vert, sizeof(full_vert)),
+                  p->reads ? vulkan_module(device, shown_frag, sizeof(shown_frag))
+                           : vulkan_module(device, drawn_frag, sizeof(drawn_frag)),
+                  p->layout, p->pass, 1, NULL);
+    g.samples.rasterizationSamples = p->samples;
+    g.info.subpass = 1;
+    struct info_link l;
+    for (uint32_t i = 0; i < 4; i++) {
+        info_link(
+            &l, &g, 1u << i,
+            VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |
+                (optimised ? VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT : 0),
+            0, NULL);
+        if (l.info.layout && i == 1 && !optimised)
+            l.info.layout = p->layout_of_vertices;
+        p->libraries[i] = make_link(p, &l);
+    }
+    info_link(&l, &g, 0, optimised ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0, 4,
+              p->libraries);
+    p->pipeline = make_link(p, &l);
+    for (int i = 0; i < 2; i++)
+        vkDestroyShaderModule(device, g.stages[i].module, NULL);
+}
+
 static void make_pipeline(struct program *p)
 {
+    if (p->link != WHOLE) {
+        link_pipeline(p);
+        return;
+    }
     const struct vulkan_graphics what = {
         .layout = p->layout,
         .pass = p->pass,
@@ -138,11 +204,22 @@ static void make_pipeline(struct program *p)
     assert_success(vulkan_graphics(p->f.device, &what, &p->pipeline));
 }
 
-static void program_open(struct program *p, VkSampleCountFlagBits samples, bool reads)
+static void program_open(struct program *p, VkSampleCountFlagBits samples, bool reads,
+                         enum link link)
 {
-    *p = (struct program){.samples = samples, .reads = reads};
+    static const char *const extensions[] = {VK_KHR_PIPELINE_LIBRARY_EXTENSION_NAME,
+                                             VK_EXT_GRAPHICS_PIPELINE_LIBRARY_EXTENSION_NAME, NULL};
+    static VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
+        VK_TYPE(PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT),
+        .graphicsPipelineLibrary = VK_TRUE};
+    struct fixture_options options = fixture_plain;
+    if (link != WHOLE) {
+        options.extensions = extensions;
+        options.features = &libraries;
+    }
+    *p = (struct program){.samples = samples, .reads = reads, .link = link};
     assert_int_equal(cache_setup(NULL), 0);
-    fixture_open(&p->f, NULL);
+    fixture_open(&p->f, &options);
     p->family = find_family(&p->f);
     make_image(p, 1, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                &p->before);
@@ -161,7 +238,10 @@ static char *program_close(struct program *p)
     VkDevice device = p->f.device;
     vkDestroyPipeline(device, p->pipeline, NULL);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
+    for (uint32_t i = 0; i < 4; i++)
+        vkDestroyPipeline(device, p->libraries[i], NULL);
     vkDestroyPipelineLayout(device, p->layout, NULL);
+    vkDestroyPipelineLayout(device, p->layout_of_vertices, NULL);
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
     vkDestroyFramebuffer(device, p->framebuffer, NULL);
     vkDestroyRenderPass(device, p->pass, NULL);
@@ -217,11 +297,11 @@ static void frame(struct program *p, const struct push *push)
 }
 
 /* It is drawn, a variant is built, and drawn with. */
-static void expect_variant(VkSampleCountFlagBits samples, bool reads)
+static void expect_variant(VkSampleCountFlagBits samples, bool reads, enum link link)
 {
     const struct push hot = {6, 0, 5}, other = {6, 1, 5};
     struct program p;
-    program_open(&p, samples, reads);
+    program_open(&p, samples, reads, link);
     await_background(p.f.bf);
     frame(&p, &hot);
     BfEvent event = make_event(&p.f);
@@ -243,15 +323,27 @@ static void expect_variant(VkSampleCountFlagBits samples, bool reads)
 
 TEST(draws_to_several_samples_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_4_BIT, false);
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, false, WHOLE);
 }
 
 TEST(draws_that_read_input_attachments_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_1_BIT, true);
+    expect_variant(VK_SAMPLE_COUNT_1_BIT, true, WHOLE);
 }
 
 TEST(draws_that_do_both_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_4_BIT, true);
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, true, WHOLE);
+}
+
+/* (Khronos' validation takes the link's own pass for that of the fragment shader, which reads an input
+ * attachment.) */
+TEST(what_is_linked_gets_variants)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        const bool reads = i & 2;
+        if (!reads || !fixture_is_validated())
+            expect_variant(i & 1 ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT, reads,
+                           i & 4 ? LINKED : OPTIMISED);
+    }
 }

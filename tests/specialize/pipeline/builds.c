@@ -32,7 +32,10 @@ static VkPipeline orphan_compute(struct gpu *gpu)
     return pipeline;
 }
 
-static VkPipeline orphan_graphics(struct gpu *gpu, bool dynamic)
+/* How a pipeline comes about. */
+enum link { WHOLE, LINKED, OPTIMISED, FEW, WAYS };
+
+static VkPipeline orphan_graphics(struct gpu *gpu, bool dynamic, enum link link)
 {
     VkDescriptorSetLayout sets = gpu_set_layout(gpu);
     VkPipelineLayout layout = gpu_layout(gpu, sets);
@@ -42,7 +45,8 @@ static VkPipeline orphan_graphics(struct gpu *gpu, bool dynamic)
     struct info_graphics g;
     gpu_describe(&g, vertex, fragment, layout, pass);
     g.stages[1].pSpecializationInfo = &specialization;
-    VkPipeline pipeline = gpu_graphics(gpu, &g.info);
+    VkPipeline pipeline = link == WHOLE ? gpu_graphics(gpu, &g.info)
+                                        : gpu_linked(gpu, &g, link == FEW, link == OPTIMISED);
     memset(&g, 0xee, sizeof(g));
     gpu_destroy_module(gpu, vertex);
     gpu_destroy_module(gpu, fragment);
@@ -110,9 +114,29 @@ TEST(graphics_is_built_of_what_is_gone)
         struct gpu gpu;
         gpu_open(&gpu, true);
         VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
-        VkPipeline pipeline = orphan_graphics(&gpu, dynamic);
+        VkPipeline pipeline = orphan_graphics(&gpu, dynamic, WHOLE);
         check_builds(&gpu, pipeline, false, pass);
         gpu_destroy_pipeline(&gpu, pipeline);
+        if (pass)
+            gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
+        gpu_close(&gpu);
+    }
+}
+
+/* P-7, CO-5: also the libraries are gone that it was linked from. */
+TEST(what_is_linked_is_built_of_what_is_gone)
+{
+    for (int way = 2 * LINKED; way < 2 * WAYS; way++) {
+        struct gpu gpu;
+        gpu_open(&gpu, true);
+        if (!gpu.links)
+            gpu_close(&gpu);
+        TEST_NEEDS(gpu.links, VK_EXT_GRAPHICS_PIPELINE_LIBRARY_EXTENSION_NAME);
+        const bool dynamic = way % 2;
+        VkRenderPass pass = dynamic ? VK_NULL_HANDLE : gpu_render_pass(&gpu);
+        VkPipeline pipeline = orphan_graphics(&gpu, dynamic, (enum link)(way / 2));
+        check_builds(&gpu, pipeline, false, pass);
+        gpu_unlink(&gpu, pipeline);
         if (pass)
             gpu_destroy(&gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
         gpu_close(&gpu);

@@ -347,19 +347,29 @@ VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCal
     return layout;
 }
 
-VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
-                             const VkAllocationCallbacks *allocator)
+VkPipelineLayout fake_layout_of(VkPipelineLayoutCreateFlags flags, uint32_t count,
+                                const VkDescriptorSetLayout *sets, uint32_t push_bytes,
+                                const VkAllocationCallbacks *allocator)
 {
     const VkPushConstantRange range = {VK_SHADER_STAGE_ALL, 0, push_bytes};
-    const VkPipelineLayoutCreateInfo info = {
-        VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pSetLayouts = &sets,
-        .pushConstantRangeCount = push_bytes > 0, .pPushConstantRanges = &range};
+    const VkPipelineLayoutCreateInfo info = {VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
+                                             .flags = flags,
+                                             .setLayoutCount = count,
+                                             .pSetLayouts = sets,
+                                             .pushConstantRangeCount = push_bytes > 0,
+                                             .pPushConstantRanges = &range};
     VkPipelineLayout layout;
     assert_int_equal(fake.vk.vkCreatePipelineLayout(VK_NULL_HANDLE, &info, allocator, &layout),
                      VK_SUCCESS);
     bf_retained_layout_add(&fake.pipelines, layout, &info, allocator);
     owns(VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)layout);
     return layout;
+}
+
+VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
+                             const VkAllocationCallbacks *allocator)
+{
+    return fake_layout_of(0, 1, &sets, push_bytes, allocator);
 }
 
 VkRenderPass fake_render_pass(bool color_used, bool depth, const VkAllocationCallbacks *allocator)
@@ -400,6 +410,17 @@ VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info)
     VkPipeline pipeline;
     assert_int_equal(create_graphics(VK_NULL_HANDLE, VK_NULL_HANDLE, 1, info, NULL, &pipeline),
                      VK_SUCCESS);
+    bf_pipelines_created_graphics(&fake.pipelines, 1, info, &pipeline);
+    owns(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline);
+    return pipeline;
+}
+
+VkPipeline fake_linked(const VkGraphicsPipelineCreateInfo *info)
+{
+    VkPipeline pipeline;
+    assert_int_equal(
+        fake_make(VK_NULL_HANDLE, VK_OBJECT_TYPE_PIPELINE, NULL, (uint64_t *)&pipeline),
+        VK_SUCCESS);
     bf_pipelines_created_graphics(&fake.pipelines, 1, info, &pipeline);
     owns(VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline);
     return pipeline;

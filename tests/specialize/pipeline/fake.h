@@ -43,10 +43,15 @@ VkSampler fake_sampler(float bias, const VkAllocationCallbacks *allocator);
 VkDescriptorSetLayout fake_set_layout(VkSampler immutable, const VkAllocationCallbacks *allocator);
 VkPipelineLayout fake_layout(VkDescriptorSetLayout sets, uint32_t push_bytes,
                              const VkAllocationCallbacks *allocator);
+VkPipelineLayout fake_layout_of(VkPipelineLayoutCreateFlags flags, uint32_t count,
+                                const VkDescriptorSetLayout *sets, uint32_t push_bytes,
+                                const VkAllocationCallbacks *allocator);
 /* A colour attachment, used or not, and one for depth if so. */
 VkRenderPass fake_render_pass(bool color, bool depth, const VkAllocationCallbacks *allocator);
 VkPipeline fake_compute(const VkComputePipelineCreateInfo *info);
 VkPipeline fake_graphics(const VkGraphicsPipelineCreateInfo *info);
+/* A library, or what is linked from some: the driver looks at nothing of it. */
+VkPipeline fake_linked(const VkGraphicsPipelineCreateInfo *info);
 void fake_destroy_pipeline(VkPipeline pipeline);
 void fake_destroy(VkObjectType type, uint64_t handle, const VkAllocationCallbacks *allocator);
 #define DONE(type_, handle_) fake_destroy(VK_OBJECT_TYPE_##type_, (uint64_t)(handle_), NULL)

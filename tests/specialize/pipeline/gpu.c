@@ -44,10 +44,19 @@ static void make_device(struct gpu *gpu)
     VkPhysicalDeviceVulkan13Features features = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
                                                  .dynamicRendering = VK_TRUE,
                                                  .synchronization2 = VK_TRUE};
-    const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
-    gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, push_descriptors);
+    VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
+        VK_TYPE(PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT),
+        .graphicsPipelineLibrary = VK_TRUE};
+    const char *const wanted[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME,
+                                  VK_KHR_PIPELINE_LIBRARY_EXTENSION_NAME,
+                                  VK_EXT_GRAPHICS_PIPELINE_LIBRARY_EXTENSION_NAME};
+    gpu->pushes_descriptors = vulkan_has_device_extension(gpu->physical, wanted[0]);
+    gpu->links = vulkan_has_device_extension(gpu->physical, wanted[2]);
+    if (gpu->links)
+        features.pNext = &libraries;
     const VkDeviceCreateInfo device =
-        info_device(&features, gpu->pushes_descriptors, &push_descriptors);
+        info_device(&features, gpu->pushes_descriptors + 2u * gpu->links,
+                    &wanted[gpu->pushes_descriptors ? 0 : 1]);
     assert_success(vkCreateDevice(gpu->physical, &device, NULL, &gpu->device));
     volkLoadDeviceTable(&gpu->vk, gpu->device);
     gpu->vk.vkGetDeviceQueue(gpu->device, 0, 0, &gpu->queue);
@@ -210,6 +219,35 @@ VkPipeline gpu_graphics(struct gpu *gpu, const VkGraphicsPipelineCreateInfo *inf
     if (gpu->told)
         bf_pipelines_created_graphics(&gpu->pipelines, 1, info, &pipeline);
     return pipeline;
+}
+
+VkPipeline gpu_linked(struct gpu *gpu, const struct info_graphics *g, bool few, bool optimised)
+{
+    const VkPipelineCreateFlags library =
+        VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |
+        (optimised ? VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT : 0);
+    const uint32_t parts[] = {1, 2, 4, 8}, count = few ? 1 : 4;
+    VkPipeline *libraries = gpu->libraries;
+    struct info_link l;
+    for (uint32_t i = 0; i < count; i++) {
+        info_link(&l, g, few ? 6 : parts[i], library, 0, NULL);
+        libraries[i] = gpu_graphics(gpu, &l.info);
+    }
+    info_link(&l, g, few ? 9 : 0, optimised ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0,
+              count, libraries);
+    VkPipeline pipeline = gpu_graphics(gpu, &l.info);
+    for (uint32_t i = 0; gpu->told && i < count; i++)
+        bf_pipelines_destroyed(&gpu->pipelines, libraries[i]);
+    memset(&l, 0xee, sizeof(l));
+    return pipeline;
+}
+
+void gpu_unlink(struct gpu *gpu, VkPipeline pipeline)
+{
+    gpu_destroy_pipeline(gpu, pipeline);
+    for (uint32_t i = 0; i < 4; i++)
+        gpu->vk.vkDestroyPipeline(gpu->device, gpu->libraries[i], NULL);
+    memset(gpu->libraries, 0, sizeof(gpu->libraries));
 }
 
 void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline)

@@ -22,6 +22,8 @@ struct gpu {
     VkDevice device;
     struct VolkDeviceTable vk;
     bool pushes_descriptors;
+    bool links; /* there are graphics pipeline libraries */
+    VkPipeline libraries[4];
     bool told; /* the runtime is told; not where the layer does that */
     struct bf_pipelines pipelines;
     VkQueue queue;
@@ -66,6 +68,12 @@ VkRenderPass gpu_render_pass(struct gpu *gpu);
 void gpu_destroy(struct gpu *gpu, VkObjectType type, uint64_t handle);
 VkPipeline gpu_compute(struct gpu *gpu, const VkComputePipelineCreateInfo *info);
 VkPipeline gpu_graphics(struct gpu *gpu, const VkGraphicsPipelineCreateInfo *info);
+/* From a library for each part, or, 'few', of one for both shaders, and the rest in the link itself. The
+ * runtime is told that the libraries are gone; in the driver they end with gpu_unlink, since lavapipe
+ * looks into them when it draws. */
+VkPipeline gpu_linked(struct gpu *gpu, const struct info_graphics *g, bool few, bool optimised);
+/* Destroys the pipeline that was linked last, and its libraries. */
+void gpu_unlink(struct gpu *gpu, VkPipeline pipeline);
 void gpu_destroy_pipeline(struct gpu *gpu, VkPipeline pipeline);
 
 /* Runs it; the results are in gpu->words. Needs gpu->layout or an equal one. */

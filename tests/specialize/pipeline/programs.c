@@ -85,6 +85,25 @@ GPU_TEST(pictures_are_as_ever, false)
     gpu_destroy_module(gpu, fragment);
 }
 
+/* Those of pipelines that are linked from libraries too. */
+GPU_TEST(linked_pictures_are_as_ever, false)
+{
+    VkShaderModule vertex = gpu_module(gpu, full_vert, sizeof(full_vert));
+    VkShaderModule fragment = gpu_module(gpu, paint_frag, sizeof(paint_frag));
+    for (uint32_t way = 0; gpu->links && way < 8; way++) {
+        VkRenderPass pass = way & 1 ? VK_NULL_HANDLE : gpu_render_pass(gpu);
+        struct info_graphics g;
+        gpu_describe(&g, vertex, fragment, gpu->layout, pass);
+        VkPipeline pipeline = gpu_linked(gpu, &g, way & 2, way & 4);
+        check_draw(gpu, pipeline, pass);
+        gpu_unlink(gpu, pipeline);
+        if (pass)
+            gpu_destroy(gpu, VK_OBJECT_TYPE_RENDER_PASS, (uint64_t)pass);
+    }
+    gpu_destroy_module(gpu, vertex);
+    gpu_destroy_module(gpu, fragment);
+}
+
 /* Some of several are refused: the program sees which. */
 GPU_TEST(what_is_refused_is_none, false)
 {

@@ -30,7 +30,7 @@ static bool has_none(void)
 
 /* A graphics pipeline with a little of everything. */
 static VkPipeline make_graphics(VkShaderModule vertex, VkShaderModule fragment,
-                                VkPipelineLayout layout, VkRenderPass pass)
+                                VkPipelineLayout layout, VkRenderPass pass, bool linked)
 {
     const VkVertexInputBindingDescription binding = {0, 4, VK_VERTEX_INPUT_RATE_VERTEX};
     const VkSampleMask mask = 1;
@@ -46,7 +46,19 @@ static VkPipeline make_graphics(VkShaderModule vertex, VkShaderModule fragment,
     g.dynamic.pDynamicStates = &state;
     g.info.pDynamicState = &g.dynamic;
     fake.depth = true;
-    return fake_graphics(&g.info);
+    if (!linked)
+        return fake_graphics(&g.info);
+    struct info_link l;
+    VkPipeline libraries[2];
+    info_link(&l, &g, 5, VK_PIPELINE_CREATE_LIBRARY_BIT_KHR, 0, NULL);
+    libraries[0] = fake_linked(&l.info);
+    info_link(&l, &g, 2, VK_PIPELINE_CREATE_LIBRARY_BIT_KHR, 1, libraries);
+    libraries[1] = fake_linked(&l.info);
+    info_link(&l, &g, 8, 0, 1, &libraries[1]);
+    VkPipeline pipeline = fake_linked(&l.info);
+    fake_destroy_pipeline(libraries[0]);
+    fake_destroy_pipeline(libraries[1]);
+    return pipeline;
 }
 
 /* Sets, written, copied and by template; their handles are made up. */
@@ -131,7 +143,8 @@ static void run_program(void)
     const VkSpecializationInfo constants = {1, &entry, 4, &constant};
     info.stage.pSpecializationInfo = &constants;
     VkPipeline compute = fake_compute(&info);
-    VkPipeline graphics = make_graphics(vertex, fragment, layout, pass);
+    VkPipeline graphics = make_graphics(vertex, fragment, layout, pass, false);
+    VkPipeline linked = make_graphics(vertex, fragment, layout, pass, true);
     use_sets(sets, sampler);
     fake_destroy_module(module);
     fake_destroy_module(vertex);
@@ -142,6 +155,8 @@ static void run_program(void)
     DONE(RENDER_PASS, pass);
     try_build(compute);
     try_build(graphics);
+    try_build(linked);
+    fake_destroy_pipeline(linked);
     fake_destroy_pipeline(compute);
     fake_destroy_pipeline(graphics);
     until_none = 0;
@@ -157,8 +172,8 @@ TEST(memory_is_short_at_each_allocation)
             until_none = ++n;
             run_program();
         } while (was_none);
-        assert_int_equal(known, 2);
-        assert_int_equal(built, 2);
+        assert_int_equal(known, 3);
+        assert_int_equal(built, 3);
         assert_true(n > 40);
         print_message("%s at each of %u allocations\n", forever ? "from then on" : "once", n - 1);
     }
@@ -174,7 +189,7 @@ TEST(the_driver_refuses_each_call)
     VkRenderPass pass = fake_render_pass(true, true, NULL);
     VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
     VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
-    VkPipeline pipeline = make_graphics(vertex, fragment, layout, pass);
+    VkPipeline pipeline = make_graphics(vertex, fragment, layout, pass, false);
     struct bf_pipeline_copy *copy = bf_pipelines_find(&fake.pipelines, pipeline)->copy;
     for (size_t i = 0; i < BF_COUNT(results); i++) {
         for (uint32_t call = 1; call <= 3; call++) { /* two modules and the pipeline */
