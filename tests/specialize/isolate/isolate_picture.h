@@ -115,14 +115,17 @@ static inline void picture_link(struct picture *p, bool optimised)
     const VkPipelineCreateFlags library =
         VK_PIPELINE_CREATE_LIBRARY_BIT_KHR |
         (optimised ? VK_PIPELINE_CREATE_RETAIN_LINK_TIME_OPTIMIZATION_INFO_BIT_EXT : 0);
-    const uint32_t sets = p->layout.setLayoutCount;
+    const uint32_t set_count = p->layout.setLayoutCount;
+    uint32_t sets = 0;
+    for (uint32_t i = 0; i < set_count; i++)
+        sets |= p->request.sets[i] ? 1u << i : 0;
     for (uint32_t i = 0; i < 4; i++)
         p->links[i] = (struct bf_build_link){.flags = library,
                                              .parts = 1u << i,
                                              .has_layout = i == 1 || i == 2,
                                              .layout_flags = p->layout.flags,
-                                             .set_count = sets,
-                                             .sets = (1u << sets) - 1};
+                                             .set_count = set_count,
+                                             .sets = sets};
     p->links[2].samples = p->g.samples.rasterizationSamples != VK_SAMPLE_COUNT_1_BIT;
     p->links[4] = p->links[1];
     p->links[4].flags = optimised ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0;
@@ -130,6 +133,18 @@ static inline void picture_link(struct picture *p, bool optimised)
     p->links[4].from = 15;
     p->request.link_count = 5;
     p->request.links = p->links;
+}
+
+/* Linked from one library for both shaders, with the rest in the link itself. */
+static inline void picture_link_few(struct picture *p)
+{
+    picture_link(p, false);
+    p->links[0] = p->links[2];
+    p->links[0].parts = 6;
+    p->links[1] = p->links[4];
+    p->links[1].parts = 9;
+    p->links[1].from = 1;
+    p->request.link_count = 2;
 }
 
 #endif

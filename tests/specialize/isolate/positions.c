@@ -90,7 +90,7 @@ static struct bf_isolate *isolate_open(bool pass, bool linked)
 }
 
 /* How the general pipeline comes about. */
-enum link { WHOLE, LINKED, OPTIMISED, WAYS };
+enum link { WHOLE, LINKED, OPTIMISED, FEW, WAYS };
 
 static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
                             struct bf_check_answer *answer)
@@ -100,12 +100,24 @@ static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how,
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
         builds[i] = *one_make(&ones[i], pass, how, i == 1 ? nextafterf(0.5f, 1) : 0.5f);
     if (link) {
-        picture_link(&ones[0].p, link == OPTIMISED);
+        /* A set that is in none of the layouts. */
+        static const VkDescriptorSetLayoutCreateInfo *const none[] = {NULL};
+        for (uint32_t i = 0; i < BF_CHECK_BUILDS && link == LINKED; i++) {
+            ones[i].p.layout.flags = VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
+            ones[i].p.layout.setLayoutCount = 1;
+            ones[i].p.request.sets = none;
+            builds[i] = ones[i].p.request;
+        }
+        if (link == FEW)
+            picture_link_few(&ones[0].p);
+        else
+            picture_link(&ones[0].p, link == OPTIMISED);
         /* A fragment shader's library doesn't know that there is no depth. */
         ones[0].p.g.info.pDepthStencilState = &ones[0].p.g.depth;
         builds[0] = ones[0].p.request;
     }
-    const struct bf_check_layout layout = {.set_count = 0};
+    static const struct bf_check_set no_set;
+    const struct bf_check_layout layout = {.set_count = link == LINKED, .sets = &no_set};
     const struct bf_pipeline_interface interface = {
         .layout = &layout, .graphics = builds[0].graphics, .pass = builds[0].pass};
     static const union {

@@ -338,8 +338,6 @@ static void linked_picture(struct picture *p)
     p->layout.setLayoutCount = 3;
     p->request.sets = sets;
     picture_link(p, true);
-    for (uint32_t i = 0; i < 5; i++)
-        p->links[i].sets = 5;
     p->links[1].sets = p->links[1].set_count = 1;
     p->links[2].from = 3;
     p->links[4].from = 12;

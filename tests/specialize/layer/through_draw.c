@@ -26,7 +26,7 @@ struct image {
     VkImageView view;
 };
 
-/* How the pipeline comes about: linked from a library for each part, with sets of their own, or
+/* How the pipeline comes about: linked from a library for each part, with sets of their own or none at all, or
  * optimised when it is linked, with one layout. */
 enum link { WHOLE, LINKED, OPTIMISED };
 
@@ -117,7 +117,8 @@ static void make_pass(struct program *p)
 /* The vertex shader's layout, or that of both. */
 static VkPipelineLayout make_layout(struct program *p, bool vertices)
 {
-    const VkDescriptorSetLayout sets[] = {vertices ? VK_NULL_HANDLE : p->set_layout};
+    const bool none = vertices || (p->link == LINKED && !p->reads);
+    const VkDescriptorSetLayout sets[] = {none ? VK_NULL_HANDLE : p->set_layout};
     const VkPushConstantRange range = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(struct push)};
     const VkPipelineLayoutCreateInfo info = {
         VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO),
@@ -270,8 +271,9 @@ static void frame(struct program *p, const struct push *push)
     vkCmdBeginRenderPass(p->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdNextSubpass(p->commands, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->pipeline);
-    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->layout, 0, 1, &p->set,
-                            0, NULL);
+    if (p->reads)
+        vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->layout, 0, 1,
+                                &p->set, 0, NULL);
     vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(*push),
                        push);
     vkCmdDraw(p->commands, 3, 1, 0, 0);
