@@ -291,6 +291,10 @@ void bf_copy_compute(struct bf_pipelines *ps, const VkComputePipelineCreateInfo 
 void bf_copy_graphics(struct bf_pipelines *ps, const VkGraphicsPipelineCreateInfo *info,
                       struct bf_pipeline_copy **copy, enum bf_reason *reason)
 {
+    *copy = NULL;
+    *reason = bf_copy_link_reason(ps, info);
+    if (*reason != BF_REASON_NONE)
+        return;
     struct bf_pipeline_copy *made = bf_copy_new(ps, VK_PIPELINE_BIND_POINT_GRAPHICS);
     *reason = made ? bf_copy_graphics_state(made, info) : BF_REASON_MEMORY;
     copy_finish(made, copy, reason);

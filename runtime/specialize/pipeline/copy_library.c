@@ -32,21 +32,37 @@ const struct bf_pipeline_copy *bf_copy_part(const struct bf_pipeline_copy *copy,
 
 /* ---- What it is linked from ---- */
 
-/* Takes a reference to a library. A part that is there twice makes no pipeline. */
-static enum bf_reason link_library(struct bf_pipeline_copy *copy, VkPipeline handle)
+static const VkPipelineLibraryCreateInfoKHR *
+find_libraries(const VkGraphicsPipelineCreateInfo *info)
 {
-    const struct bf_pipeline *p = bf_pipelines_find(copy->pipelines, handle);
-    if (!p)
-        return BF_REASON_MEMORY;
-    if (!p->library)
-        return p->refused != BF_REASON_NONE ? p->refused : BF_REASON_LIBRARY;
-    if (p->library->all_parts & copy->all_parts ||
-        p->library->link_count + copy->link_count > BF_COPY_LINKS)
+    return bf_copy_chain_find(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+}
+
+enum bf_reason bf_copy_link_reason(struct bf_pipelines *ps,
+                                   const VkGraphicsPipelineCreateInfo *info)
+{
+    const VkPipelineLibraryCreateInfoKHR *from = find_libraries(info);
+    enum bf_reason reason = BF_REASON_NONE;
+    for (uint32_t i = 0; from && i < from->libraryCount; i++) {
+        const struct bf_pipeline *p = bf_pipelines_find(ps, from->pLibraries[i]);
+        if (p && p->refused == BF_REASON_NO_PUSH)
+            return p->refused;
+        if (reason == BF_REASON_NONE && !(p && p->library))
+            reason = !p ? BF_REASON_MEMORY : p->refused ? p->refused : BF_REASON_LIBRARY;
+    }
+    return reason;
+}
+
+/* Takes a reference to a library. A part that is there twice makes no pipeline. */
+static enum bf_reason link_library(struct bf_pipeline_copy *copy, struct bf_pipeline_copy *library)
+{
+    if (library->all_parts & copy->all_parts ||
+        library->link_count + copy->link_count > BF_COPY_LINKS)
         return BF_REASON_LIBRARY;
-    bf_pipeline_copy_retain(p->library);
-    copy->libraries[copy->library_count++] = p->library;
-    copy->all_parts |= p->library->all_parts;
-    copy->link_count += p->library->link_count;
+    bf_pipeline_copy_retain(library);
+    copy->libraries[copy->library_count++] = library;
+    copy->all_parts |= library->all_parts;
+    copy->link_count += library->link_count;
     return BF_REASON_NONE;
 }
 
@@ -59,8 +75,7 @@ static enum bf_reason link_library(struct bf_pipeline_copy *copy, VkPipeline han
  */
 enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info)
 {
-    const VkPipelineLibraryCreateInfoKHR *from =
-        bf_copy_chain_find(info->pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+    const VkPipelineLibraryCreateInfoKHR *from = find_libraries(info);
     const VkGraphicsPipelineLibraryCreateInfoEXT *own = bf_copy_chain_find(
         info->pNext, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT);
     const uint32_t count = from ? from->libraryCount : 0;
@@ -78,7 +93,8 @@ enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipel
             return BF_REASON_MEMORY;
     }
     for (uint32_t i = 0; i < count; i++) {
-        enum bf_reason reason = link_library(copy, from->pLibraries[i]);
+        enum bf_reason reason =
+            link_library(copy, bf_pipelines_find(copy->pipelines, from->pLibraries[i])->library);
         if (reason != BF_REASON_NONE)
             return reason;
     }

@@ -342,10 +342,18 @@ TEST(draws_that_do_both_get_variants)
  * attachment.) */
 TEST(what_is_linked_gets_variants)
 {
-    for (uint32_t i = 0; i < 8; i++) {
-        const bool reads = i & 2;
-        if (!reads || !fixture_is_validated())
-            expect_variant(i & 1 ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT, reads,
-                           i & 4 ? LINKED : OPTIMISED);
+    static const struct {
+        VkSampleCountFlagBits samples;
+        bool reads;
+        enum link link;
+    } cases[] = {
+        {VK_SAMPLE_COUNT_1_BIT, false, LINKED},
+        {VK_SAMPLE_COUNT_4_BIT, true, LINKED},
+        {VK_SAMPLE_COUNT_4_BIT, false, OPTIMISED},
+        {VK_SAMPLE_COUNT_1_BIT, true, OPTIMISED},
+    };
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (!cases[i].reads || !fixture_is_validated())
+            expect_variant(cases[i].samples, cases[i].reads, cases[i].link);
     }
 }
