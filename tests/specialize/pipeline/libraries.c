@@ -5,6 +5,8 @@
 #include "rich.h"
 #include "support/infos.h"
 
+#include <pthread.h>
+
 #include "shaders/blank.frag.h"
 #include "shaders/full.vert.h"
 #include "shaders/paint.frag.h"
@@ -512,6 +514,56 @@ TEST(links_end_somewhere)
         assert_string_equal(fake_reason(pipeline), i < BF_COPY_LINKS ? "none" : "library");
     }
     free(r);
+    fake_close();
+}
+
+/* ---- Threads ---- */
+
+static struct rich *shared;
+static VkPipeline shared_libraries[4];
+
+/* Links from the libraries of all, and with one of its own beside three of them. */
+static void *link_often(void *unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < 100; i++) {
+        struct link l;
+        VkPipeline own[4];
+        memcpy(own, shared_libraries, sizeof(own));
+        link_describe(&l, shared, plans[0].nodes[i % 4].parts, 0, NULL, true);
+        VkPipeline library = fake_linked(&l.info);
+        own[i % 4] = library;
+        link_describe(&l, shared, 0, 15, i % 2 ? own : shared_libraries, false);
+        VkPipeline pipeline = fake_linked(&l.info);
+        fake_destroy_pipeline(library);
+        if (strcmp(fake_reason(pipeline), "none") != 0)
+            abort();
+        fake_destroy_pipeline(pipeline);
+    }
+    return NULL;
+}
+
+TEST(threads_link_from_the_same)
+{
+    VkPipelineLayout layout = fake_open_layout(12);
+    VkShaderModule vertex = fake_module(full_vert, sizeof(full_vert));
+    VkShaderModule fragment = fake_module(paint_frag, sizeof(paint_frag));
+    pthread_t threads[4];
+    shared = rich_linkable(vertex, fragment, layout, VK_NULL_HANDLE);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct link l;
+        link_describe(&l, shared, plans[0].nodes[i].parts, 0, NULL, true);
+        shared_libraries[i] = fake_linked(&l.info);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, link_often, NULL), 0);
+    for (uint32_t i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct bf_pipeline *p = bf_pipelines_find(&fake.pipelines, shared_libraries[i]);
+        assert_int_equal(p->library->refs, 1);
+    }
+    free(shared);
     fake_close();
 }
 
