@@ -73,8 +73,8 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
     for (uint32_t i = 0; i < set_count; i++)
         bindings += build->sets[i].bindingCount;
     form->build = *build;
-    /* Its rewritten shaders are run, however they are linked. A set that isn't there is an empty one: one
-     * more comes behind it, and drivers have looked into those before what is bound. */
+    /* Its rewritten shaders are run, however they are linked. A set that isn't there is an empty
+     * one: one more comes behind it, and drivers have looked into those before what is bound. */
     form->build.link_count = form->build.null_sets = 0;
     form->told = set_count;
     form->stage_count =

@@ -29,9 +29,9 @@
  *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
  *        drivers that compute on the CPU a frame beside a check took five times as long while the
  *        idle threads were on all of them: each thread that wakes has to push one aside.)
- *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper: from as
- *        many libraries, of the same parts, flags and layouts. So what is compared with the forms, which
- *        are made whole, is what the program runs.
+ *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
+ *         from as many libraries, of the same parts, flags and layouts. So what is compared with
+ *         the forms, which are made whole, is what the program runs.
  *
  * Its queues have the lowest priority, it is the first to go when memory is short, writes no core
  * file, and has no terminal. Layers are switched off for it, as far as the loader lets them be; the

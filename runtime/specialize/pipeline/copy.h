@@ -138,7 +138,7 @@ enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
 enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
                                       const VkGraphicsPipelineCreateInfo *info);
 
-/* copy_library.c: a reason of one of the libraries that it is linked from; before all else (NW-2). */
+/* copy_library.c: a reason of one of the libraries that it is linked from (NW-2). */
 enum bf_reason bf_copy_link_reason(struct bf_pipelines *pipelines,
                                    const VkGraphicsPipelineCreateInfo *info);
 /* Which parts the pipeline has, and the libraries that it is linked from, where none of them has a

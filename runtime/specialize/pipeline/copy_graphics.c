@@ -403,8 +403,8 @@ static enum bf_reason hold_pass(struct bf_pipeline_copy *copy, VkRenderPass pass
     return BF_REASON_NONE;
 }
 
-/* Structs for dynamic rendering are ignored where there is a render pass. What is linked has no other
- * structs. */
+/* Structs for dynamic rendering are ignored where there is a render pass. What is linked has no
+ * other structs. */
 static enum bf_reason copy_chain(struct bf_pipeline_copy *copy,
                                  const VkGraphicsPipelineCreateInfo *info)
 {

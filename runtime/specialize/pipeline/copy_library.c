@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of graphics pipelines that are linked from libraries: which parts they have of whom, and how
- * a complete pipeline is composed of them. */
+/* Copies of graphics pipelines that are linked from libraries: which parts they have of whom, and
+ * how a complete pipeline is composed of them. */
 #include "specialize/pipeline/copy.h"
 
 #include <string.h>
@@ -67,11 +67,12 @@ static enum bf_reason link_library(struct bf_pipeline_copy *copy, struct bf_pipe
 }
 
 /*
- * "If [VkGraphicsPipelineLibraryCreateInfoEXT] is omitted, and either VkGraphicsPipelineCreateInfo::flags
- * includes VK_PIPELINE_CREATE_LIBRARY_BIT_KHR or the VkGraphicsPipelineCreateInfo::pNext chain includes a
- * VkPipelineLibraryCreateInfoKHR structure with a libraryCount greater than 0, it is as if flags is 0.
- * Otherwise if this structure is omitted, it is as if flags includes all possible subsets of the graphics
- * pipeline (i.e. a complete graphics pipeline)."
+ * "If [VkGraphicsPipelineLibraryCreateInfoEXT] is omitted, and either
+ * VkGraphicsPipelineCreateInfo::flags includes VK_PIPELINE_CREATE_LIBRARY_BIT_KHR or the
+ * VkGraphicsPipelineCreateInfo::pNext chain includes a VkPipelineLibraryCreateInfoKHR structure
+ * with a libraryCount greater than 0, it is as if flags is 0. Otherwise if this structure is
+ * omitted, it is as if flags includes all possible subsets of the graphics pipeline (i.e. a
+ * complete graphics pipeline)."
  */
 enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info)
 {
@@ -218,7 +219,7 @@ static bool sets_agree(const struct bf_retained_set_layout *a,
     return true;
 }
 
-/* Whether the link's layout has all that the part's has: other sets may be missing in the part's. */
+/* Whether the link's layout has all that the part's has, in which sets may be missing. */
 static bool layouts_agree(const struct bf_retained_layout *part,
                           const struct bf_retained_layout *link)
 {

@@ -21,10 +21,11 @@
  *       at any time later. Until then nothing is watched, and the program has its own pipeline.
  *  P-7  A pipeline that is linked from libraries has what it needs of them for as long as its copy
  *       lives: the program may destroy them before.
- *  P-8  The hash of a linked pipeline says how it is linked, too: that a variant is faster than code which
- *       isn't optimised across libraries is no verdict on what is made whole.
+ *  P-8  The hash of a linked pipeline says how it is linked, too: that a variant is faster than
+ *       code which isn't optimised across libraries is no verdict on what is made whole.
  *
- * Proven by tests/specialize/pipeline/pipelines.c, libraries.c, builds.c, programs.c and variants.c.
+ * Proven by tests/specialize/pipeline/pipelines.c, libraries.c, builds.c, programs.c and
+ * variants.c.
  */
 #ifndef BELFRY_SPECIALIZE_PIPELINE_H
 #define BELFRY_SPECIALIZE_PIPELINE_H

@@ -7,8 +7,8 @@
  *        anything of it hashed or copied unless a pipeline could need it beside another module
  *        that has one: as its vertex shader. Words that make no sense count as having both, so
  *        that the parser says what is wrong with them.
- *  NW-2  A pipeline library whose fragment shader has no such variable is not copied, and of what is
- *        linked from it nothing is looked at but its libraries.
+ *  NW-2  A pipeline library whose fragment shader has no such variable is not copied, and of what
+ *        is linked from it nothing is looked at but its libraries.
  *
  * Proven by tests/specialize/pipeline/pipelines.c and libraries.c.
  */

@@ -13,7 +13,7 @@ void bf_message(enum bf_message_level level, const char *format, ...)
 {
 }
 
-/* ---------------------------------------------------------------------------------- The driver -- */
+/* -------------------------------------------------------------------------------- The driver -- */
 
 /* What it was told of a pipeline. */
 struct told {
@@ -106,7 +106,7 @@ static VKAPI_ATTR void VKAPI_CALL unlay(VkDevice device, VkPipelineLayout layout
     destroyed += layout != VK_NULL_HANDLE;
 }
 
-/* ------------------------------------------------------------------------------------ The helper */
+/* ----------------------------------------------------------------------------------- The helper */
 
 static const uint32_t words[5] = {0x07230203};
 

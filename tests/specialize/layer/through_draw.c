@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fragment shaders rebuilt through the layer, of draws to several samples, of such as read input
- * attachments, and of pipelines that are linked from libraries: they get variants, and the picture is
- * the same. */
+ * attachments, and of pipelines that are linked from libraries: they get variants, and the picture
+ * is the same. */
 #include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
@@ -26,8 +26,8 @@ struct image {
     VkImageView view;
 };
 
-/* How the pipeline comes about: linked from a library for each part, with sets of their own or none at all, or
- * optimised when it is linked, with one layout. */
+/* How the pipeline comes about: linked from a library for each part, with sets of their own or none
+ * at all, or optimised when it is linked, with one layout. */
 enum link { WHOLE, LINKED, OPTIMISED };
 
 /* One render pass: a subpass that is cleared alone, and one that draws and, of several samples,
@@ -338,8 +338,8 @@ TEST(draws_that_do_both_get_variants)
     expect_variant(VK_SAMPLE_COUNT_4_BIT, true, WHOLE);
 }
 
-/* (Khronos' validation takes the link's own pass for that of the fragment shader, which reads an input
- * attachment.) */
+/* (Khronos' validation takes the link's own pass for that of the fragment shader, which reads an
+ * input attachment.) */
 TEST(what_is_linked_gets_variants)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a helper is told of a pipeline that is to be checked: how the program linked it, and which sets
- * a layout doesn't have. [IS-10] */
+/* What a helper is told of a pipeline that is to be checked: how the program linked it, and which
+ * sets a layout doesn't have. [IS-10] */
 #include "fake.h"
 #include "support/infos.h"
 
@@ -101,8 +101,8 @@ TEST(a_helper_is_told_how_it_is_linked)
         assert_int_equal(null_sets, independent ? 3 : 0);
         assert_int_equal(layout_flags, flags);
 
-        /* The vertex shader's from nothing, the fragment shader's from that, the vertices' beside, and
-         * the output in the link itself. */
+        /* The vertex shader's from nothing, the fragment shader's from that, the vertices' beside,
+         * and the output in the link itself. */
         info_link(&l, &g, 2, FLAG(LIBRARY_BIT_KHR), 0, NULL);
         l.info.layout = few;
         made[0] = fake_linked(&l.info);

@@ -68,9 +68,9 @@ VkRenderPass gpu_render_pass(struct gpu *gpu);
 void gpu_destroy(struct gpu *gpu, VkObjectType type, uint64_t handle);
 VkPipeline gpu_compute(struct gpu *gpu, const VkComputePipelineCreateInfo *info);
 VkPipeline gpu_graphics(struct gpu *gpu, const VkGraphicsPipelineCreateInfo *info);
-/* From a library for each part, or, 'few', of one for both shaders, and the rest in the link itself. The
- * runtime is told that the libraries are gone; in the driver they end with gpu_unlink, since lavapipe
- * looks into them when it draws. */
+/* From a library for each part, or, 'few', of one for both shaders, and the rest in the link
+ * itself. The runtime is told that the libraries are gone; in the driver they end with gpu_unlink,
+ * since lavapipe looks into them when it draws. */
 VkPipeline gpu_linked(struct gpu *gpu, const struct info_graphics *g, bool few, bool optimised);
 /* Destroys the pipeline that was linked last, and its libraries. */
 void gpu_unlink(struct gpu *gpu, VkPipeline pipeline);

@@ -178,7 +178,7 @@ TEST(what_is_linked_is_built_as_a_whole)
     }
 }
 
-/* P-8: what is linked in one way is another pipeline than what is linked in another, or made whole. */
+/* P-8: what is linked in one way is another pipeline than what is linked otherwise, or whole. */
 TEST(a_hash_says_how_it_is_linked)
 {
     VkPipelineLayout layout = fake_open_layout(12);
@@ -265,8 +265,8 @@ TEST(a_link_knows_what_its_libraries_had)
     fake_close();
 }
 
-/* "Dynamic state values set via pDynamicState must be ignored if the state they correspond to is not
- * otherwise statically set by one of the state subsets used to create the pipeline." */
+/* "Dynamic state values set via pDynamicState must be ignored if the state they correspond to is
+ * not otherwise statically set by one of the state subsets used to create the pipeline." */
 TEST(dynamic_states_count_in_their_parts)
 {
     VkPipelineLayout layout = fake_open_layout(12);
