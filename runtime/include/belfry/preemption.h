@@ -42,7 +42,7 @@ typedef enum BfComputePreemptionGranularity {
 typedef enum BfSchedulingCapsFlagBits {
     BF_SCHEDULING_CAPS_MULTI_ENGINE_AWARE_BIT = 1,
     BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT = 1 << 2,
-    BF_SCHEDULING_CAPS_NO_DMA_PATCHING_BIT = 1 << 3,  /* addresses are the GPU's virtual ones */
+    BF_SCHEDULING_CAPS_NO_DMA_PATCHING_BIT = 1 << 3, /* addresses are the GPU's virtual ones */
 } BfSchedulingCapsFlagBits;
 typedef VkFlags BfSchedulingCapsFlags;
 
