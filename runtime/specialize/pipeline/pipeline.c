@@ -183,9 +183,10 @@ static bool budget_is_full(const struct bf_pipelines *ps)
     return ps->budget.most && atomic_load(&ps->budget.own) > ps->budget.most;
 }
 
-/* Without a copy it ends before the histogram. NULL: out of memory. */
-static struct bf_pipeline *new_record(struct bf_pipelines *ps, VkPipeline handle,
-                                      VkPipelineBindPoint point, size_t bytes)
+/* Without a copy it ends before the histogram. NULL: out of memory. (Not inlined: a compiler that
+ * knows the size takes the record for an object that is too small for its type.) */
+static __attribute__((noinline)) struct bf_pipeline *
+new_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point, size_t bytes)
 {
     struct bf_pipeline *p = calloc(1, bytes);
     if (!p)
