@@ -32,9 +32,11 @@
 #define ROW_WAIT     "a wait for a fence over 256 command buffers, watched"
 #define ROW_COMPILED "the same of 19 KB, nothing to watch, compiled"
 #define ROW_HEAVY    "the same of 350 KB, nothing to watch, compiled"
+#define ROW_LINK     "linking a pipeline from libraries, nothing to watch, compiled"
+#define ROW_LINKED   "the same, watched, compiled"
 
-static const char *const required[] = {ROW_OFF,   ROW_PLAIN,  ROW_WATCHED, ROW_SMALL,
-                                       ROW_LARGE, ROW_CREATE, ROW_WAIT,    NULL};
+static const char *const required[] = {ROW_OFF,    ROW_PLAIN, ROW_WATCHED, ROW_SMALL,  ROW_LARGE,
+                                       ROW_CREATE, ROW_WAIT,  ROW_LINK,    ROW_LINKED, NULL};
 
 #define TRIPLES     1000u /* of commands, in a command buffer */
 #define BATCHES     64u   /* in a repetition */
@@ -235,6 +237,7 @@ static int record_run(const struct bench_options *options, struct bench_report *
     } compiled[] = {
         {"create-small-compiled", ROW_COMPILED},
         {"create-large-compiled", ROW_HEAVY},
+        {"link-plain", ROW_LINK},
     };
     static struct bench_found found;
     snprintf(report->device, sizeof report->device,
@@ -263,6 +266,12 @@ static int record_run(const struct bench_options *options, struct bench_report *
             bench_row_share(report, compiled[i].row, "us", found.plain, found.belfry, found.count,
                             COMPILED_SHARE);
     }
+    bench_part_run("link-watched", BENCH_BELFRY, options, NULL, &found);
+    if (found.reason[0])
+        bench_row_skip(report, ROW_LINKED, "%s", found.reason);
+    else
+        bench_row_cost(report, ROW_LINKED, "us", found.plain, found.belfry, found.count,
+                       CREATE_MICROSECONDS);
     return bench_complete(&bench_record, report) ? 0 : 1;
 }
 

@@ -97,13 +97,27 @@ fail:
     return false;
 }
 
+/* What a side's device can besides submitting. */
+enum side_use { SIDE_SUBMITS, SIDE_PRESENTS, SIDE_LINKS };
+
 static bool side_open_with(struct side *side, enum bench_side which, const char *gpu,
-                           uint32_t queues, bool presents, struct bench_found *found)
+                           uint32_t queues, enum side_use use, struct bench_found *found)
 {
+    const bool presents = use == SIDE_PRESENTS;
+    static const char *const extensions[][2] = {
+        [SIDE_SUBMITS] = {NULL},
+        [SIDE_PRESENTS] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME},
+        [SIDE_LINKS] = {VK_KHR_PIPELINE_LIBRARY_EXTENSION_NAME,
+                        VK_EXT_GRAPHICS_PIPELINE_LIBRARY_EXTENSION_NAME},
+    };
+    static const uint32_t extension_counts[] = {0, 1, 2};
+    VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT,
+        .graphicsPipelineLibrary = VK_TRUE,
+    };
     static const char *const layers[] = {LAYER_NAME};
     static const char *const surfaces[] = {VK_KHR_SURFACE_EXTENSION_NAME,
                                            VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME};
-    static const char *const swapchains[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
     const float priorities[SIDE_QUEUES] = {0};
 
     *side = (struct side){0};
@@ -146,7 +160,9 @@ static bool side_open_with(struct side *side, enum bench_side which, const char 
                         .pNext =
                             &(VkPhysicalDeviceVulkan13Features){
                                 .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                                .pNext = use == SIDE_LINKS ? &libraries : NULL,
                                 .synchronization2 = VK_TRUE,
+                                .dynamicRendering = use == SIDE_LINKS,
                             },
                         .timelineSemaphore = VK_TRUE,
                     },
@@ -158,8 +174,8 @@ static bool side_open_with(struct side *side, enum bench_side which, const char 
                         .queueCount = queues,
                         .pQueuePriorities = priorities,
                     },
-                .enabledExtensionCount = presents,
-                .ppEnabledExtensionNames = swapchains,
+                .enabledExtensionCount = extension_counts[use],
+                .ppEnabledExtensionNames = extensions[use],
             },
             NULL, &side->device),
         fail);
@@ -179,13 +195,19 @@ fail:
 bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32_t queues,
                struct bench_found *found)
 {
-    return side_open_with(side, which, gpu, queues, false, found);
+    return side_open_with(side, which, gpu, queues, SIDE_SUBMITS, found);
 }
 
 bool side_open_presenting(struct side *side, enum bench_side which, uint32_t queues,
                           struct bench_found *found)
 {
-    return side_open_with(side, which, NULL, queues, true, found);
+    return side_open_with(side, which, NULL, queues, SIDE_PRESENTS, found);
+}
+
+bool side_open_linking(struct side *side, enum bench_side which, const char *gpu,
+                       struct bench_found *found)
+{
+    return side_open_with(side, which, gpu, 1, SIDE_LINKS, found);
 }
 
 void side_close(struct side *side)

@@ -12,6 +12,7 @@
 #include "doorbell_program.h"
 #include "footprint.h"
 #include "lane.h"
+#include "link.h"
 #include "log_caller.h"
 #include "log_overlap.h"
 #include "preempt_part.h"
@@ -463,6 +464,8 @@ static const struct bench_part parts[] = {
     {"create-small-compiled", create_small_compiled},
     {"create-large-compiled", create_large_compiled},
     {"wait-many", wait_many},
+    {"link-plain", link_plain},
+    {"link-watched", link_watched},
     {"frames-hostile", frames_hostile},
     {"doorbell-caller", doorbell_caller},
     {"doorbell-tail", doorbell_tail},
