@@ -11,6 +11,8 @@
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/check/pipeline_interface_copy.h"
 
+_Static_assert(BF_COPY_LINKS <= BF_BUILD_LINKS, "a request has room for all links of a copy");
+
 /* independent: where libraries' sets are independent a set that isn't there says so. */
 static const VkDescriptorSetLayoutCreateInfo *
 describe_set(struct bf_arena *arena, const struct bf_retained_set_layout *set, bool independent)

@@ -10,6 +10,8 @@
 /* How many variants are listed one by one; of more only the totals are printed. */
 #define LISTED 1024
 
+static const char *const form_names[BF_FORMS] = {"plain", "no-contraction", "keeping"};
+
 struct line {
     char name[64];
     enum bf_variant_state state;
@@ -33,8 +35,6 @@ struct bf_specialize_report {
 };
 
 /* In which group its time counts. */
-static const char *const form_names[BF_FORMS] = {"plain", "no-contraction", "keeping"};
-
 static void report_put(struct bf_specializer *s, uint64_t pipeline, enum bf_time_group group,
                        enum bf_reason reason)
 {

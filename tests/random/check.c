@@ -296,7 +296,9 @@ void check_bf_counters(struct run *run)
         /* Each execute, each wait and signal of an imported fence, and each signal of a native one;
          * plain fences cost nothing. */
         bench->bf_submissions += batch->split ? (uint64_t)batch->cb_count : batch->cb_count > 0;
-        parts += !batch->split && batch->cb_count > 1 ? (uint64_t)batch->cb_count - 1 : 0;
+        parts += !bench->attach && !batch->split && batch->cb_count > 1
+                     ? (uint64_t)batch->cb_count - 1
+                     : 0;
         bool software = plan->queues[batch->queue].software;
         for (int s = 0; s < batch->signal_count; s++) {
             const struct plan_semaphore *semaphore = &plan->semaphores[batch->signals[s].semaphore];

@@ -276,10 +276,9 @@ static void copy_blend(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCr
                                               sizeof(*b->pAttachments));
 }
 
-/* What is rendered to, of which the part says so that has the fragment output. */
-static const VkPipelineRenderingCreateInfo *find_rendering(const struct bf_pipeline_copy *output)
+const VkPipelineRenderingCreateInfo *bf_copy_rendering(const struct bf_pipeline_copy *part)
 {
-    return bf_copy_chain_find(output->graphics.pNext,
+    return bf_copy_chain_find(part->graphics.pNext,
                               VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
 }
 
@@ -298,7 +297,7 @@ static void find_attachments(const struct bf_pipeline_copy *copy, uint32_t subpa
         return;
     }
     const struct bf_pipeline_copy *output = bf_copy_part(copy, BF_PART_OUTPUT);
-    const VkPipelineRenderingCreateInfo *r = output ? find_rendering(output) : NULL;
+    const VkPipelineRenderingCreateInfo *r = output ? bf_copy_rendering(output) : NULL;
     *depth = !output || (r && (r->depthAttachmentFormat != VK_FORMAT_UNDEFINED ||
                                r->stencilAttachmentFormat != VK_FORMAT_UNDEFINED));
     *color = r && r->colorAttachmentCount > 0;

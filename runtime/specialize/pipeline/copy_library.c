@@ -66,14 +66,8 @@ static enum bf_reason link_library(struct bf_pipeline_copy *copy, struct bf_pipe
     return BF_REASON_NONE;
 }
 
-/*
- * "If [VkGraphicsPipelineLibraryCreateInfoEXT] is omitted, and either
- * VkGraphicsPipelineCreateInfo::flags includes VK_PIPELINE_CREATE_LIBRARY_BIT_KHR or the
- * VkGraphicsPipelineCreateInfo::pNext chain includes a VkPipelineLibraryCreateInfoKHR structure
- * with a libraryCount greater than 0, it is as if flags is 0. Otherwise if this structure is
- * omitted, it is as if flags includes all possible subsets of the graphics pipeline (i.e. a
- * complete graphics pipeline)."
- */
+/* Who doesn't say which parts a pipeline has means all of them; but none where it is a library, or is
+ * linked from some. (VkGraphicsPipelineLibraryCreateInfoEXT) */
 enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info)
 {
     const VkPipelineLibraryCreateInfoKHR *from = find_libraries(info);
@@ -248,8 +242,7 @@ static bool all_layouts_agree(const struct bf_pipeline_copy *copy,
 
 static uint32_t view_mask(const struct bf_pipeline_copy *part)
 {
-    const VkPipelineRenderingCreateInfo *r =
-        bf_copy_chain_find(part->graphics.pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
+    const VkPipelineRenderingCreateInfo *r = bf_copy_rendering(part);
     return r ? r->viewMask : 0;
 }
 
