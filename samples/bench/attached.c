@@ -2,16 +2,6 @@
 /* Attaches the plain side's device to Belfry, and creates two queues with a fence each. */
 #include "attached.h"
 
-#include "../common/report.h"
-
-bool attached_worked(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result >= 0)
-        return true;
-    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
-    return false;
-}
-
 bool attached_open(struct attached *a, struct side *side, uint32_t engines,
                    struct bench_found *found)
 {
@@ -30,7 +20,7 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
         .queueCount = engines,
         .pQueues = queues,
     };
-    if (!attached_worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
+    if (!bench_worked(bfAttachDevice(&info, &a->device), "bfAttachDevice", found))
         return false;
     for (int i = 0; i < 2; ++i) {
         /* The second of two equal queues is placed on the engine with fewer queues. */
@@ -38,10 +28,9 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
                                                     BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO,
                                                 .type = BF_COMMAND_LIST_TYPE_DIRECT};
         const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-        if (!attached_worked(bfCreateCommandQueue(a->device, &queue, &a->queues[i]),
-                             "bfCreateCommandQueue", found) ||
-            !attached_worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence",
-                             found))
+        if (!bench_worked(bfCreateCommandQueue(a->device, &queue, &a->queues[i]),
+                          "bfCreateCommandQueue", found) ||
+            !bench_worked(bfCreateFence(a->device, &fence, &a->fences[i]), "bfCreateFence", found))
             return false;
     }
     return true;

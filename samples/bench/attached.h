@@ -25,7 +25,4 @@ bool attached_open(struct attached *a, struct side *side, uint32_t engines,
 /* Waits for the device; accepts a zeroed one. */
 void attached_close(struct attached *a);
 
-/* Did the call succeed? If not, its name and result become the reason in `found`. */
-bool attached_worked(VkResult result, const char *what, struct bench_found *found);
-
 #endif

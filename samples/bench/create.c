@@ -26,13 +26,6 @@ struct maker {
     VkPipelineLayout layout;
 };
 
-static bool try(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result < 0)
-        bench_found_nothing(found, "%s: error %d", what, (int)result);
-    return result >= 0;
-}
-
 static bool maker_open(struct maker *m, const char *specialize, const struct bench_options *options,
                        struct bench_found *found)
 {
@@ -43,8 +36,8 @@ static bool maker_open(struct maker *m, const char *specialize, const struct ben
         .pPushConstantRanges = &(VkPushConstantRange){VK_SHADER_STAGE_COMPUTE_BIT, 0, 4},
     };
     return side_open(&m->side, BENCH_BELFRY, options ? options->gpu : NULL, 1, found) &&
-           try(m->side.vk.vkCreatePipelineLayout(m->side.device, &info, NULL, &m->layout),
-               "vkCreatePipelineLayout", found);
+           bench_worked(m->side.vk.vkCreatePipelineLayout(m->side.device, &info, NULL, &m->layout),
+                        "vkCreatePipelineLayout", found);
 }
 
 /* Accepts a zeroed one. */
@@ -118,9 +111,10 @@ static bool make(struct maker *m, const uint32_t *words, size_t count, VkPipelin
     VkPipeline pipeline = VK_NULL_HANDLE;
     const uint64_t begin = bench_now();
     bool done =
-        try(vk->vkCreateShaderModule(m->side.device, &code, NULL, &info.stage.module),
-            "vkCreateShaderModule", found) &&
-        try(vk->vkCreateComputePipelines(m->side.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline),
+        bench_worked(vk->vkCreateShaderModule(m->side.device, &code, NULL, &info.stage.module),
+                     "vkCreateShaderModule", found) &&
+        bench_worked(
+            vk->vkCreateComputePipelines(m->side.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline),
             "vkCreateComputePipelines", found);
     *microseconds = (double)(bench_now() - begin) / 1000;
     vk->vkDestroyShaderModule(m->side.device, info.stage.module, NULL);
@@ -201,12 +195,13 @@ static bool waiter_open(struct waiter *w, const char *specialize, struct bench_f
         .commandBufferCount = COMMANDS,
     };
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    if (!try(vk->vkCreateCommandPool(device, &pool, NULL, &w->pool), "vkCreateCommandPool", found))
+    if (!bench_worked(vk->vkCreateCommandPool(device, &pool, NULL, &w->pool), "vkCreateCommandPool",
+                      found))
         return false;
     commands.commandPool = w->pool;
-    return try(vk->vkAllocateCommandBuffers(device, &commands, w->commands),
-               "vkAllocateCommandBuffers", found) &&
-           try(vk->vkCreateFence(device, &fence, NULL, &w->fence), "vkCreateFence", found);
+    return bench_worked(vk->vkAllocateCommandBuffers(device, &commands, w->commands),
+                        "vkAllocateCommandBuffers", found) &&
+           bench_worked(vk->vkCreateFence(device, &fence, NULL, &w->fence), "vkCreateFence", found);
 }
 
 static void waiter_close(struct waiter *w)
@@ -226,10 +221,11 @@ static bool frame(struct waiter *w, double *microseconds, struct bench_found *fo
     const struct VolkDeviceTable *vk = &w->maker.side.vk;
     const VkDevice device = w->maker.side.device;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    if (!try(vk->vkResetCommandPool(device, w->pool, 0), "vkResetCommandPool", found))
+    if (!bench_worked(vk->vkResetCommandPool(device, w->pool, 0), "vkResetCommandPool", found))
         return false;
     for (uint32_t i = 0; i < COMMANDS; i++) {
-        if (!try(vk->vkBeginCommandBuffer(w->commands[i], &begin), "vkBeginCommandBuffer", found))
+        if (!bench_worked(vk->vkBeginCommandBuffer(w->commands[i], &begin), "vkBeginCommandBuffer",
+                          found))
             return false;
         vk->vkCmdBindPipeline(w->commands[i], VK_PIPELINE_BIND_POINT_COMPUTE, w->pipeline);
         for (uint32_t k = 0; k < DISPATCHES; k++) {
@@ -238,20 +234,20 @@ static bool frame(struct waiter *w, double *microseconds, struct bench_found *fo
                                    4, &value);
             vk->vkCmdDispatch(w->commands[i], 1, 1, 1);
         }
-        if (!try(vk->vkEndCommandBuffer(w->commands[i]), "vkEndCommandBuffer", found))
+        if (!bench_worked(vk->vkEndCommandBuffer(w->commands[i]), "vkEndCommandBuffer", found))
             return false;
     }
     const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .commandBufferCount = COMMANDS,
                                  .pCommandBuffers = w->commands};
-    if (!try(vk->vkQueueSubmit(w->maker.side.queues[0], 1, &submit, w->fence), "vkQueueSubmit",
-             found))
+    if (!bench_worked(vk->vkQueueSubmit(w->maker.side.queues[0], 1, &submit, w->fence),
+                      "vkQueueSubmit", found))
         return false;
     const uint64_t start = bench_now();
-    bool done = try(vk->vkWaitForFences(device, 1, &w->fence, VK_TRUE, UINT64_MAX),
-                    "vkWaitForFences", found);
+    bool done = bench_worked(vk->vkWaitForFences(device, 1, &w->fence, VK_TRUE, UINT64_MAX),
+                             "vkWaitForFences", found);
     *microseconds = (double)(bench_now() - start) / 1000;
-    return done && try(vk->vkResetFences(device, 1, &w->fence), "vkResetFences", found);
+    return done && bench_worked(vk->vkResetFences(device, 1, &w->fence), "vkResetFences", found);
 }
 
 void wait_many(const struct bench_options *options, enum bench_side side, struct bench_found *found)

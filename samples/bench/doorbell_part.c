@@ -61,13 +61,12 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL functions_timed(VkDevice device,
 static bool ring_open(struct programs *p, struct sample_ring *ring, uint32_t *number,
                       struct bench_found *found)
 {
-    return attached_worked(
-               sample_ring_create(p->device, BF_COMMAND_LIST_TYPE_DIRECT, ENTRIES, ring),
-               "a queue with a ring", found) &&
-           attached_worked(bfRegisterCommandBuffer(ring->queue, p->other.commands,
-                                                   BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
-                                                   number),
-                           "bfRegisterCommandBuffer", found);
+    return bench_worked(sample_ring_create(p->device, BF_COMMAND_LIST_TYPE_DIRECT, ENTRIES, ring),
+                        "a queue with a ring", found) &&
+           bench_worked(bfRegisterCommandBuffer(ring->queue, p->other.commands,
+                                                BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
+                                                number),
+                        "bfRegisterCommandBuffer", found);
 }
 
 /* `doorbells`: how many physical ones there are; NULL: as many as usual. `timed`: the driver's
@@ -96,7 +95,7 @@ static bool programs_open(struct programs *p, const char *gpu, const char *doorb
         .settingCount = doorbells ? 1 : 0,
         .pSettings = &setting,
     };
-    return attached_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found) &&
+    return bench_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found) &&
            ring_open(p, &p->ring, &p->numbers[0], found);
 }
 
@@ -234,7 +233,7 @@ static double caller_measure(struct programs *p, enum bench_side side, struct be
     }
     if (result >= 0)
         result = program_wait(p, side);
-    return attached_worked(result, "bursts", found) ? bench_spread(ns, BURSTS).median : 0;
+    return bench_worked(result, "bursts", found) ? bench_spread(ns, BURSTS).median : 0;
 }
 
 void doorbell_caller(const struct bench_options *options, enum bench_side side,
@@ -266,7 +265,7 @@ static double tail_measure(struct programs *p, enum bench_side side, struct benc
     if (result >= 0)
         result = program_wait(p, side);
     qsort(ns, TAIL_CALLS, sizeof *ns, number_compare);
-    return attached_worked(result, "single submissions", found) ? ns[TAIL_CALLS * 99 / 100] : 0;
+    return bench_worked(result, "single submissions", found) ? ns[TAIL_CALLS * 99 / 100] : 0;
 }
 
 void doorbell_tail(const struct bench_options *options, enum bench_side side,
@@ -289,9 +288,8 @@ static double edge_measure(struct programs *p, enum bench_side side, struct benc
             result = program_submit(p, side);
         ns[i] = (double)(bench_now() - begin) - clock;
     }
-    return attached_worked(result, "submissions after a pause", found)
-               ? bench_spread(ns, EDGES).median
-               : 0;
+    return bench_worked(result, "submissions after a pause", found) ? bench_spread(ns, EDGES).median
+                                                                    : 0;
 }
 
 void doorbell_edge(const struct bench_options *options, enum bench_side side,
@@ -311,7 +309,7 @@ static double rate_measure(struct programs *p, enum bench_side side, struct benc
         result = program_submit(p, side);
     if (result >= 0)
         result = program_wait(p, side);
-    return attached_worked(result, "submissions", found)
+    return bench_worked(result, "submissions", found)
                ? RATE_CALLS * 1e6 / (double)(bench_now() - begin)
                : 0;
 }
@@ -345,7 +343,7 @@ static double cpu_measure(struct programs *p, enum bench_side side, struct bench
     if (result >= 0)
         result = program_wait(p, side);
     double ns = (double)(side == BENCH_BELFRY ? all - own : own);
-    return attached_worked(result, "submissions", found) ? ns / CPU_CALLS : 0;
+    return bench_worked(result, "submissions", found) ? ns / CPU_CALLS : 0;
 }
 
 void doorbell_cpu(const struct bench_options *options, enum bench_side side,
@@ -395,7 +393,7 @@ void doorbell_hand_over(const struct bench_options *options, enum bench_side sid
         found->plain[i] = bench_spread(asleep, EDGES).median;
         found->belfry[i] = bench_spread(awake, BURSTS).median;
     }
-    attached_worked(result, "hand-overs", found);
+    bench_worked(result, "hand-overs", found);
     found->count = DOORBELL_REPETITIONS;
     programs_close(&p);
 }
@@ -421,7 +419,7 @@ void doorbell_connect(const struct bench_options *options, enum bench_side side,
         }
         found->plain[i] = bench_spread(ns, EDGES).median;
     }
-    attached_worked(result, "connecting doorbells", found);
+    bench_worked(result, "connecting doorbells", found);
     found->count = DOORBELL_REPETITIONS;
     programs_close(&p);
 }
@@ -450,7 +448,7 @@ void doorbell_victim(const struct bench_options *options, enum bench_side side,
         found->plain[i] = bench_spread(takes, EDGES).median;
         found->belfry[i] = bench_spread(again, EDGES).median;
     }
-    attached_worked(result, "doorbells taken away", found);
+    bench_worked(result, "doorbells taken away", found);
     found->count = DOORBELL_REPETITIONS;
     programs_close(&p);
 }
@@ -461,8 +459,8 @@ void doorbell_idle(const struct bench_options *options, enum bench_side side,
     struct programs p;
     (void)side;
     if (programs_open(&p, options->gpu, NULL, false, found) &&
-        attached_worked(program_ready(&p, BENCH_BELFRY), "submissions", found) &&
-        attached_worked(program_wait(&p, BENCH_BELFRY), "waiting", found)) {
+        bench_worked(program_ready(&p, BENCH_BELFRY), "submissions", found) &&
+        bench_worked(program_wait(&p, BENCH_BELFRY), "waiting", found)) {
         found->plain[0] = footprint_second_idle();
         found->count = 1;
     }

@@ -117,7 +117,7 @@ static double caller_measure(struct program *p, struct bench_found *found)
     }
     if (result >= 0)
         result = side_wait(&p->side, p->semaphore, p->value);
-    return attached_worked(result, "bursts", found) ? bench_spread(ns, BURSTS).median : 0;
+    return bench_worked(result, "bursts", found) ? bench_spread(ns, BURSTS).median : 0;
 }
 
 void doorbell_program_caller(const struct bench_options *options, enum bench_side side,
@@ -139,9 +139,8 @@ static double edge_measure(struct program *p, struct bench_found *found)
             result = submit(p);
         ns[i] = (double)(bench_now() - begin);
     }
-    return attached_worked(result, "submissions after a pause", found)
-               ? bench_spread(ns, EDGES).median
-               : 0;
+    return bench_worked(result, "submissions after a pause", found) ? bench_spread(ns, EDGES).median
+                                                                    : 0;
 }
 
 void doorbell_program_edge(const struct bench_options *options, enum bench_side side,
@@ -159,9 +158,8 @@ static double rate_measure(struct program *p, struct bench_found *found)
         result = submit(p);
     if (result >= 0)
         result = side_wait(&p->side, p->semaphore, p->value);
-    return attached_worked(result, "submissions", found)
-               ? RATE * 1e6 / (double)(bench_now() - begin)
-               : 0;
+    return bench_worked(result, "submissions", found) ? RATE * 1e6 / (double)(bench_now() - begin)
+                                                      : 0;
 }
 
 void doorbell_program_rate(const struct bench_options *options, enum bench_side side,

@@ -204,16 +204,16 @@ static double plain_trips(struct side *side, const VkSemaphore *semaphores, uint
     for (uint32_t i = 0; i < TRIPS && well; ++i) {
         const VkSemaphoreSubmitInfo wait = at(semaphores[0], ++*value);
         const VkSemaphoreSubmitInfo signal = at(semaphores[1], *value);
-        well = attached_worked(submit(side, side->queues[0], side->commands, &wait, &signal),
-                               "vkQueueSubmit2", found);
+        well = bench_worked(submit(side, side->queues[0], side->commands, &wait, &signal),
+                            "vkQueueSubmit2", found);
         uint64_t begin = bench_now();
         const VkSemaphoreSignalInfo go = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
             .semaphore = semaphores[0],
             .value = *value,
         };
-        well = well && attached_worked(side->vk.vkSignalSemaphore(side->device, &go),
-                                       "vkSignalSemaphore", found);
+        well = well && bench_worked(side->vk.vkSignalSemaphore(side->device, &go),
+                                    "vkSignalSemaphore", found);
         if (well && !event_wait(helper.event)) {
             bench_found_nothing(found, "no event in 10 s");
             well = false;
@@ -250,7 +250,7 @@ static double belfry_trips(struct attached *a, BfEvent event, uint64_t *value,
             result = VK_ERROR_UNKNOWN;
         took += bench_now() - begin;
     }
-    return attached_worked(result, "trips under Belfry", found) ? TRIPS * 1e6 / (double)took : 0;
+    return bench_worked(result, "trips under Belfry", found) ? TRIPS * 1e6 / (double)took : 0;
 }
 
 static void trip_row(struct bench_report *report, struct side *plain, struct side *other)
@@ -264,7 +264,7 @@ static void trip_row(struct bench_report *report, struct side *plain, struct sid
     for (int i = 0; i < 2; ++i)
         semaphores[i] = side_timeline(plain, &found);
     bool open = semaphores[0] && semaphores[1] && attached_open(&a, other, 1, &found) &&
-                attached_worked(bfCreateEvent(0, &event), "bfCreateEvent", &found);
+                bench_worked(bfCreateEvent(0, &event), "bfCreateEvent", &found);
     for (uint32_t i = 0; open && i < REPETITIONS && !found.reason[0]; ++i) {
         for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
             if ((i + turn) % 2)
@@ -335,8 +335,8 @@ static void call_rows(struct bench_report *report, struct side *other)
                          after = {.sType = BF_STRUCTURE_TYPE_DEVICE_COUNTERS};
         bfGetDeviceCounters(a.device, &before);
         for (int burst = 0; burst < BURSTS && !signal.reason[0]; ++burst)
-            attached_worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits",
-                            &signal);
+            bench_worked(time_calls(&a, &filler, semaphore, &value, &sum), "signals and waits",
+                         &signal);
         bfGetDeviceCounters(a.device, &after);
         more += (double)(after.submissions - before.submissions) - BURSTS;
         signal.belfry[i] = (sum.signal - sum.look) / BURSTS;

@@ -55,13 +55,6 @@ struct push {
     float factor;
 };
 
-static bool try(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result < 0)
-        bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
-    return result >= 0;
-}
-
 static VkResult pipeline_create(struct program *p, uint32_t i)
 {
     const uint32_t values[2] = {i % KINDS, i};
@@ -105,12 +98,13 @@ static bool program_open(struct program *p, const struct bench_options *options,
     }
     const struct sample_device *device = &p->device;
     const VkDeviceSize bytes = (2 * NODES + 64) * sizeof(float);
-    if (!try(sample_buffer_create(device, NODES * sizeof(struct node),
-                                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true, "nodes", &p->nodes),
-             "a buffer", found) ||
-        !try(sample_buffer_create(device, bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true, "sums",
-                                  &p->sums),
-             "a buffer", found))
+    if (!bench_worked(sample_buffer_create(device, NODES * sizeof(struct node),
+                                           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true, "nodes",
+                                           &p->nodes),
+                      "a buffer", found) ||
+        !bench_worked(sample_buffer_create(device, bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, true,
+                                           "sums", &p->sums),
+                      "a buffer", found))
         return false;
     nodes_fill(p->nodes.mapped);
     memset(p->sums.mapped, 0, bytes);
@@ -122,18 +116,19 @@ static bool program_open(struct program *p, const struct bench_options *options,
          .stages = VK_SHADER_STAGE_COMPUTE_BIT,
          .buffer = p->sums.handle},
     };
-    bool done = try(sample_sets_fill(device, slots, 2, 1, &p->sets, &p->set), "a set", found) &&
-                try(sample_pipeline_layout(device, p->sets.layout, VK_SHADER_STAGE_COMPUTE_BIT,
-                                           sizeof(struct push), &p->layout),
-                    "a layout", found);
+    bool done =
+        bench_worked(sample_sets_fill(device, slots, 2, 1, &p->sets, &p->set), "a set", found) &&
+        bench_worked(sample_pipeline_layout(device, p->sets.layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                            sizeof(struct push), &p->layout),
+                     "a layout", found);
     for (uint32_t i = 0; done && i < SHADERS; ++i)
-        done = try(pipeline_create(p, i), "a pipeline", found);
+        done = bench_worked(pipeline_create(p, i), "a pipeline", found);
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     return done &&
-           try(sample_command_buffers(device, device->graphics.family, 1, "frames", &p->pool,
-                                      &p->commands),
-               "a command buffer", found) &&
-           try(vkCreateFence(device->handle, &fence, NULL, &p->fence), "a fence", found);
+           bench_worked(sample_command_buffers(device, device->graphics.family, 1, "frames",
+                                               &p->pool, &p->commands),
+                        "a command buffer", found) &&
+           bench_worked(vkCreateFence(device->handle, &fence, NULL, &p->fence), "a fence", found);
 }
 
 static void program_close(struct program *p)
@@ -157,7 +152,7 @@ static bool frame_run(struct program *p, double *microseconds, struct bench_foun
 {
     const struct push push = {1, 1, 0.75f};
     const uint64_t start = bench_now();
-    if (!try(sample_commands_begin(p->commands), "recording", found))
+    if (!bench_worked(sample_commands_begin(p->commands), "recording", found))
         return false;
     vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
                             0, NULL);
@@ -173,12 +168,12 @@ static bool frame_run(struct program *p, double *microseconds, struct bench_foun
     const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .commandBufferCount = 1,
                                  .pCommandBuffers = &p->commands};
-    bool done =
-        try(sample_commands_end(p->commands), "recording", found) &&
-        try(vkQueueSubmit(p->device.graphics.handle, 1, &submit, p->fence), "submitting", found) &&
-        try(vkWaitForFences(p->device.handle, 1, &p->fence, VK_TRUE, UINT64_MAX), "waiting",
-            found) &&
-        try(vkResetFences(p->device.handle, 1, &p->fence), "a fence", found);
+    bool done = bench_worked(sample_commands_end(p->commands), "recording", found) &&
+                bench_worked(vkQueueSubmit(p->device.graphics.handle, 1, &submit, p->fence),
+                             "submitting", found) &&
+                bench_worked(vkWaitForFences(p->device.handle, 1, &p->fence, VK_TRUE, UINT64_MAX),
+                             "waiting", found) &&
+                bench_worked(vkResetFences(p->device.handle, 1, &p->fence), "a fence", found);
     *microseconds = (double)(bench_now() - start) / 1000;
     return done;
 }

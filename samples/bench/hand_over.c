@@ -122,7 +122,7 @@ static double burst(struct table *t, enum hand_over_way way)
     double took = (double)(bench_now() - begin);
     if (result >= 0)
         unlock(t);
-    return attached_worked(result, "hand-overs", t->found) ? took / t->count : 0;
+    return bench_worked(result, "hand-overs", t->found) ? took / t->count : 0;
 }
 
 static bool barrier_record(struct table *t)
@@ -166,7 +166,7 @@ static bool barrier_record(struct table *t)
         vk->vkCmdPipelineBarrier2(t->barrier, &info);
         result = vk->vkEndCommandBuffer(t->barrier);
     }
-    return attached_worked(result, "recording a barrier", t->found);
+    return bench_worked(result, "recording a barrier", t->found);
 }
 
 /* Measures the ways in turn; each way is at each position once. */

@@ -25,13 +25,6 @@ struct linker {
     VkPipeline libraries[LIBRARIES];
 };
 
-static bool worked(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result < 0)
-        bench_found_nothing(found, "%s: error %d", what, (int)result);
-    return result >= 0;
-}
-
 /* A library of these parts; `info` has what belongs to them. */
 static bool library_make(struct linker *l, int which, VkGraphicsPipelineLibraryFlagsEXT parts,
                          VkGraphicsPipelineCreateInfo *info, struct bench_found *found)
@@ -51,9 +44,9 @@ static bool library_make(struct linker *l, int which, VkGraphicsPipelineLibraryF
     info->flags = VK_PIPELINE_CREATE_LIBRARY_BIT_KHR;
     info->layout = l->layout;
     info->basePipelineIndex = -1;
-    return worked(l->side.vk.vkCreateGraphicsPipelines(l->side.device, VK_NULL_HANDLE, 1, info,
-                                                       NULL, &l->libraries[which]),
-                  "a pipeline library", found);
+    return bench_worked(l->side.vk.vkCreateGraphicsPipelines(l->side.device, VK_NULL_HANDLE, 1,
+                                                             info, NULL, &l->libraries[which]),
+                        "a pipeline library", found);
 }
 
 static bool stage_make(struct linker *l, VkShaderStageFlagBits stage, const uint32_t *words,
@@ -66,8 +59,8 @@ static bool stage_make(struct linker *l, VkShaderStageFlagBits stage, const uint
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
         .stage = stage,
         .pName = "main"};
-    return worked(l->side.vk.vkCreateShaderModule(l->side.device, &code, NULL, &info->module),
-                  "vkCreateShaderModule", found);
+    return bench_worked(l->side.vk.vkCreateShaderModule(l->side.device, &code, NULL, &info->module),
+                        "vkCreateShaderModule", found);
 }
 
 /* Those of the fragment shader: everything else has no push constants. */
@@ -139,8 +132,9 @@ static bool linker_open(struct linker *l, const char *specialize,
         .pPushConstantRanges = &(VkPushConstantRange){VK_SHADER_STAGE_FRAGMENT_BIT, 0, 8},
     };
     return side_open_linking(&l->side, BENCH_BELFRY, options->gpu, found) &&
-           worked(l->side.vk.vkCreatePipelineLayout(l->side.device, &layout, NULL, &l->layout),
-                  "vkCreatePipelineLayout", found) &&
+           bench_worked(
+               l->side.vk.vkCreatePipelineLayout(l->side.device, &layout, NULL, &l->layout),
+               "vkCreatePipelineLayout", found) &&
            libraries_make(l, words, size, found);
 }
 
@@ -169,9 +163,9 @@ static bool link_one(struct linker *l, double *microseconds, struct bench_found 
     };
     VkPipeline pipeline = VK_NULL_HANDLE;
     const uint64_t begin = bench_now();
-    bool linked = worked(l->side.vk.vkCreateGraphicsPipelines(l->side.device, VK_NULL_HANDLE, 1,
-                                                              &info, NULL, &pipeline),
-                         "linking", found);
+    bool linked = bench_worked(l->side.vk.vkCreateGraphicsPipelines(l->side.device, VK_NULL_HANDLE,
+                                                                    1, &info, NULL, &pipeline),
+                               "linking", found);
     *microseconds = (double)(bench_now() - begin) / 1000;
     l->side.vk.vkDestroyPipeline(l->side.device, pipeline, NULL);
     return linked;

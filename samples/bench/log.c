@@ -49,14 +49,6 @@ static const char *const required[] = {
 #define BUSY_NS     4000000u
 #define POLL_NS     UINT64_C(10000000000)
 
-static bool worked(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result >= 0)
-        return true;
-    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
-    return false;
-}
-
 static void cost_row(struct bench_report *report, const char *name, const char *unit,
                      const struct bench_found *found, double allowance)
 {
@@ -113,7 +105,7 @@ static double frame(struct logged *logged, struct bench_found *found)
         result = side_wait(&logged->side, logged->semaphore, logged->value);
     double took = (double)(bench_now() - begin) / 1e6;
     /* The log is read between frames. */
-    return worked(result, "a frame", found) && logged_finish(logged, found) ? took : 0;
+    return bench_worked(result, "a frame", found) && logged_finish(logged, found) ? took : 0;
 }
 
 /* The number of fills in a submission with which a frame takes as long as it should; 0: the reason
@@ -232,7 +224,7 @@ static double poll_plain(struct logged *l, struct bench_found *found)
         while (result >= 0 && value < l->value && bench_now() < begin + POLL_NS)
             result = l->side.vk.vkGetSemaphoreCounterValue(l->side.device, l->semaphore, &value);
         sum += (double)(bench_now() - begin);
-        if (worked(result, "polling a semaphore", found) && value < l->value)
+        if (bench_worked(result, "polling a semaphore", found) && value < l->value)
             bench_found_nothing(found, "no signal in 10 s");
     }
     return sum / POLLS / 1e3;
@@ -247,7 +239,7 @@ static double poll_word(struct logged *l, const volatile uint64_t *word, struct 
         while (result >= 0 && *word < l->value && bench_now() < begin + POLL_NS)
             ;
         sum += (double)(bench_now() - begin);
-        if (worked(result, "bfQueueSignal", found) && *word < l->value)
+        if (bench_worked(result, "bfQueueSignal", found) && *word < l->value)
             bench_found_nothing(found, "no signal in 10 s");
     }
     return sum / POLLS / 1e3;
@@ -257,7 +249,8 @@ static void word_row(struct bench_report *report, struct logged *plain, struct l
 {
     struct bench_found found = {0};
     BfNativeFenceMapping mapping = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_MAPPING};
-    worked(bfGetNativeFenceMapping(native->fence, &mapping), "bfGetNativeFenceMapping", &found);
+    bench_worked(bfGetNativeFenceMapping(native->fence, &mapping), "bfGetNativeFenceMapping",
+                 &found);
     for (uint32_t i = 0; i < REPETITIONS && !found.reason[0]; ++i) {
         for (uint32_t turn = 0; turn < 2 && !found.reason[0]; ++turn) {
             if ((i + turn) % 2)
@@ -293,7 +286,7 @@ static double signals_cost(struct logged *l, VkCommandBuffer busy, struct bench_
             }
             sum += took;
         }
-        if (worked(result, "signals", found))
+        if (bench_worked(result, "signals", found))
             logged_finish(l, found);
     }
     return sum / SIGNALS / BURSTS;

@@ -5,21 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/report.h"
-
 #define LOG_VARIABLE    "VK_BELFRY_MULTI_ENGINE_LOG"
 #define NATIVE_VARIABLE "VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES"
 #define FOREVER         UINT64_MAX
 #define RECORDS         64
 #define READ_NS         UINT64_C(5000000000)
-
-static bool worked(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result >= 0)
-        return true;
-    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
-    return false;
-}
 
 /* --- opening --- */
 
@@ -41,13 +31,14 @@ static bool attach(struct logged *l, struct bench_found *found)
                                            .type = BF_COMMAND_LIST_TYPE_DIRECT};
     const BfFenceCreateInfo fence = {.sType = BF_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     const BfNativeFenceCreateInfo native = {.sType = BF_STRUCTURE_TYPE_NATIVE_FENCE_CREATE_INFO};
-    return worked(bfAttachDevice(&info, &l->device), "bfAttachDevice", found) &&
-           worked(bfCreateCommandQueue(l->device, &type, &l->queue), "bfCreateCommandQueue",
-                  found) &&
+    return bench_worked(bfAttachDevice(&info, &l->device), "bfAttachDevice", found) &&
+           bench_worked(bfCreateCommandQueue(l->device, &type, &l->queue), "bfCreateCommandQueue",
+                        found) &&
            (l->options.queue == LOGGED_NATIVE
-                ? worked(bfCreateNativeFence(l->device, &native, &l->fence), "bfCreateNativeFence",
-                         found)
-                : worked(bfCreateFence(l->device, &fence, &l->fence), "bfCreateFence", found));
+                ? bench_worked(bfCreateNativeFence(l->device, &native, &l->fence),
+                               "bfCreateNativeFence", found)
+                : bench_worked(bfCreateFence(l->device, &fence, &l->fence), "bfCreateFence",
+                               found));
 }
 
 static bool open_queue(struct logged *l, const char *gpu, struct bench_found *found)
@@ -62,7 +53,8 @@ static bool open_queue(struct logged *l, const char *gpu, struct bench_found *fo
     if (l->options.second)
         l->second = side_timeline(&l->side, found);
     return l->semaphore && (l->second || !l->options.second) &&
-           (!layered || worked(bfGetDevice(l->side.device, &l->device), "bfGetDevice", found));
+           (!layered ||
+            bench_worked(bfGetDevice(l->side.device, &l->device), "bfGetDevice", found));
 }
 
 /* Records what a log entry needs: a stamp, the payload, the copy of the stamp, the value, and a
@@ -108,10 +100,10 @@ static bool record_more(struct logged *l, struct bench_found *found)
     const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                            .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                            .queryCount = 1};
-    if (!worked(side->vk.vkCreateCommandPool(side->device, &pool, NULL, &l->pool),
-                "vkCreateCommandPool", found) ||
-        !worked(side->vk.vkCreateQueryPool(side->device, &queries, NULL, &l->queries),
-                "vkCreateQueryPool", found) ||
+    if (!bench_worked(side->vk.vkCreateCommandPool(side->device, &pool, NULL, &l->pool),
+                      "vkCreateCommandPool", found) ||
+        !bench_worked(side->vk.vkCreateQueryPool(side->device, &queries, NULL, &l->queries),
+                      "vkCreateQueryPool", found) ||
         !side_filler_create(side, 1, &l->scratch, found))
         return false;
     const VkCommandBufferAllocateInfo info = {
@@ -120,13 +112,14 @@ static bool record_more(struct logged *l, struct bench_found *found)
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    if (!worked(side->vk.vkAllocateCommandBuffers(side->device, &info, &l->more),
-                "vkAllocateCommandBuffers", found) ||
-        !worked(side->vk.vkBeginCommandBuffer(l->more, &begin), "vkBeginCommandBuffer", found))
+    if (!bench_worked(side->vk.vkAllocateCommandBuffers(side->device, &info, &l->more),
+                      "vkAllocateCommandBuffers", found) ||
+        !bench_worked(side->vk.vkBeginCommandBuffer(l->more, &begin), "vkBeginCommandBuffer",
+                      found))
         return false;
     if (l->options.as_log)
         record_as_log(l);
-    return worked(side->vk.vkEndCommandBuffer(l->more), "vkEndCommandBuffer", found);
+    return bench_worked(side->vk.vkEndCommandBuffer(l->more), "vkEndCommandBuffer", found);
 }
 
 static bool open_reader(struct logged *l, struct bench_found *found)
@@ -137,8 +130,8 @@ static bool open_reader(struct logged *l, struct bench_found *found)
         .vkQueue = l->queue ? VK_NULL_HANDLE : l->side.queues[0],
         .type = BF_FENCE_LOG_TYPE_SIGNALS,
     };
-    return worked(bfCreateFenceLogReader(l->device, &info, &l->reader), "bfCreateFenceLogReader",
-                  found);
+    return bench_worked(bfCreateFenceLogReader(l->device, &info, &l->reader),
+                        "bfCreateFenceLogReader", found);
 }
 
 bool logged_open(struct logged *l, const struct logged_options *options, const char *gpu,
@@ -254,13 +247,13 @@ static VkResult read_log(struct logged *l, uint64_t *lost)
 bool logged_finish(struct logged *l, struct bench_found *found)
 {
     uint64_t lost = 0;
-    if (!worked(wait(l), "waiting for submissions", found))
+    if (!bench_worked(wait(l), "waiting for submissions", found))
         return false;
     /* A driver may signal before its vkQueueSubmit2 returns, and so before Belfry knows of the
      * entry. */
     uint64_t until = bench_now() + READ_NS;
     while (l->reader && l->logged < l->value && !lost && bench_now() < until) {
-        if (!worked(read_log(l, &lost), "bfReadFenceLog", found))
+        if (!bench_worked(read_log(l, &lost), "bfReadFenceLog", found))
             return false;
     }
     if (!l->reader || l->logged == l->value)

@@ -23,6 +23,14 @@ void bench_found_nothing(struct bench_found *found, const char *reason, ...)
     va_end(arguments);
 }
 
+bool bench_worked(VkResult result, const char *what, struct bench_found *found)
+{
+    if (result >= 0)
+        return true;
+    bench_found_nothing(found, "%s: %s", what, sample_result_name(result));
+    return false;
+}
+
 /* Have two "NAME=value" strings the same name? */
 static bool same_name(const char *left, const char *right)
 {

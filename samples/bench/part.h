@@ -9,6 +9,8 @@
 #ifndef BENCH_PART_H
 #define BENCH_PART_H
 
+#include <vulkan/vulkan_core.h>
+
 #include "bench.h"
 
 enum bench_side {
@@ -36,6 +38,9 @@ const struct bench_part *bench_part_find(const char *name);
 /* Notes why a part measured nothing; a reason that was noted before is kept. */
 __attribute__((format(printf, 2, 3))) void bench_found_nothing(struct bench_found *found,
                                                                const char *reason, ...);
+
+/* Did the call succeed? If not, its name and result become the reason in `found`. */
+bool bench_worked(VkResult result, const char *what, struct bench_found *found);
 
 /* Runs the part in a child and waits for it. `environment` is a list of "NAME=value" strings to be
  * added, ended by NULL; or NULL. Never fails: an error becomes the reason in `found`. */

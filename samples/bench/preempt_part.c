@@ -77,12 +77,12 @@ static bool dispatch_record(struct program *p)
     if (result >= 0)
         result = vk->vkBeginCommandBuffer(p->packet, &begin);
     if (result < 0)
-        return attached_worked(result, "a command buffer", p->found);
+        return bench_worked(result, "a command buffer", p->found);
     vk->vkCmdPipelineBarrier(p->packet, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0,
                              NULL);
     vk->vkCmdDispatch(p->packet, 1, 1, 1);
-    return attached_worked(vk->vkEndCommandBuffer(p->packet), "vkEndCommandBuffer", p->found);
+    return bench_worked(vk->vkEndCommandBuffer(p->packet), "vkEndCommandBuffer", p->found);
 }
 
 /* `fills`: of a packet; 0: it is a dispatch. */
@@ -105,10 +105,10 @@ static bool stream_open(struct program *p, struct stream *stream, BfCommandQueue
         stream->semaphore = side_timeline(&p->side, p->found);
         return stream->semaphore != VK_NULL_HANDLE;
     }
-    return attached_worked(bfCreateCommandQueue(p->device, &queue, &stream->queue),
-                           "bfCreateCommandQueue", p->found) &&
-           attached_worked(bfCreateFence(p->device, &fence, &stream->fence), "bfCreateFence",
-                           p->found);
+    return bench_worked(bfCreateCommandQueue(p->device, &queue, &stream->queue),
+                        "bfCreateCommandQueue", p->found) &&
+           bench_worked(bfCreateFence(p->device, &fence, &stream->fence), "bfCreateFence",
+                        p->found);
 }
 
 static void stream_close(struct program *p, struct stream *stream)
@@ -143,7 +143,7 @@ static bool program_open(struct program *p, enum bench_side which, const char *g
             .pSettings = &off,
             .sharesNothing = VK_TRUE,
         };
-        if (!attached_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found))
+        if (!bench_worked(bfAttachDevice(&info, &p->device), "bfAttachDevice", found))
             return false;
     }
     bool open = stream_open(p, &p->high, high);
@@ -316,7 +316,7 @@ static double start_measure(struct program *p, uint64_t quiet,
     double took = (double)(bench_now() - begin) / 1e6;
     if (result >= 0)
         result = await_lows(p);
-    attached_worked(result, "a packet behind a flood", p->found);
+    bench_worked(result, "a packet behind a flood", p->found);
     return took;
 }
 
@@ -373,7 +373,7 @@ static double bubble_measure(struct program *p)
     double took = (double)(bench_now() - begin) / 1e6;
     if (result >= 0)
         result = await_lows(p);
-    attached_worked(result, "high's packets beside a flood", p->found);
+    bench_worked(result, "high's packets beside a flood", p->found);
     return took;
 }
 
@@ -409,7 +409,7 @@ static double share_measure(struct program *p)
         result = await_lows(p);
     if (result >= 0)
         result = await(p, &p->high);
-    attached_worked(result, "a flood beside another queue's packets", p->found);
+    bench_worked(result, "a flood beside another queue's packets", p->found);
     return 100 * lows * packet / (passed - highs * SHARE_PIECES * packet);
 }
 
@@ -448,7 +448,7 @@ static double fair_measure(struct program *p)
         result = await_lows(p);
     if (result >= 0)
         result = await(p, &p->high);
-    attached_worked(result, "16 floods", p->found);
+    bench_worked(result, "16 floods", p->found);
     return sum ? 100.0 * (double)(most - least) * p->low_count / (double)sum : 0;
 }
 
@@ -470,7 +470,7 @@ static double alone_measure(struct program *p)
         result = await_lows(p);
     if (result >= 0)
         result = await(p, &p->high);
-    attached_worked(result, "a flood", p->found);
+    bench_worked(result, "a flood", p->found);
     return (double)(bench_now() - begin) / 1e6;
 }
 
@@ -496,7 +496,7 @@ static double caller_measure(struct program *p)
         if (result >= 0)
             result = await(p, &p->high);
     }
-    attached_worked(result, "bursts", p->found);
+    bench_worked(result, "bursts", p->found);
     return bench_spread(ns, CALLER_BURSTS).median;
 }
 

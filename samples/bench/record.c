@@ -50,13 +50,6 @@ struct recorder {
     VkPipeline pipeline;
 };
 
-static bool try(VkResult result, const char *what, struct bench_found *found)
-{
-    if (result < 0)
-        bench_found_nothing(found, "%s: error %d", what, (int)result);
-    return result >= 0;
-}
-
 static bool recorder_open(struct recorder *r, enum bench_side which, const char *specialize,
                           const uint32_t *words, size_t size, struct bench_found *found)
 {
@@ -67,33 +60,34 @@ static bool recorder_open(struct recorder *r, enum bench_side which, const char 
     VkDevice device = r->side.device;
     VkShaderModule module = VK_NULL_HANDLE;
     bool done =
-        try(vk->vkCreateDescriptorSetLayout(
-                device,
-                &(VkDescriptorSetLayoutCreateInfo){
-                    .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                    .bindingCount = 1,
-                    .pBindings =
-                        &(VkDescriptorSetLayoutBinding){
-                            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                            .descriptorCount = 1,
-                            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-                        },
-                },
-                NULL, &r->set),
-            "vkCreateDescriptorSetLayout", found) &&
-        try(vk->vkCreatePipelineLayout(
-                device,
-                &(VkPipelineLayoutCreateInfo){
-                    .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                    .setLayoutCount = 1,
-                    .pSetLayouts = &r->set,
-                    .pushConstantRangeCount = 1,
-                    .pPushConstantRanges =
-                        &(VkPushConstantRange){VK_SHADER_STAGE_COMPUTE_BIT, 0, 16},
-                },
-                NULL, &r->layout),
-            "vkCreatePipelineLayout", found) &&
-        try(vk->vkCreateShaderModule(device,
+        bench_worked(vk->vkCreateDescriptorSetLayout(
+                         device,
+                         &(VkDescriptorSetLayoutCreateInfo){
+                             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                             .bindingCount = 1,
+                             .pBindings =
+                                 &(VkDescriptorSetLayoutBinding){
+                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                     .descriptorCount = 1,
+                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                 },
+                         },
+                         NULL, &r->set),
+                     "vkCreateDescriptorSetLayout", found) &&
+        bench_worked(vk->vkCreatePipelineLayout(
+                         device,
+                         &(VkPipelineLayoutCreateInfo){
+                             .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                             .setLayoutCount = 1,
+                             .pSetLayouts = &r->set,
+                             .pushConstantRangeCount = 1,
+                             .pPushConstantRanges =
+                                 &(VkPushConstantRange){VK_SHADER_STAGE_COMPUTE_BIT, 0, 16},
+                         },
+                         NULL, &r->layout),
+                     "vkCreatePipelineLayout", found) &&
+        bench_worked(
+            vk->vkCreateShaderModule(device,
                                      &(VkShaderModuleCreateInfo){
                                          .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                          .codeSize = size,
@@ -101,18 +95,18 @@ static bool recorder_open(struct recorder *r, enum bench_side which, const char 
                                      },
                                      NULL, &module),
             "vkCreateShaderModule", found) &&
-        try(vk->vkCreateComputePipelines(
-                device, VK_NULL_HANDLE, 1,
-                &(VkComputePipelineCreateInfo){
-                    .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                    .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                              .module = module,
-                              .pName = "main"},
-                    .layout = r->layout,
-                },
-                NULL, &r->pipeline),
-            "vkCreateComputePipelines", found);
+        bench_worked(vk->vkCreateComputePipelines(
+                         device, VK_NULL_HANDLE, 1,
+                         &(VkComputePipelineCreateInfo){
+                             .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                             .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                       .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                       .module = module,
+                                       .pName = "main"},
+                             .layout = r->layout,
+                         },
+                         NULL, &r->pipeline),
+                     "vkCreateComputePipelines", found);
     vk->vkDestroyShaderModule(device, module, NULL);
     return done;
 }
@@ -136,13 +130,14 @@ static bool record(struct recorder *r, double *nanoseconds, struct bench_found *
     static const uint32_t values[VALUES][4] = {{0, 4}, {1, 4}, {0, 8}, {1, 16}};
     const struct VolkDeviceTable *vk = &r->side.vk;
     VkCommandBuffer commands = r->side.commands;
-    if (!try(vk->vkResetCommandPool(r->side.device, r->side.pool, 0), "vkResetCommandPool",
-             found) ||
-        !try(vk->vkBeginCommandBuffer(commands,
-                                      &(VkCommandBufferBeginInfo){
-                                          .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                      }),
-             "vkBeginCommandBuffer", found))
+    if (!bench_worked(vk->vkResetCommandPool(r->side.device, r->side.pool, 0), "vkResetCommandPool",
+                      found) ||
+        !bench_worked(
+            vk->vkBeginCommandBuffer(commands,
+                                     &(VkCommandBufferBeginInfo){
+                                         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     }),
+            "vkBeginCommandBuffer", found))
         return false;
     uint64_t begin = bench_now();
     for (uint32_t i = 0; i < TRIPLES; ++i) {
@@ -152,7 +147,7 @@ static bool record(struct recorder *r, double *nanoseconds, struct bench_found *
         vk->vkCmdDispatch(commands, 1, 1, 1);
     }
     *nanoseconds = (double)(bench_now() - begin) / TRIPLES;
-    return try(vk->vkEndCommandBuffer(commands), "vkEndCommandBuffer", found);
+    return bench_worked(vk->vkEndCommandBuffer(commands), "vkEndCommandBuffer", found);
 }
 
 static void compare(struct recorder *plain, struct recorder *belfry, struct bench_found *found)
