@@ -184,7 +184,8 @@ struct bf_log_change {
  * Prepares logs of at least that many entries in place of the queue's current ones; 0: the queue
  * will have none. 'is_read': by the program; else by the trace alone. 'is_at_work': the driver may
  * still be working on what the queue was given. Then a command buffer, the mark, keeps the time at
- * which that work ends, since the first wait of the new log may have been observed then. bf_log_commit or bf_log_abandon must follow.
+ * which that work ends, since the first wait of the new log may have been observed then.
+ * bf_log_commit or bf_log_abandon must follow.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY, those of bf_buffer_create, of creating pools and of
  * recording; nothing has changed then.
  */

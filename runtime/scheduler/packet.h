@@ -78,8 +78,8 @@ struct bf_packet {
     /* For the queue's log, if it has one: */
     uint64_t called_ns; /* time of the program's call */
     bool was_held;
-    /* The last request that may hold it: that was made when it was first held by one (PE-3); 0: none
-     * has held it. */
+    /* The last request that may hold it: that was made when it was first held by one (PE-3); 0:
+     * none has held it. */
     uint64_t preemptible_by;
     uint8_t log_when;   /* of its waits: enum bf_log_when */
     bool log_noted;     /* a BF_PACKET_SIGNAL or _WAIT that has been noted */

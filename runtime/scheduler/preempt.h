@@ -18,9 +18,9 @@
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
- *        that could go but for requests is held by those that have been made by then, and by no later
- *        one. So nothing is held for longer than what had been accepted by then takes (Q-1), and
- *        whatever the requests are, of each queue a packet goes between them: nobody starves.
+ *        that could go but for requests is held by those that have been made by then, and by no
+ *        later one. So nothing is held for longer than what had been accepted by then takes (Q-1),
+ *        and whatever the requests are, of each queue a packet goes between them: nobody starves.
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's queue
  *        without ever having been the engine's: requests wait for no wait of a held packet's. Nor for
  *        presents.
@@ -29,13 +29,14 @@
  *        the values that it came with.
  *
  *  PE-6  A batch of a VkQueue, or an execution of a command queue, that comes while its queue is a
- *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of its
- *        command buffers: the first has the waits, the last the signals and the fence, so that what
- *        is higher, or asks, goes between two of them. Vulkan orders them by their places alone, in one batch as in many: a wait comes
- *        before all that is later in submission order, a signal after all that is earlier. Nothing
- *        must span them: not a suspended render pass, from the first of the device's on; nothing that
- *        is chained to the batch or to a command buffer; no device mask; no protected batch. Only the
- *        layer sees what is recorded: on attached devices batches and executions stay whole.
+ *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of
+ *        its command buffers: the first has the waits, the last the signals and the fence, so that
+ *        what is higher, or asks, goes between two of them. Vulkan orders them by their places
+ *        alone, in one batch as in many: a wait comes before all that is later in submission order,
+ *        a signal after all that is earlier. Nothing must span them: not a suspended render pass,
+ *        from the first of the device's on; nothing that is chained to the batch or to a command
+ *        buffer; no device mask; no protected batch. Only the layer sees what is recorded: on
+ *        attached devices batches and executions stay whole.
  *
  * The list is guarded by the pending lock.
  *

@@ -60,11 +60,12 @@ struct bf_doorbells;
 struct bf_thread;
 struct bf_watcher;
 
-/* A semaphore, fence or command pool that outlives its destruction by the program (L-3): a call that is stuck in
- * the driver on a lost device may have been given it. It goes with the device, since no drain of
- * the engine can end before that call has. A list of its own beside retired timelines
- * (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and go when
- * their engines have been drained; of fences and binary semaphores there is nothing to link. */
+/* A semaphore, fence or command pool that outlives its destruction by the program (L-3): a call
+ * that is stuck in the driver on a lost device may have been given it. It goes with the device,
+ * since no drain of the engine can end before that call has. A list of its own beside retired
+ * timelines (scheduler/retired.h): those are objects that the scheduler tracks, on one driver, and
+ * go when their engines have been drained; of fences and binary semaphores there is nothing to
+ * link. */
 struct bf_retained {
     struct bf_retained *next;
     VkSemaphore semaphore; /* or */
@@ -104,8 +105,8 @@ struct bf_scheduler {
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
     _Atomic uint32_t windows;  /* engines with windows, and preemption requests (PW-7, PE-1) */
-    /* The recording of its command buffers is seen, and nothing has spanned two of them: packets may
-     * be split (PE-6). Set at creation; false for good once it is. */
+    /* The recording of its command buffers is seen, and nothing has spanned two of them: packets
+     * may be split (PE-6). Set at creation; false for good once it is. */
     _Atomic bool splits;
     _Atomic bool costs_frozen; /* nothing more is learnt of what packets cost */
     _Atomic bool lost;

@@ -78,8 +78,8 @@ static uint64_t least_bytes(const struct bf_job *job, const struct bf_folded *fo
     return stored > code ? stored : code;
 }
 
-/* Builds job->handle. The build has a pipeline cache of its own, whose growth tells the form's size. A
- * driver may refuse to make one. */
+/* Builds job->handle. The build has a pipeline cache of its own, whose growth tells the form's
+ * size. A driver may refuse to make one. */
 static enum bf_reason form_build(struct bf_job *job, const struct bf_folded *form)
 {
     const struct bf_pipelines *ps = &job->specializer->pipelines;

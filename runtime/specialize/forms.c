@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The forms of a variant's module: folding them, having them checked by a helper process, and which of
- * them is taken. [FM-1] */
+/* The forms of a variant's module: folding them, having them checked by a helper process, and which
+ * of them is taken. [FM-1] */
 #include "base/clock.h"
 #include "base/message.h"
 #include "specialize/check_in_helper.h"
@@ -130,8 +130,8 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     return answer.forms[0].reason;
 }
 
-/* The plain form and the one with NoContraction are checked together, and only where both differ the
- * one that keeps more, which few devices' arithmetic needs. */
+/* The plain form and the one with NoContraction are checked together, and only where both differ
+ * the one that keeps more, which few devices' arithmetic needs. */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
     enum bf_reason reason = form_fold(job, BF_FORM_PLAIN, &forms[BF_FORM_PLAIN]);

@@ -14,10 +14,10 @@
  *        and no A/B timing is decided; of builds that end then only those are collected that a
  *        commit asked for which came with it, or before it. The others are when it ends.
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
- *  FM-1  Of the forms that a variant's module may have, the one is taken that asks for the least and
- *        agrees with the general pipeline in every bit that the check compares. The one that keeps
- *        signs of zeros, infinities and NaN is checked where both others differ, and only if the
- *        device says that it can be asked for that.
+ *  FM-1  Of the forms that a variant's module may have, the one is taken that asks for the least
+ *        and agrees with the general pipeline in every bit that the check compares. The one that
+ *        keeps signs of zeros, infinities and NaN is checked where both others differ, and only if
+ *        the device says that it can be asked for that.
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */
@@ -54,8 +54,8 @@ enum bf_variant_state {
     BF_VARIANT_STATE_REJECTED, /* not built, or withdrawn */
 };
 
-/* What a variant's module asks of the driver's arithmetic, in the order in which forms are tried: the
- * first that agrees in every bit is taken. */
+/* What a variant's module asks of the driver's arithmetic, in the order in which forms are tried:
+ * the first that agrees in every bit is taken. */
 enum bf_form {
     BF_FORM_PLAIN,
     BF_FORM_NO_CONTRACTION,
@@ -246,8 +246,9 @@ void bf_memory_budget_remove(struct bf_specializer *specializer, struct bf_candi
 /* The candidate was chosen, for so many uses. */
 void bf_memory_budget_candidate_used(struct bf_candidate *candidate, uint64_t uses);
 
-/* forms.c. Makes the forms of the job's module, of which no more than are needed, and has them checked.
- * BF_REASON_NONE: job->form is the one to take. The forms, zeroed before, are to be finished. */
+/* forms.c. Makes the forms of the job's module, of which no more than are needed, and has them
+ * checked. BF_REASON_NONE: job->form is the one to take. The forms, zeroed before, are to be
+ * finished. */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS]);
 /* The reason for what the driver answered, which the report tells too. 'other' is the reason for
  * errors that concern neither memory nor the device. */

@@ -13,9 +13,9 @@
  *        anew with each submission.
  *  TD-3  Who waits is released within the slice of L-6, though the driver may know of no loss.
  *
- *  TD-4  With the setting 'preemption', an engine counts as hung only if it has been asked to preempt
- *        and hasn't got on for half of the time since: after the first half it gets no more work,
- *        however late that is noticed. Off, as in Windows 7, it isn't asked.
+ *  TD-4  With the setting 'preemption', an engine counts as hung only if it has been asked to
+ *        preempt and hasn't got on for half of the time since: after the first half it gets no more
+ *        work, however late that is noticed. Off, as in Windows 7, it isn't asked.
  *
  * Proven by tests/standstill (tdr.c).
  */

@@ -75,8 +75,8 @@ void bench_row_cost(struct bench_report *report, const char *name, const char *u
 void bench_row_rate(struct bench_report *report, const char *name, const char *unit,
                     const double *plain, const double *belfry, size_t count, double share);
 
-/* Adds a row for a rate: belfry must tie with plain or be better. It is worse if the quartiles of what
- * it is of plain, by repetition, are both below 1. */
+/* Adds a row for a rate: belfry must tie with plain or be better. It is worse if the quartiles of
+ * what it is of plain, by repetition, are both below 1. */
 void bench_row_tie(struct bench_report *report, const char *name, const char *unit,
                    const double *plain, const double *belfry, size_t count);
 

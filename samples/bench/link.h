@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of `record` that link graphics pipelines from libraries, on the first device: 'plain' is
- * the layer with specialize=off, 'belfry' with specialize=exact. In µs: one link, without link-time
- * optimisation.
+ * The parts of `record` that link graphics pipelines from libraries, on the first device: 'plain'
+ * is the layer with specialize=off, 'belfry' with specialize=exact. In µs: one link, without
+ * link-time optimisation.
  */
 #ifndef BENCH_LINK_H
 #define BENCH_LINK_H

@@ -17,8 +17,8 @@
 #define PREEMPT_FLOOD     100u
 #define PREEMPT_LOWS      16u
 
-/* In ms: from the call that submits an empty packet to the high queue until it is complete, behind a
- * flood that was submitted just before, once high had been quiet for 10 ms. */
+/* In ms: from the call that submits an empty packet to the high queue until it is complete, behind
+ * a flood that was submitted just before, once high had been quiet for 10 ms. */
 void preempt_start(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found);
 /* The same once it had been quiet for a second. */
@@ -27,8 +27,8 @@ void preempt_start_quiet(const struct bench_options *options, enum bench_side si
 /* The first again, until a thread that waits for it is awake. */
 void preempt_awake(const struct bench_options *options, enum bench_side side,
                    struct bench_found *found);
-/* In ms: from the call until all packets of a flood of high's own are complete, behind one of low's; on the
- * plain driver without that. */
+/* In ms: from the call until all packets of a flood of high's own are complete, behind one of
+ * low's; on the plain driver without that. */
 void preempt_bubble(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
 /* In %: how much of the GPU's time that the high queue leaves is used by the low one. High executes a

@@ -34,8 +34,8 @@ bool side_open(struct side *side, enum bench_side which, const char *gpu, uint32
 bool side_open_presenting(struct side *side, enum bench_side which, uint32_t queues,
                           struct bench_found *found);
 
-/* The same on the first device with `gpu` in its name, which can link pipelines from libraries, with
- * dynamic rendering. */
+/* The same on the first device with `gpu` in its name, which can link pipelines from libraries,
+ * with dynamic rendering. */
 bool side_open_linking(struct side *side, enum bench_side which, const char *gpu,
                        struct bench_found *found);
 

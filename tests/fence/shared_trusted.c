@@ -347,8 +347,8 @@ TRUSTING_PEER_TEST(opening_and_closing_leaves_nothing_behind)
             pages = mapped_pages();
         }
     }
-    /* A driver that looks at timelines late has the last ones, and their descriptors, kept until it is
-     * waited for. */
+    /* A driver that looks at timelines late has the last ones, and their descriptors, kept until it
+     * is waited for. */
     const bool late = getenv("BELFRY_ICD_BUG");
     await_freed(late ? UINT32_MAX : descriptors, pages);
     while (!late && mapped(TIMELINE) > 0)

@@ -130,8 +130,8 @@ DEVICE_TEST(test_calls_on_command_queues_return_beside_a_present, "SHAPE=q1", tw
 }
 
 /* AC-4: nor from the first command queue of a VkQueue, from suspending and resuming it, or from its
- * logs, and the end of a fence that is a semaphore; and once the present has returned, all of that is
- * as if it had been there before. */
+ * logs, and the end of a fence that is a semaphore; and once the present has returned, all of that
+ * is as if it had been there before. */
 DEVICE_TEST(test_command_queues_come_and_go_beside_a_present, "SHAPE=q1", one)
 {
     struct stuck s;
@@ -226,8 +226,8 @@ static void change_beside(struct device *w, struct log_changer *changer)
     stuck_close(w, &s);
 }
 
-/* AC-4: a log of a queue that the driver may be at work for begins with a submission, which waits for
- * the present as any other. */
+/* AC-4: a log of a queue that the driver may be at work for begins with a submission, which waits
+ * for the present as any other. */
 DEVICE_TEST(test_a_log_that_submits_waits_for_a_present, "SHAPE=q1", one)
 {
     struct log_changer changer = {.queue = w->queues[0][0]};

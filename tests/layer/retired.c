@@ -62,8 +62,8 @@ DEVICE_TEST(retired_timelines_are_bounded_where_queues_come_to_rest, BUG, pairs)
     assert_true(most > before && most - before <= 70);
 }
 
-/* What a VkQueue was given while no other queue shared it has no notes: once one does, the program's
- * wait for its idleness is still the driver's, and the timeline may go at once. */
+/* What a VkQueue was given while no other queue shared it has no notes: once one does, the
+ * program's wait for its idleness is still the driver's, and the timeline may go at once. */
 static const uint32_t one[] = {1, WORLD_END};
 
 DEVICE_TEST(a_timeline_from_before_a_command_queue_came, BUG, one)

@@ -123,8 +123,8 @@ FIXTURE_TEST(requests_complete_in_order_each_by_its_own_work)
     assert_int_equal(read_word(f, 0), 7);
 }
 
-/* Requests without end: each that completes lets a packet of each other queue through, which had been
- * held by it. */
+/* Requests without end: each that completes lets a packet of each other queue through, which had
+ * been held by it. */
 FIXTURE_TEST(nobody_starves_behind_requests_that_overlap)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),

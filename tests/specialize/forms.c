@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which form of a variant's module is taken (specialize/forms.c), where the answers of the build helper
- * are the test's. [FM-1] */
+/* Which form of a variant's module is taken (specialize/forms.c), where the answers of the build
+ * helper are the test's. [FM-1] */
 #include "shader/helper.h"
 
 #include <spirv/unified1/spirv.h>

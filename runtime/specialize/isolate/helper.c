@@ -34,9 +34,10 @@
 static _Atomic bool working;
 static int parent = -1; /* pidfd */
 
-/* IS-9. However idle its threads are: where they are on all processors, each thread of the program's
- * that wakes has to push one aside, and waits for whatever the kernel does for it just then. On one
- * for good they might get nothing, beside a thread that never rests: so they move on. */
+/* IS-9. However idle its threads are: where they are on all processors, each thread of the
+ * program's that wakes has to push one aside, and waits for whatever the kernel does for it just
+ * then. On one for good they might get nothing, beside a thread that never rests: so they move on.
+ */
 #define STAY_MS 100
 
 static cpu_set_t allowed; /* before: those of the watching thread, which moves the others */

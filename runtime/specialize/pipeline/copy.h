@@ -138,8 +138,8 @@ enum bf_reason bf_copy_chain(struct bf_pipeline_copy *copy, const void *chain,
 enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
                                       const VkGraphicsPipelineCreateInfo *info);
 
-/* What is rendered to, of which the part says so that has the fragment output, and others the views.
- * NULL: it isn't said. */
+/* What is rendered to, of which the part says so that has the fragment output, and others the
+ * views. NULL: it isn't said. */
 const VkPipelineRenderingCreateInfo *bf_copy_rendering(const struct bf_pipeline_copy *part);
 
 /* copy_library.c: a reason of one of the libraries that it is linked from (NW-2). */

@@ -66,8 +66,8 @@ static enum bf_reason link_library(struct bf_pipeline_copy *copy, struct bf_pipe
     return BF_REASON_NONE;
 }
 
-/* Who doesn't say which parts a pipeline has means all of them; but none where it is a library, or is
- * linked from some. (VkGraphicsPipelineLibraryCreateInfoEXT) */
+/* Who doesn't say which parts a pipeline has means all of them; but none where it is a library, or
+ * is linked from some. (VkGraphicsPipelineLibraryCreateInfoEXT) */
 enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipelineCreateInfo *info)
 {
     const VkPipelineLibraryCreateInfoKHR *from = find_libraries(info);

@@ -230,9 +230,9 @@ VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *w
 #define BF_FLOAT_64 4u
 
 /*
- * The same with NoContraction, and with signs of zeros, infinities and NaN kept (SPV_KHR_float_controls) in
- * arithmetic of these widths. VK_INCOMPLETE also if the module keeps all of them by itself, or has no such
- * floats.
+ * The same with NoContraction, and with signs of zeros, infinities and NaN kept
+ * (SPV_KHR_float_controls) in arithmetic of these widths. VK_INCOMPLETE also if the module keeps
+ * all of them by itself, or has no such floats.
  */
 VkResult bf_shader_fold_keeping(const struct bf_shader *shader, const struct bf_watch *watch,
                                 uint8_t mask, uint8_t widths, struct bf_folded *folded);

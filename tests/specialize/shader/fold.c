@@ -209,8 +209,8 @@ static void survey_floats(const uint32_t *in, void *context)
     }
 }
 
-/* Signs of zeros, infinities and NaN are kept of the widths that there are, by the extension where the
- * version knows no better. */
+/* Signs of zeros, infinities and NaN are kept of the widths that there are, by the extension where
+ * the version knows no better. */
 TEST(floats_are_kept)
 {
     static const struct {
