@@ -272,6 +272,11 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
 
     struct variable build = variable_read("BELFRY_ICD_BUILD", ordinal);
     snprintf(config->build, sizeof(config->build), "%s", build.text ? build.text : "");
+    struct variable hollow = variable_read("BELFRY_ICD_HOLLOW", ordinal);
+    for (int e = 0; hollow.text && e < ICD_EXTENSION_COUNT; e++)
+        if (strcmp(hollow.text, icd_extension_properties[e].extensionName) == 0)
+            hollow.text = NULL; /* there in earnest, where its own variable says so */
+    snprintf(config->hollow, sizeof(config->hollow), "%s", hollow.text ? hollow.text : "");
     uint32_t bits = device_number("BELFRY_ICD_TIMESTAMP_BITS", ordinal, 64, UINT32_MAX);
     if (bits != UINT32_MAX)
         for (uint32_t i = 0; i < config->shape.n_families; i++)

@@ -10,6 +10,10 @@ static VkResult extensions_enable(struct icd_device *device, const VkDeviceCreat
 {
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
         const char *name = info->ppEnabledExtensionNames[i];
+        if (strcmp(name, device->config->hollow) == 0) {
+            device->enabled_hollow = true;
+            continue;
+        }
         int e = ICD_INSTANCE_EXTENSIONS_END;
         while (e < ICD_EXTENSION_COUNT && strcmp(name, icd_extension_properties[e].extensionName))
             e++;

@@ -208,14 +208,15 @@ struct icd_config {
     uint32_t submit_us;      /* what a submission costs its caller, */
     uint32_t buffer_us;      /* and each of its command buffers */
     bool generated;          /* extensions of device-generated commands are there */
-    bool gpu;                /* the device says that it is one */
-    bool reports;            /* extensions that tell of a loss are there */
-    bool latency;            /* what tells a driver of frames and of VkQueues is there */
-    bool internal_queues;    /* VK_KHR_internally_synchronized_queues is */
-    bool protected_memory;   /* the feature, families and a memory type for it */
-    bool late_wait_points;   /* BELFRY_ICD_BUG */
-    bool processes;          /* timeline semaphores can be exported to others */
-    bool worst_order;        /* BELFRY_ICD_ORDER */
+    char hollow[VK_MAX_EXTENSION_NAME_SIZE]; /* a device extension whose commands do nothing; "" */
+    bool gpu;                                /* the device says that it is one */
+    bool reports;                            /* extensions that tell of a loss are there */
+    bool latency;          /* what tells a driver of frames and of VkQueues is there */
+    bool internal_queues;  /* VK_KHR_internally_synchronized_queues is */
+    bool protected_memory; /* the feature, families and a memory type for it */
+    bool late_wait_points; /* BELFRY_ICD_BUG */
+    bool processes;        /* timeline semaphores can be exported to others */
+    bool worst_order;      /* BELFRY_ICD_ORDER */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -318,6 +319,7 @@ struct icd_device {
     struct icd_queue *queues; /* n_queues of them, in one array */
     uint32_t n_queues;
     bool enabled[ICD_EXTENSION_COUNT];
+    bool enabled_hollow;
     _Atomic bool lost;
     _Atomic int64_t live[ICD_KIND_COUNTED];
     struct icd_device *next; /* icd_world.devices */

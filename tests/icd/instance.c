@@ -376,10 +376,19 @@ static const struct icd_entry *entry_find(const char *name)
     return *entry_slot(name);
 }
 
+/* Any command of a hollow extension: in C's calling conventions arguments may be too many. It is VK_SUCCESS, or
+ * nothing, to whoever looks. */
+static VkResult hollow_command(void)
+{
+    return VK_SUCCESS;
+}
+
 static PFN_vkVoidFunction icd_GetDeviceProcAddr(VkDevice device_, const char *pName)
 {
     struct icd_device *device = ICD_DEV(device_);
     const struct icd_entry *entry = entry_find(pName);
+    if (!entry && device->enabled_hollow)
+        return (PFN_vkVoidFunction)hollow_command;
     if (!entry || entry->level != ICD_DEVICE)
         return NULL;
     if (entry->extension == ICD_EXT_NONE)
@@ -390,11 +399,21 @@ static PFN_vkVoidFunction icd_GetDeviceProcAddr(VkDevice device_, const char *pN
     return device->enabled[entry->extension] ? entry->function : NULL;
 }
 
+static PFN_vkVoidFunction hollow_find(VkInstance instance_)
+{
+    struct icd_instance *instance =
+        instance_ ? ICD_FROM(icd_instance, ICD_KIND_INSTANCE, instance_) : NULL;
+    for (uint32_t i = 0; instance && i < instance->n_physicals; i++)
+        if (instance->physicals[i].config.hollow[0])
+            return (PFN_vkVoidFunction)hollow_command;
+    return NULL;
+}
+
 static PFN_vkVoidFunction icd_GetInstanceProcAddr(VkInstance instance_, const char *pName)
 {
     const struct icd_entry *entry = entry_find(pName);
     if (!entry)
-        return NULL;
+        return hollow_find(instance_);
     if (entry->level == ICD_GLOBAL || !strcmp(pName, "vkGetInstanceProcAddr"))
         return entry->function;
     if (!instance_)
@@ -448,6 +467,9 @@ PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *pN
 PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *pName)
 {
     const struct icd_entry *entry = entry_find(pName);
+    if (!entry && (!strncmp(pName, "vkGetPhysicalDevice", 19) ||
+                   !strncmp(pName, "vkEnumeratePhysicalDevice", 25)))
+        return hollow_find(instance);
     if (!entry || entry->level != ICD_PHYSICAL)
         return NULL;
     return icd_GetInstanceProcAddr(instance, pName);

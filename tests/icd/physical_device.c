@@ -55,11 +55,16 @@ static VkResult icd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical
         return VK_ERROR_LAYER_NOT_PRESENT;
     if (icd_oom(physical->instance))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkExtensionProperties offered[ICD_EXTENSION_COUNT];
+    VkExtensionProperties offered[ICD_EXTENSION_COUNT + 1];
     uint32_t n = 0;
     for (int e = ICD_INSTANCE_EXTENSIONS_END; e < ICD_EXTENSION_COUNT; e++)
         if (icd_extension_offered(&physical->config, (enum icd_extension)e))
             offered[n++] = icd_extension_properties[e];
+    if (physical->config.hollow[0]) {
+        offered[n] = (VkExtensionProperties){.specVersion = 1};
+        memcpy(offered[n++].extensionName, physical->config.hollow,
+               sizeof(physical->config.hollow));
+    }
     return icd_enumerate(pCount, pProperties, sizeof(*pProperties), offered, n);
 }
 
