@@ -62,11 +62,13 @@ static bool direct_add(struct direct *direct, struct bf_semaphore *sem, bool wai
     return true;
 }
 
-/* Rule M for a whole call: is every operation ready now? */
+/* Rule M for a whole call: is every operation ready now? While there are windows, who signals a
+ * binary semaphore needs an epoch, which packets have (PW-4). */
 static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
                          struct direct *direct)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
+    bool windows = atomic_load(&scheduler->windows);
     for (uint32_t i = 0; i < count; i++) {
         const VkSubmitInfo2 *info = &infos[i];
         for (uint32_t w = 0; w < info->waitSemaphoreInfoCount; w++) {
@@ -85,7 +87,7 @@ static bool direct_ready(struct bf_queue *queue, uint32_t count, const VkSubmitI
             struct bf_semaphore *sem = bf_semaphore_find(scheduler, s->semaphore);
             if (!sem)
                 continue;
-            if (!sem->timeline && !semaphore_binary_is_settled(sem, BF_FOR_SIGNAL))
+            if (!sem->timeline && (windows || !semaphore_binary_is_settled(sem, BF_FOR_SIGNAL)))
                 return false;
             if (!direct_add(direct, sem, false, s->value))
                 return false;

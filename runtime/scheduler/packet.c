@@ -588,11 +588,24 @@ struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_pac
     return NULL;
 }
 
-void bf_packet_signalled_on(struct bf_packet *packet, uint64_t engine)
+bool bf_packet_signals_binary(const struct bf_packet *packet)
 {
     for (uint32_t i = 0; i < packet->signal_count; i++) {
-        if (packet->signals[i].sem)
-            bf_semaphore_signalled_on(packet->signals[i].sem, engine);
+        if (packet->signals[i].sem && !packet->signals[i].sem->timeline)
+            return true;
+    }
+    return false;
+}
+
+void bf_packet_signalled_on(struct bf_packet *packet, const struct bf_engine *engine)
+{
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        struct bf_semaphore *sem = packet->signals[i].sem;
+        if (!sem)
+            continue;
+        bf_semaphore_signalled_on(sem, bf_engine_bit(engine));
+        if (!sem->timeline && packet->epoch)
+            atomic_store(&sem->signalled_at, packet->epoch * BF_MAX_ENGINES + engine->base.number);
     }
 }
 

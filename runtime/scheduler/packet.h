@@ -157,8 +157,10 @@ const struct bf_sync *bf_packet_last_submission_signal(const struct bf_packet *p
 struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_packet *packet,
                                    enum bf_wait_rule rule, enum bf_side *side);
 
-/* While there are windows: the driver has been given its signals, on that engine, as a mask (PW-4). */
-void bf_packet_signalled_on(struct bf_packet *packet, uint64_t engine);
+/* PW-4: does it signal a binary semaphore? And: the driver has been given its signals, on that
+ * engine. */
+bool bf_packet_signals_binary(const struct bf_packet *packet);
+void bf_packet_signalled_on(struct bf_packet *packet, const struct bf_engine *engine);
 
 /* The driver has accepted it: counts its waits. Its signals are grounded: counts these. (Both if it
  * was dropped with a lost device.) Return the engines to pump. */

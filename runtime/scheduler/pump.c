@@ -353,7 +353,7 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
             bf_stamps_refused(engine->base.stamps, packet->stamp);
     }
     if (accepted)
-        bf_packet_signalled_on(packet, bf_engine_bit(engine));
+        bf_packet_signalled_on(packet, engine);
     if (accepted && atomic_load_explicit(&scheduler->windows, memory_order_relaxed))
         bf_window_accepted(engine, queue, packet);
     uint64_t engines = bf_packet_accepted(packet);
@@ -470,7 +470,7 @@ static bool batch_leaves_queue(const struct bf_engine *engine, uint32_t i, uint3
 /* Gives each execution of a command queue an epoch, joined ones together; and the last packet of
  * each VkQueue in the part, if it or one before it in the part is without a completion signal of its
  * own; and the last packet of all for timestamps and logs. With a watchdog, each packet has one
- * (WD-2). */
+ * (WD-2), and each that signals a binary semaphore while there are windows (PW-4). */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  uint32_t joined, struct bf_packet *last)
 {
@@ -479,6 +479,7 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
         return epoch;
     bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
     bool witnessed = bf_watch_witnesses(engine) || atomic_load(&engine->preempt.asked); /* PE-2 */
+    bool windows = atomic_load(&engine->scheduler->windows);                            /* PW-4 */
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
         if (!packet_is_for_driver(packet))
@@ -486,7 +487,8 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
         if (joined & UINT32_C(1) << i)
             packet->epoch = epoch + 1;
         else if (engine->batch_queues[i]->is_command_queue || packet->windowed ||
-                 (witnessed && packet->kind != BF_PACKET_FENCE))
+                 (witnessed && packet->kind != BF_PACKET_FENCE) ||
+                 (windows && bf_packet_signals_binary(packet)))
             packet_add_epoch(engine, packet, ++epoch);
         else if (packet_lacks_completion_signal(packet) && atomic_load(&engine->shared)) {
             /* I-1: the wait for one queue is no wait for another. */

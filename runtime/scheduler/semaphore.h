@@ -80,6 +80,9 @@ struct bf_semaphore {
     _Atomic uint64_t ahead;
     _Atomic uint64_t seen;         /* timeline: the largest value that was read for PW-4 */
     _Atomic uint64_t signalled_on; /* engines that were given signals */
+    /* Binary: the epoch, times BF_MAX_ENGINES, and the engine's number, of the last accepted signal
+     * whose packet had an epoch; 0: none. Until its wait has been accepted no other signal is. */
+    _Atomic uint64_t signalled_at;
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */
     uint32_t fence_count;        /* fences that have registered it; 0: the layer has */

@@ -353,24 +353,45 @@ static bool window_has_room(const struct bf_window *window, uint64_t cost, uint6
     return packets == 1 || window->sum_ns + window->batch_sum_ns + cost <= limit;
 }
 
+/* Has the other engine's epoch been reached? If not, and there is a thread for it, this engine is pumped
+ * when it has. */
+static bool window_epoch_is_over(struct bf_engine *engine, struct bf_engine *other, uint64_t epoch)
+{
+    if (other == engine || bf_gpu_engine_is_over(&other->base, epoch) || !bf_waker_ensure(other))
+        return true;
+    bf_waker_want(other, epoch, engine, UINT64_MAX);
+    return false;
+}
+
+/* PW-4, of a VkQueue's packet, which is grounded: the binary signals that it waits for. */
+static bool window_binary_waits_are_over(struct bf_engine *engine, const struct bf_packet *packet)
+{
+    for (uint32_t i = 0; i < packet->wait_count; i++) {
+        const struct bf_semaphore *sem = packet->waits[i].sem;
+        uint64_t at = sem && !sem->timeline ? atomic_load(&sem->signalled_at) : 0;
+        if (at && !window_epoch_is_over(engine, &engine->scheduler->engines[at % BF_MAX_ENGINES],
+                                        at / BF_MAX_ENGINES))
+            return false;
+    }
+    return true;
+}
+
 /* PW-4, of a command queue: what it has waited for on other engines. */
-static bool window_waits_are_over(struct bf_engine *engine, struct bf_queue *queue)
+static bool window_waits_are_over(struct bf_engine *engine, struct bf_queue *queue,
+                                  const struct bf_packet *packet)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_command_queue *commands = bf_command_queue_of(queue);
     uint64_t frontier[BF_MAX_ENGINES];
     if (!commands)
-        return true;
+        return window_binary_waits_are_over(engine, packet);
     bf_lock_acquire(&scheduler->pending.lock);
     memcpy(frontier, commands->frontier, scheduler->engine_count * sizeof(*frontier));
     bf_lock_release(&scheduler->pending.lock);
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
-        struct bf_engine *other = &scheduler->engines[i];
-        if (other != engine && frontier[i] > engine->waited[i] &&
-            !bf_gpu_engine_is_over(&other->base, frontier[i]) && bf_waker_ensure(other)) {
-            bf_waker_want(other, frontier[i], engine, UINT64_MAX);
+        if (frontier[i] > engine->waited[i] &&
+            !window_epoch_is_over(engine, &scheduler->engines[i], frontier[i]))
             return false;
-        }
     }
     return true;
 }
@@ -423,7 +444,7 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
         packet->cost_ns = bf_cost_estimate(&queue->cost);
         uint8_t level = bf_window_packet_level(queue, packet);
         uint64_t limit = window_limit(window, level);
-        open = window_waits_are_over(engine, queue);
+        open = window_waits_are_over(engine, queue, packet);
         bool overdue = queue == window->overdue;
         admitted =
             open && (overdue || (!window->full && window_has_room(window, packet->cost_ns, limit)));

@@ -25,8 +25,10 @@
  *  PW-4  A packet of a lower queue goes when its waits are satisfied, not merely grounded, so that
  *        none blocks the VkQueue: the values of timelines that other engines or others signal are
  *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
- *        wakers. A binary semaphore's payload can't be asked for: there grounded must do. What
- *        windows limit no more, goes at once.
+ *        wakers. A binary semaphore's payload can't be asked for: the epoch of the packet that
+ *        signals it is waited for. Where there is none, grounded must do: of signals from before
+ *        there were windows, and of what others signal (an acquired image). What windows limit no
+ *        more, goes at once.
  *  PW-5  Higher queues aren't held by windows, and are gathered first, one packet of PW-6 aside.
  *  PW-6  Lower queues of one level that have packets which may go share the GPU's time evenly: the
  *        one that has had the least of it goes first. A packet counts as its queue's packets have

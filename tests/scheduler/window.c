@@ -765,6 +765,68 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
     drain(f, 2);
 }
 
+/* On a VkQueue of the program's; the semaphores are binary, VK_NULL_HANDLE: none. Behind a signal is one more
+ * batch. */
+static void submit_binary(struct fixture *f, uint32_t queue, VkSemaphore wait, VkSemaphore signal)
+{
+    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = wait,
+                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = signal,
+                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                .commandBuffer =
+                                                    write_word_in(f, 0, queue, queue + 1)};
+    const VkSubmitInfo2 infos[2] = {
+        {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
+         .pWaitSemaphoreInfos = &waits, .commandBufferInfoCount = 1,
+         .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
+         .pSignalSemaphoreInfos = &signals},
+        {VK_TYPE(SUBMIT_INFO_2)},
+    };
+    assert_success(vkQueueSubmit2(f->queues[0][queue], signal ? 2 : 1, infos, VK_NULL_HANDLE));
+}
+
+/* PW-4, of a binary semaphore, whether there are windows on the VkQueue that signals it or not: what
+ * waits for it goes when the signal is there, or somebody waits for the device's idleness, and a
+ * higher queue goes meanwhile. */
+FIXTURE_TEST_WITH(no_packet_waits_for_a_binary_semaphore_on_a_shared_vkqueue,
+                  ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    VkSemaphore semaphore = vulkan_binary(f->device);
+    for (int highs = 1; highs <= 2 && f->layered; highs++) {
+        BfCommandQueue high = high_of(f);
+        f->icd.pause();
+        execute(high, write_word(f, high, 2, 3));
+        const uint32_t own = depth_of(f, 1), other = 1 - own; /* the VkQueue that it is on */
+        f->icd.resume();
+        await_idle(high);
+        for (int round = 0; round < 4; round++) {
+            struct thread waiter = {0};
+            f->icd.pause();
+            submit_binary(f, other, VK_NULL_HANDLE, semaphore);
+            submit_binary(f, own, semaphore, VK_NULL_HANDLE);
+            assert_int_equal(depth_of(f, other), 2);
+            assert_int_equal(depth_of(f, own), 0);
+            execute(high, write_word(f, high, 2, 3));
+            assert_int_equal(depth_of(f, own), 1);
+            assert_true(f->icd.step(0, own));
+            f->icd.quiesce();
+            if (round % 2)
+                thread_start(&waiter, wait_idle, f->device);
+            else
+                assert_true(f->icd.step(0, other));
+            while (depth_of(f, own) == 0)
+                sched_yield();
+            f->icd.resume();
+            assert_success(vkQueueWaitIdle(f->queues[0][own]));
+            if (round % 2)
+                thread_join(&waiter);
+            drain(f, 3);
+        }
+    }
+    vkDestroySemaphore(f->device, semaphore, NULL);
+}
+
 /* PW-4, of a signal from before there were windows. */
 FIXTURE_TEST_WITH(no_packet_waits_for_what_was_signalled_before, ENVIRONMENT("SHAPE=q2"), NULL)
 {
