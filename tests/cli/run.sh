@@ -82,16 +82,16 @@ sets VK_BELFRY_MULTI_ENGINE_SUMMARY true; sets VK_BELFRY_MULTI_ENGINE_MESSAGES i
 sets VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY 2
 run 0 run --report --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_REPORT true
 sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact
-run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_TRACE /tmp/x
+run 0 run --trace="$folder/x" env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$folder/x"
 # No settings file rebuilds shaders in a traced program; who asks for it does.
 echo 'belfry_multi_engine.specialize = exact' >vk_layer_settings.txt
-run 0 run --trace=/tmp/x env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE off; says err 'specialize is off'; lines err 1
+run 0 run --trace="$folder/x" env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE off; says err 'specialize is off'; lines err 1
 run 0 run env; unset_in_out VK_BELFRY_MULTI_ENGINE_SPECIALIZE; silent err
-run 0 run --trace=/tmp/x --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact; silent err
-VK_BELFRY_MULTI_ENGINE_SPECIALIZE=exact run 0 run --trace=/tmp/x env; silent err
+run 0 run --trace="$folder/x" --set specialize=exact env; sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact; silent err
+VK_BELFRY_MULTI_ENGINE_SPECIALIZE=exact run 0 run --trace="$folder/x" env; silent err
 sets VK_BELFRY_MULTI_ENGINE_SPECIALIZE exact
 rm vk_layer_settings.txt
-run 0 run --trace=/tmp/x env; unset_in_out VK_BELFRY_MULTI_ENGINE_SPECIALIZE
+run 0 run --trace="$folder/x" env; unset_in_out VK_BELFRY_MULTI_ENGINE_SPECIALIZE
 run 0 help run; says out "'cache'"
 run 0 run --set trace=a=b env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd)/a=b"
 run 0 run -- echo --trace -- --nonsense; says out '--trace -- --nonsense'

@@ -186,7 +186,7 @@ FIXTURE_TEST(waiters_that_linger_are_released_by_the_owners_death)
 
 FIXTURE_TEST(an_owner_may_be_killed_at_any_moment)
 {
-    enum { ROUNDS = TIMES(64) > 8 ? TIMES(64) : 8 };
+    enum { ROUNDS = TIMES(32) > 8 ? TIMES(32) : 8 };
     uint64_t random = 4711;
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
@@ -267,7 +267,7 @@ FIXTURE_TEST(anothers_death_leaves_the_fence_and_its_slots)
 
 FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
 {
-    enum { ROUNDS = 8, TURNS = TIMES(4096) };
+    enum { ROUNDS = 8, TURNS = TIMES(2048) };
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     uint32_t descriptors = 0, pages = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {

@@ -71,34 +71,53 @@ static void read_definition(struct registry *registry, const char *at, const cha
     }
 }
 
-static void read_commands(struct registry *registry, const char *text, bool aliases)
+/* One element by itself: where the whole registry follows, a sanitizer's strstr measures it each time. */
+static void read_command(struct registry *registry, const char *at, bool aliases)
 {
-    for (const char *at = text; (at = strstr(at, "<command")) != NULL; at++) {
-        if (at[8] != ' ' && at[8] != '>')
-            continue; /* <commands> */
-        const char *tag_end = strchr(at, '>');
-        if (!tag_end)
-            return;
-        if (tag_end[-1] != '/') {
-            const char *end = strstr(tag_end, "</command>");
-            if (end && !aliases)
-                read_definition(registry, tag_end, end);
-            continue;
-        }
-        size_t name_length = 0, alias_length = 0;
-        const char *name = between(at, tag_end, "name=\"", '"', &name_length);
-        const char *alias = between(at, tag_end, "alias=\"", '"', &alias_length);
-        if (!aliases || !name || !alias || find(registry, name, name_length))
-            continue;
-        const struct registry_command *original = find(registry, alias, alias_length);
-        if (!original)
-            continue;
-        struct registry_command copy = *original;
-        struct registry_command *command = append(registry, name, name_length);
-        command->takes_queue = copy.takes_queue;
-        command->takes_device = copy.takes_device;
-        command->has_result = copy.has_result;
+    const char *tag_end = strchr(at, '>');
+    if (!tag_end)
+        return;
+    if (tag_end[-1] != '/') {
+        if (!aliases)
+            read_definition(registry, tag_end, at + strlen(at));
+        return;
     }
+    size_t name_length = 0, alias_length = 0;
+    const char *name = between(at, tag_end, "name=\"", '"', &name_length);
+    const char *alias = between(at, tag_end, "alias=\"", '"', &alias_length);
+    if (!aliases || !name || !alias || find(registry, name, name_length))
+        return;
+    const struct registry_command *original = find(registry, alias, alias_length);
+    if (!original)
+        return;
+    struct registry_command copy = *original;
+    struct registry_command *command = append(registry, name, name_length);
+    command->takes_queue = copy.takes_queue;
+    command->takes_device = copy.takes_device;
+    command->has_result = copy.has_result;
+}
+
+static void read_commands(struct registry *registry, FILE *file, bool aliases)
+{
+    char *line = NULL, element[16384];
+    size_t capacity = 0, length = 0;
+    rewind(file);
+    for (ssize_t got; (got = getline(&line, &capacity, file)) >= 0;) {
+        const char *start = length > 0 ? line : strstr(line, "<command");
+        if (!start || (length == 0 && start[8] != ' ' && start[8] != '>')) /* <commands> */
+            continue;
+        size_t more = (size_t)(line + got - start);
+        if (length + more >= sizeof(element))
+            abort();
+        memcpy(element + length, start, more + 1);
+        length += more;
+        const char *tag_end = strchr(element, '>');
+        if (!strstr(start, "</command>") && !(tag_end && tag_end[-1] == '/'))
+            continue;
+        read_command(registry, element, aliases);
+        length = 0;
+    }
+    free(line);
 }
 
 bool registry_read(struct registry *registry)
@@ -107,20 +126,10 @@ bool registry_read(struct registry *registry)
     FILE *file = fopen(PATH, "r");
     if (!file)
         return false;
-    char *text = NULL;
-    size_t size = 0;
-    bool read = fseek(file, 0, SEEK_END) == 0 && (size = (size_t)ftell(file)) > 0;
-    rewind(file);
-    text = read ? malloc(size + 1) : NULL;
-    read = text && fread(text, 1, size, file) == size;
+    read_commands(registry, file, false);
+    read_commands(registry, file, true);
     fclose(file);
-    if (read) {
-        text[size] = '\0';
-        read_commands(registry, text, false);
-        read_commands(registry, text, true);
-    }
-    free(text);
-    return read;
+    return registry->count > 0;
 }
 
 const struct registry_command *registry_find(const struct registry *registry, const char *name)

@@ -250,7 +250,7 @@ static void run_round(struct fixture *f, uint32_t seed)
 TEST(random_programs_are_logged_as_they_were_called)
 {
     const char *rounds = getenv("BELFRY_TEST_ROUNDS"), *from = getenv("BELFRY_TEST_SEED");
-    uint32_t count = rounds ? (uint32_t)atoi(rounds) : TIMES(96);
+    uint32_t count = rounds ? (uint32_t)atoi(rounds) : TIMES(64);
     uint32_t seed = from ? (uint32_t)atoi(from) : 1;
     while (count) {
         struct fixture f;

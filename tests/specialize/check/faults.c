@@ -70,15 +70,16 @@ static void run_short(enum kind kind, uint64_t fail_at, uint64_t *first, uint64_
     world_close(w);
 }
 
-/* A dry run goes through all its inputs, with the same 25 calls or so for each. Of those behind the first EACH
- * calls each STEP-th fails, all of them with BELFRY_TEST_STEP=1 (./dev soak faults). */
-#define EACH 60
-#define STEP 7
+/* Checks and dry runs go through all their inputs, with the same 25 calls or so for each of a dry run. Of those
+ * behind the first EACH calls each third fails, or of a dry run's each seventh; a third of these under sanitizers;
+ * all of them with BELFRY_TEST_STEP=1 (./dev soak faults). */
+#define EACH (TIMES(1024) == 1024 ? 60 : 20)
+#define STEP (TIMES(1024) == 1024 ? 1 : 3)
 
 static void run_all_short(enum kind kind)
 {
     const char *step = getenv("BELFRY_TEST_STEP");
-    const uint64_t stride = step ? strtoull(step, NULL, 10) : kind == DRY ? STEP : 1;
+    const uint64_t stride = step ? strtoull(step, NULL, 10) : (kind == DRY ? 7 : 3) * STEP;
     uint64_t first, last, again, end;
     assert_true(stride > 0);
     run_short(kind, 0, &first, &last);
