@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphics pipelines and render passes as messages. Structs that contain numbers alone are
- * written as they are, without their types and chains. */
+ * written as they are, without their types. */
 #include <string.h>
 
 #include "specialize/isolate/wire_io.h"
 
 /* ---------------------------------------------------------------------------- Structs and lists */
 
-/* Writes a struct with a type and a chain; the reader replaces its pointers. */
+/* Writes a struct without its type and chain; the reader replaces its pointers. False: there is none. */
+static bool say_numbers(struct bf_wire_out *out, const void *s, size_t size)
+{
+    bf_wire_say(out, s ? 1 : 0);
+    if (s)
+        bf_wire_say_bytes(out, (const VkBaseInStructure *)s + 1, size - sizeof(VkBaseInStructure));
+    return s != NULL;
+}
+
+/* Writes a struct to which nothing may be chained. */
 static void say_struct(struct bf_wire_out *out, const void *s, size_t size)
 {
-    const VkBaseInStructure *base = s;
-    bf_wire_say(out, s ? 1 : 0);
-    if (!s)
-        return;
-    out->unsaid |= base->pNext != NULL;
-    bf_wire_say_bytes(out, base + 1, size - sizeof(*base));
+    if (say_numbers(out, s, size))
+        out->unsaid |= ((const VkBaseInStructure *)s)->pNext != NULL;
 }
 
 static void *read_struct(struct bf_wire_in *in, VkStructureType type, size_t size)
@@ -28,6 +33,21 @@ static void *read_struct(struct bf_wire_in *in, VkStructureType type, size_t siz
         return NULL;
     s->sType = type;
     memcpy(s + 1, bytes, size - sizeof(*s));
+    return s;
+}
+
+/* A state, with what is chained to it. */
+static void say_state(struct bf_wire_out *out, const void *s, size_t size)
+{
+    if (say_numbers(out, s, size))
+        bf_wire_say_chain(out, ((const VkBaseInStructure *)s)->pNext);
+}
+
+static void *read_state(struct bf_wire_in *in, VkStructureType type, size_t size)
+{
+    VkBaseInStructure *s = read_struct(in, type, size);
+    if (s)
+        s->pNext = bf_wire_read_chain(in);
     return s;
 }
 
@@ -61,7 +81,7 @@ static const void *read_full_list(struct bf_wire_in *in, size_t count, size_t ea
 
 static void say_vertex_input(struct bf_wire_out *out, const VkPipelineVertexInputStateCreateInfo *s)
 {
-    say_struct(out, s, sizeof(*s));
+    say_state(out, s, sizeof(*s));
     if (!s)
         return;
     say_list(out, s->pVertexBindingDescriptions, s->vertexBindingDescriptionCount,
@@ -73,7 +93,7 @@ static void say_vertex_input(struct bf_wire_out *out, const VkPipelineVertexInpu
 static const VkPipelineVertexInputStateCreateInfo *read_vertex_input(struct bf_wire_in *in)
 {
     VkPipelineVertexInputStateCreateInfo *s =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, sizeof(*s));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, sizeof(*s));
     if (!s)
         return NULL;
     s->pVertexBindingDescriptions = read_full_list(in, s->vertexBindingDescriptionCount,
@@ -86,7 +106,7 @@ static const VkPipelineVertexInputStateCreateInfo *read_vertex_input(struct bf_w
 /* Viewports and scissors may be dynamic state, and are then absent. */
 static void say_viewport(struct bf_wire_out *out, const VkPipelineViewportStateCreateInfo *s)
 {
-    say_struct(out, s, sizeof(*s));
+    say_state(out, s, sizeof(*s));
     if (!s)
         return;
     say_list(out, s->pViewports, s->viewportCount, sizeof(VkViewport));
@@ -96,7 +116,7 @@ static void say_viewport(struct bf_wire_out *out, const VkPipelineViewportStateC
 static const VkPipelineViewportStateCreateInfo *read_viewport(struct bf_wire_in *in)
 {
     VkPipelineViewportStateCreateInfo *s =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, sizeof(*s));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, sizeof(*s));
     if (!s)
         return NULL;
     s->pViewports = read_list(in, s->viewportCount, sizeof(VkViewport));
@@ -111,7 +131,7 @@ static size_t mask_words(VkSampleCountFlagBits samples)
 
 static void say_samples(struct bf_wire_out *out, const VkPipelineMultisampleStateCreateInfo *s)
 {
-    say_struct(out, s, sizeof(*s));
+    say_state(out, s, sizeof(*s));
     if (s)
         say_list(out, s->pSampleMask, mask_words(s->rasterizationSamples), sizeof(VkSampleMask));
 }
@@ -119,7 +139,7 @@ static void say_samples(struct bf_wire_out *out, const VkPipelineMultisampleStat
 static const VkPipelineMultisampleStateCreateInfo *read_samples(struct bf_wire_in *in)
 {
     VkPipelineMultisampleStateCreateInfo *s =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO, sizeof(*s));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO, sizeof(*s));
     if (s)
         s->pSampleMask = read_list(in, mask_words(s->rasterizationSamples), sizeof(VkSampleMask));
     return s;
@@ -127,7 +147,7 @@ static const VkPipelineMultisampleStateCreateInfo *read_samples(struct bf_wire_i
 
 static void say_blend(struct bf_wire_out *out, const VkPipelineColorBlendStateCreateInfo *s)
 {
-    say_struct(out, s, sizeof(*s));
+    say_state(out, s, sizeof(*s));
     if (s)
         say_list(out, s->pAttachments, s->attachmentCount,
                  sizeof(VkPipelineColorBlendAttachmentState));
@@ -136,7 +156,7 @@ static void say_blend(struct bf_wire_out *out, const VkPipelineColorBlendStateCr
 static const VkPipelineColorBlendStateCreateInfo *read_blend(struct bf_wire_in *in)
 {
     VkPipelineColorBlendStateCreateInfo *s =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, sizeof(*s));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, sizeof(*s));
     if (s)
         s->pAttachments =
             read_list(in, s->attachmentCount, sizeof(VkPipelineColorBlendAttachmentState));
@@ -145,7 +165,7 @@ static const VkPipelineColorBlendStateCreateInfo *read_blend(struct bf_wire_in *
 
 static void say_dynamic(struct bf_wire_out *out, const VkPipelineDynamicStateCreateInfo *s)
 {
-    say_struct(out, s, sizeof(*s));
+    say_state(out, s, sizeof(*s));
     if (s)
         say_list(out, s->pDynamicStates, s->dynamicStateCount, sizeof(VkDynamicState));
 }
@@ -153,7 +173,7 @@ static void say_dynamic(struct bf_wire_out *out, const VkPipelineDynamicStateCre
 static const VkPipelineDynamicStateCreateInfo *read_dynamic(struct bf_wire_in *in)
 {
     VkPipelineDynamicStateCreateInfo *s =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, sizeof(*s));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, sizeof(*s));
     if (s)
         s->pDynamicStates = read_full_list(in, s->dynamicStateCount, sizeof(VkDynamicState));
     return s;
@@ -371,12 +391,12 @@ void bf_wire_say_graphics(struct bf_wire_out *out, const struct bf_build_request
         bf_wire_say_stage(out, &info->pStages[i], &request->code[i]);
     say_rendering(out, info);
     say_vertex_input(out, info->pVertexInputState);
-    say_struct(out, info->pInputAssemblyState, sizeof(*info->pInputAssemblyState));
-    say_struct(out, info->pTessellationState, sizeof(*info->pTessellationState));
+    say_state(out, info->pInputAssemblyState, sizeof(*info->pInputAssemblyState));
+    say_state(out, info->pTessellationState, sizeof(*info->pTessellationState));
     say_viewport(out, info->pViewportState);
-    say_struct(out, info->pRasterizationState, sizeof(*info->pRasterizationState));
+    say_state(out, info->pRasterizationState, sizeof(*info->pRasterizationState));
     say_samples(out, info->pMultisampleState);
-    say_struct(out, info->pDepthStencilState, sizeof(*info->pDepthStencilState));
+    say_state(out, info->pDepthStencilState, sizeof(*info->pDepthStencilState));
     say_blend(out, info->pColorBlendState);
     say_dynamic(out, info->pDynamicState);
     bf_wire_say(out, info->subpass);
@@ -399,19 +419,19 @@ void bf_wire_read_graphics(struct bf_wire_in *in, struct bf_wire_build *build)
     info->pNext = read_rendering(in);
     info->pVertexInputState = read_vertex_input(in);
     info->pInputAssemblyState =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-                    sizeof(*info->pInputAssemblyState));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+                   sizeof(*info->pInputAssemblyState));
     info->pTessellationState =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
-                    sizeof(*info->pTessellationState));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
+                   sizeof(*info->pTessellationState));
     info->pViewportState = read_viewport(in);
     info->pRasterizationState =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-                    sizeof(*info->pRasterizationState));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+                   sizeof(*info->pRasterizationState));
     info->pMultisampleState = read_samples(in);
     info->pDepthStencilState =
-        read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-                    sizeof(*info->pDepthStencilState));
+        read_state(in, VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+                   sizeof(*info->pDepthStencilState));
     info->pColorBlendState = read_blend(in);
     info->pDynamicState = read_dynamic(in);
     info->subpass = bf_wire_read(in);

@@ -30,6 +30,11 @@ void *bf_wire_allocate(struct bf_wire_in *in, size_t count, size_t size);
 void bf_wire_read_begin(struct bf_wire_in *in, const void *bytes, size_t size);
 bool bf_wire_read_end(const struct bf_wire_in *in);
 
+/* wire_chain.c: what is chained to a state of a graphics pipeline. A struct that isn't known there
+ * can't be said. The reader's are freed with it. */
+void bf_wire_say_chain(struct bf_wire_out *out, const void *chain);
+const void *bf_wire_read_chain(struct bf_wire_in *in);
+
 /* wire_build.c */
 void bf_wire_say_build(struct bf_wire_out *out, const struct bf_build_request *request);
 void bf_wire_read_build(struct bf_wire_in *in, struct bf_wire_build *build);

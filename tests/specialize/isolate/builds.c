@@ -216,14 +216,24 @@ TEST(a_dry_run_comes_first)
     }
 }
 
-/* For dynamic rendering, and for a render pass. */
+/* For dynamic rendering, and for a render pass; with what translators of Direct3D chain to each. */
 TEST(pictures)
 {
+    const VkPipelineRasterizationDepthClipStateCreateInfoEXT clip = {
+        VK_TYPE(PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT),
+        .depthClipEnable = VK_TRUE};
     for (uint32_t i = 0; i < 2; i++) {
         struct bf_isolate_info info = info_of(NULL);
+        const VkPhysicalDeviceDepthClipEnableFeaturesEXT clips = {
+            VK_TYPE(PHYSICAL_DEVICE_DEPTH_CLIP_ENABLE_FEATURES_EXT), .pNext = (void *)info.features,
+            .depthClipEnable = VK_TRUE};
         const VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
-            VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
+            VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)&clips,
             .dynamicRendering = VK_TRUE};
+        info.extension_count = 3;
+        info.extensions = (const char *const[]){VK_EXT_DEPTH_CLIP_ENABLE_EXTENSION_NAME,
+                                                info.extensions[0], info.extensions[1]};
+        info.features = &clips;
         if (i == 0) {
             info.api_version = VK_API_VERSION_1_3;
             info.features = &dynamic;
@@ -234,6 +244,7 @@ TEST(pictures)
         const struct bf_build_request *request =
             picture(&p, i, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
                     (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
+        p.g.raster.pNext = &clip;
         VkResult result = VK_RESULT_MAX_ENUM;
         assert_success(isolate_build(isolate, request, &result));
         assert_success(result);
