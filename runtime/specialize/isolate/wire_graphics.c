@@ -7,7 +7,8 @@
 
 /* ---------------------------------------------------------------------------- Structs and lists */
 
-/* Writes a struct without its type and chain; the reader replaces its pointers. False: there is none. */
+/* Writes a struct without its type and chain; the reader replaces its pointers. False: there is
+ * none. */
 static bool say_numbers(struct bf_wire_out *out, const void *s, size_t size)
 {
     bf_wire_say(out, s ? 1 : 0);
