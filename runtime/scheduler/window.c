@@ -353,8 +353,8 @@ static bool window_has_room(const struct bf_window *window, uint64_t cost, uint6
     return packets == 1 || window->sum_ns + window->batch_sum_ns + cost <= limit;
 }
 
-/* Has the other engine's epoch been reached? If not, and there is a thread for it, this engine is pumped
- * when it has. */
+/* Has the other engine's epoch been reached? If not, and there is a thread for it, this engine is
+ * pumped when it has. */
 static bool window_epoch_is_over(struct bf_engine *engine, struct bf_engine *other, uint64_t epoch)
 {
     if (other == engine || bf_gpu_engine_is_over(&other->base, epoch) || !bf_waker_ensure(other))

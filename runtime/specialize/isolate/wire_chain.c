@@ -9,24 +9,25 @@ struct chained {
     VkStructureType type;
     size_t size;
     /* Of the list: where its count and its pointer are, and the size of an element; 0: there is
-     * none. */
+     * none. Which of them are 'dynamic' may be absent though they have a count. */
     size_t count_at, list_at, each;
+    bool dynamic;
 };
 
 #define FLAT(type_, struct_)                                                                       \
     {                                                                                              \
-        VK_STRUCTURE_TYPE_##type_, sizeof(struct_), 0, 0, 0                                        \
+        VK_STRUCTURE_TYPE_##type_, sizeof(struct_), 0, 0, 0, false                                 \
     }
-#define LISTS(type_, struct_, count_, list_)                                                       \
+#define LISTS(type_, struct_, count_, list_, dynamic_)                                             \
     {                                                                                              \
         VK_STRUCTURE_TYPE_##type_, sizeof(struct_), offsetof(struct_, count_),                     \
-            offsetof(struct_, list_), sizeof(*((struct_ *)NULL)->list_)                            \
+            offsetof(struct_, list_), sizeof(*((struct_ *)NULL)->list_), dynamic_                  \
     }
 
 static const struct chained known[] = {
     LISTS(PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
           VkPipelineVertexInputDivisorStateCreateInfoEXT, vertexBindingDivisorCount,
-          pVertexBindingDivisors),
+          pVertexBindingDivisors, false),
     FLAT(PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT,
          VkPipelineViewportDepthClipControlCreateInfoEXT),
     FLAT(PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT,
@@ -42,7 +43,7 @@ static const struct chained known[] = {
     FLAT(PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT,
          VkPipelineColorBlendAdvancedStateCreateInfoEXT),
     LISTS(PIPELINE_COLOR_WRITE_CREATE_INFO_EXT, VkPipelineColorWriteCreateInfoEXT, attachmentCount,
-          pColorWriteEnables),
+          pColorWriteEnables, true),
 };
 
 #define KNOWN (sizeof(known) / sizeof(known[0]))
@@ -63,7 +64,6 @@ static uint32_t list_count(const struct chained *c, const void *s)
     return count;
 }
 
-/* A list may be absent though it has a count, where the state is dynamic. */
 static void say_list(struct bf_wire_out *out, const struct chained *c, const void *s)
 {
     const void *list;
@@ -97,7 +97,8 @@ static void read_list(struct bf_wire_in *in, const struct chained *c, void *s)
 {
     size_t size;
     const void *list = bf_wire_read_block(in, &size);
-    in->bad |= size && (size / c->each != list_count(c, s) || size % c->each);
+    const bool absent = size == 0 && c->dynamic;
+    in->bad |= !absent && (size / c->each != list_count(c, s) || size % c->each);
     list = in->bad || !size ? NULL : list;
     memcpy((uint8_t *)s + c->list_at, &list, sizeof(list));
 }

@@ -151,6 +151,14 @@ TEST(lists_may_be_absent)
     assert_null(w->pColorWriteEnables);
     bf_wire_in_finish(&in);
     bf_wire_out_finish(&out);
+    /* Divisors are no such state. */
+    a.divisors.pNext = NULL;
+    a.divisors.pVertexBindingDivisors = NULL;
+    bf_wire_say_chain(&out, &a.divisors);
+    bool good;
+    chain_read(out.bytes, out.size, &good);
+    assert_false(good);
+    bf_wire_out_finish(&out);
 }
 
 TEST(what_is_not_known_can_not_be_said)
