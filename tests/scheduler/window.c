@@ -818,7 +818,8 @@ FIXTURE_TEST_WITH(no_packet_waits_for_a_binary_semaphore_on_a_shared_vkqueue,
             while (depth_of(f, own) == 0)
                 sched_yield();
             f->icd.resume();
-            assert_success(vkQueueWaitIdle(f->queues[0][own]));
+            for (int i = 0; i < 2; i++)
+                assert_success(vkQueueWaitIdle(f->queues[0][i]));
             if (round % 2)
                 thread_join(&waiter);
             drain(f, 3);
