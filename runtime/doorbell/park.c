@@ -121,6 +121,14 @@ static const struct timespec *park_timeout(struct bf_park *park, uint64_t since_
     return time;
 }
 
+/* DP-7. Somebody may call bf_park_worked while the owner is told: that has the last word. */
+static void park_tell(struct bf_park *park)
+{
+    atomic_store(&park->idled, true);
+    if (!park->functions->idle(park->owner))
+        atomic_store(&park->idled, false);
+}
+
 static void park_sleep(struct bf_park *park, uint64_t since_ns)
 {
     struct timespec soon;
@@ -134,7 +142,7 @@ static void park_sleep(struct bf_park *park, uint64_t since_ns)
             over = !shortly;
         }
     if (over)
-        atomic_store(&park->idled, park->functions->idle(park->owner));
+        park_tell(park);
 }
 
 void bf_park_worked(struct bf_park *park)

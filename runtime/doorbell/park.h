@@ -32,7 +32,8 @@
  *       come so soon: then it leaves CONNECTED_NOTIFY where it is, and needs no barrier either.
  * DP-6  A stop is heard at any moment.
  * DP-7  Where idle_ns is set, the owner is told that a parked thread has had nothing to do for so long,
- *       until it takes that; then not again before bf_park_worked. Else sleeps have no end.
+ *       until it takes that; then not again before bf_park_worked, which counts also while it is being
+ *       told. Else sleeps have no end.
  */
 #ifndef BELFRY_DOORBELL_PARK_H
 #define BELFRY_DOORBELL_PARK_H

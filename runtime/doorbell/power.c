@@ -88,9 +88,10 @@ bool bf_doorbell_power_idle(void *argument)
         if (other && !atomic_load(&other->low_power))
             return true;
     }
-    /* Who resumes a queue needn't ring for what is in its ring: it must find the device awake. */
-    device_sleep(scheduler, queue_is_unfinished);
-    return true;
+    /* Who resumes a queue needn't ring for what is in its ring: it must find the device awake. What
+     * ends that, a batch that is done or a queue that is destroyed, tells nobody: it is looked for. */
+    bf_doorbells_each(scheduler, queue_is_unfinished, &busy);
+    return !busy && device_sleep(scheduler, queue_is_unfinished) == VK_SUCCESS;
 }
 
 /* The thread of the queue's engine, or NULL with a line. */

@@ -43,10 +43,11 @@ struct engine {
     _Atomic int id;
     uint64_t rounds, spin_ns;
     _Atomic uint64_t told; /* that nothing comes */
+    uint64_t met;          /* so often there was work while it was told */
 };
 
 static uint64_t count = 20000;
-static uint64_t idle_ns;
+static uint64_t idle_ns, met;
 
 static bool has_work(void *owner, bool thoroughly)
 {
@@ -75,7 +76,8 @@ static void set_notify(void *owner, bool notify)
 static bool idle(void *owner)
 {
     struct engine *e = owner;
-    atomic_fetch_add(&e->told, 1);
+    if (atomic_fetch_add(&e->told, 1) < e->met)
+        bf_park_worked(&e->park);
     return true;
 }
 
@@ -101,6 +103,7 @@ static void engine_begin(struct engine *e, int rings, uint64_t spin_ns)
     memset(e, 0, sizeof(*e));
     bf_park_init(&e->park, &functions, e, spin_ns);
     e->park.idle_ns = idle_ns;
+    e->met = met;
     e->spin_ns = spin_ns;
     e->ring_count = rings;
     for (int i = 0; i < e->ring_count; i++)
@@ -295,6 +298,21 @@ TEST(that_nothing_comes_is_told_once)
         ring_once(&e, &e.rings[0], i);
         ring_is_seen(&e.rings[0], i);
     }
+    engine_end(&e);
+    assert_true(good);
+}
+
+/* DP-7: it has to be told again. */
+TEST(work_that_comes_while_it_is_told_counts)
+{
+    struct engine e;
+    idle_ns = 1000;
+    met = 3;
+    engine_begin(&e, 1, 0);
+    idle_ns = met = 0;
+    while (atomic_load(&e.told) < 4) /* or the test never ends */
+        sched_yield();
+    bool good = engine_sleeps_for_good(&e) && atomic_load(&e.told) == 4;
     engine_end(&e);
     assert_true(good);
 }

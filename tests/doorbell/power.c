@@ -93,13 +93,24 @@ FIXTURE_TEST(suspended_work_sleeps_with_the_device)
 }
 
 /* By the setting, without anybody's asking. */
+static void open_that_idles(struct fixture *f)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE", "1", 1);
+    fixture_open(f, NULL);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE");
+}
+
+static void await_sleep(struct fixture *f)
+{
+    while (device_of(f) != BF_DEVICE_POWER_STATE_D3) /* or the test never ends */
+        sched_yield();
+}
+
 TEST(an_idle_engine_and_then_the_device_go_to_sleep)
 {
     struct fixture f;
     struct user_mode u[2];
-    setenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE", "1", 1);
-    fixture_open(&f, NULL);
-    unsetenv("VK_BELFRY_MULTI_ENGINE_DOORBELL_IDLE");
+    open_that_idles(&f);
     user_mode_open(&f, &u[0], BF_COMMAND_LIST_TYPE_DIRECT, RING);
     user_mode_open(&f, &u[1], BF_COMMAND_LIST_TYPE_COPY, RING);
     for (uint32_t i = 0; i < 5; i++) {
@@ -107,13 +118,34 @@ TEST(an_idle_engine_and_then_the_device_go_to_sleep)
             user_mode_submit(&u[j], user_mode_entry(&u[j]));
         for (int j = 0; j < 2; j++)
             user_mode_await(&u[j]);
-        while (device_of(&f) != BF_DEVICE_POWER_STATE_D3) /* or the test never ends */
-            sched_yield();
+        await_sleep(&f);
         assert_int_equal(engine_of(&u[0]), BF_ENGINE_STATE_TRANSITION_TO_F1);
         assert_int_equal(user_mode_status(&u[1]), BF_DOORBELL_STATUS_DISCONNECTED_RETRY);
     }
     for (int j = 0; j < 2; j++)
         user_mode_close(&u[j]);
+    fixture_close(&f);
+}
+
+/* DT-5: a suspended queue's work keeps the device awake, until it has gone with its doorbell. */
+TEST(suspended_work_keeps_a_device_awake_until_it_goes)
+{
+    struct fixture f;
+    struct user_mode idle, suspended;
+    open_that_idles(&f);
+    user_mode_open(&f, &idle, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    user_mode_open(&f, &suspended, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+    assert_success(bfSuspendCommandQueue(suspended.queue));
+    user_mode_submit(&suspended, user_mode_entry(&suspended));
+    user_mode_submit(&idle, user_mode_entry(&idle));
+    user_mode_await(&idle);
+    while (engine_of(&idle) != BF_ENGINE_STATE_TRANSITION_TO_F1)
+        sched_yield();
+    doorbell_settle(&idle); /* it has looked whether the device may sleep */
+    assert_int_equal(device_of(&f), BF_DEVICE_POWER_STATE_D0);
+    user_mode_close(&suspended);
+    await_sleep(&f);
+    user_mode_close(&idle);
     fixture_close(&f);
 }
 
