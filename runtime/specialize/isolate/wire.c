@@ -56,6 +56,17 @@ void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size)
     bf_wire_say_bytes(out, bytes, size);
 }
 
+void bf_wire_say_struct(struct bf_wire_out *out, const void *s, size_t size)
+{
+    bf_wire_say_bytes(out, (const VkBaseInStructure *)s + 1, size - sizeof(VkBaseInStructure));
+}
+
+void bf_wire_say_list(struct bf_wire_out *out, const void *list, size_t count, size_t each)
+{
+    out->unsaid |= count > BF_WIRE_BODY_MOST / each;
+    bf_wire_say_block(out, list, list && !out->unsaid ? count * each : 0);
+}
+
 void bf_wire_say_string(struct bf_wire_out *out, const char *string)
 {
     bf_wire_say_block(out, string, strlen(string) + 1);
@@ -141,6 +152,35 @@ void *bf_wire_allocate(struct bf_wire_in *in, size_t count, size_t size)
     block->next = in->blocks;
     in->blocks = block;
     return block->data;
+}
+
+void *bf_wire_read_struct(struct bf_wire_in *in, VkStructureType type, size_t size)
+{
+    VkBaseOutStructure *s = bf_wire_allocate(in, 1, size);
+    const void *bytes = bf_wire_read_bytes(in, size - sizeof(*s));
+    if (!s || !bytes)
+        return NULL;
+    s->sType = type;
+    memcpy(s + 1, bytes, size - sizeof(*s));
+    return s;
+}
+
+const void *bf_wire_read_list(struct bf_wire_in *in, size_t count, size_t each)
+{
+    size_t size;
+    const void *list = bf_wire_read_block(in, &size);
+    if (!size)
+        return NULL;
+    if (size / each != count || size % each)
+        in->bad = true;
+    return in->bad ? NULL : list;
+}
+
+const void *bf_wire_read_full_list(struct bf_wire_in *in, size_t count, size_t each)
+{
+    const void *list = bf_wire_read_list(in, count, each);
+    in->bad |= count && !list;
+    return list;
 }
 
 static const char **read_strings(struct bf_wire_in *in, uint32_t *count)

@@ -67,10 +67,8 @@ static uint32_t list_count(const struct chained *c, const void *s)
 static void say_list(struct bf_wire_out *out, const struct chained *c, const void *s)
 {
     const void *list;
-    const size_t count = list_count(c, s);
     memcpy(&list, (const uint8_t *)s + c->list_at, sizeof(list));
-    out->unsaid |= count > BF_WIRE_BODY_MOST / c->each;
-    bf_wire_say_block(out, list, list && !out->unsaid ? count * c->each : 0);
+    bf_wire_say_list(out, list, list_count(c, s), c->each);
 }
 
 void bf_wire_say_chain(struct bf_wire_out *out, const void *chain)
@@ -87,7 +85,7 @@ void bf_wire_say_chain(struct bf_wire_out *out, const void *chain)
             return;
         }
         bf_wire_say(out, (uint32_t)s->sType);
-        bf_wire_say_bytes(out, s + 1, c->size - sizeof(*s));
+        bf_wire_say_struct(out, s, c->size);
         if (c->each)
             say_list(out, c, s);
     }
@@ -95,11 +93,8 @@ void bf_wire_say_chain(struct bf_wire_out *out, const void *chain)
 
 static void read_list(struct bf_wire_in *in, const struct chained *c, void *s)
 {
-    size_t size;
-    const void *list = bf_wire_read_block(in, &size);
-    const bool absent = size == 0 && c->dynamic;
-    in->bad |= !absent && (size / c->each != list_count(c, s) || size % c->each);
-    list = in->bad || !size ? NULL : list;
+    const void *list = c->dynamic ? bf_wire_read_list(in, list_count(c, s), c->each)
+                                  : bf_wire_read_full_list(in, list_count(c, s), c->each);
     memcpy((uint8_t *)s + c->list_at, &list, sizeof(list));
 }
 
@@ -111,14 +106,11 @@ const void *bf_wire_read_chain(struct bf_wire_in *in)
     for (uint32_t i = 0; i < count && !in->bad; i++) {
         const uint32_t type = bf_wire_read(in);
         const struct chained *c = chained_find(type);
-        VkBaseOutStructure *s = c ? bf_wire_allocate(in, 1, c->size) : NULL;
-        const void *bytes = s ? bf_wire_read_bytes(in, c->size - sizeof(*s)) : NULL;
-        if (!bytes) {
+        VkBaseOutStructure *s = c ? bf_wire_read_struct(in, c->type, c->size) : NULL;
+        if (!s) {
             in->bad = true;
             break;
         }
-        s->sType = (VkStructureType)type;
-        memcpy(s + 1, bytes, c->size - sizeof(*s));
         if (c->each)
             read_list(in, c, s);
         if (last)

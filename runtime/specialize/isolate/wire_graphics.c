@@ -5,15 +5,14 @@
 
 #include "specialize/isolate/wire_io.h"
 
-/* ---------------------------------------------------------------------------- Structs and lists */
+/* -------------------------------------------------------------------------------------- Structs */
 
-/* Writes a struct without its type and chain; the reader replaces its pointers. False: there is
- * none. */
+/* Whether there is the struct, and if so, its numbers. False: there is none. */
 static bool say_numbers(struct bf_wire_out *out, const void *s, size_t size)
 {
     bf_wire_say(out, s ? 1 : 0);
     if (s)
-        bf_wire_say_bytes(out, (const VkBaseInStructure *)s + 1, size - sizeof(VkBaseInStructure));
+        bf_wire_say_struct(out, s, size);
     return s != NULL;
 }
 
@@ -26,15 +25,7 @@ static void say_struct(struct bf_wire_out *out, const void *s, size_t size)
 
 static void *read_struct(struct bf_wire_in *in, VkStructureType type, size_t size)
 {
-    if (!bf_wire_read(in))
-        return NULL;
-    VkBaseOutStructure *s = bf_wire_allocate(in, 1, size);
-    const void *bytes = bf_wire_read_bytes(in, size - sizeof(*s));
-    if (!s || !bytes)
-        return NULL;
-    s->sType = type;
-    memcpy(s + 1, bytes, size - sizeof(*s));
-    return s;
+    return bf_wire_read(in) ? bf_wire_read_struct(in, type, size) : NULL;
 }
 
 /* A state, with what is chained to it. */
@@ -52,32 +43,6 @@ static void *read_state(struct bf_wire_in *in, VkStructureType type, size_t size
     return s;
 }
 
-/* Writes a list whose count is written elsewhere; NULL stays NULL. */
-static void say_list(struct bf_wire_out *out, const void *list, size_t count, size_t each)
-{
-    out->unsaid |= count > BF_WIRE_BODY_MOST / each;
-    bf_wire_say_block(out, list, list && !out->unsaid ? count * each : 0);
-}
-
-static const void *read_list(struct bf_wire_in *in, size_t count, size_t each)
-{
-    size_t size;
-    const void *list = bf_wire_read_block(in, &size);
-    if (!size)
-        return NULL;
-    if (size / each != count || size % each)
-        in->bad = true;
-    return in->bad ? NULL : list;
-}
-
-/* Reads a list that must be there if its count isn't 0. */
-static const void *read_full_list(struct bf_wire_in *in, size_t count, size_t each)
-{
-    const void *list = read_list(in, count, each);
-    in->bad |= count && !list;
-    return list;
-}
-
 /* ---------------------------------------------------------------------------------- Fixed state */
 
 static void say_vertex_input(struct bf_wire_out *out, const VkPipelineVertexInputStateCreateInfo *s)
@@ -85,10 +50,10 @@ static void say_vertex_input(struct bf_wire_out *out, const VkPipelineVertexInpu
     say_state(out, s, sizeof(*s));
     if (!s)
         return;
-    say_list(out, s->pVertexBindingDescriptions, s->vertexBindingDescriptionCount,
-             sizeof(VkVertexInputBindingDescription));
-    say_list(out, s->pVertexAttributeDescriptions, s->vertexAttributeDescriptionCount,
-             sizeof(VkVertexInputAttributeDescription));
+    bf_wire_say_list(out, s->pVertexBindingDescriptions, s->vertexBindingDescriptionCount,
+                     sizeof(VkVertexInputBindingDescription));
+    bf_wire_say_list(out, s->pVertexAttributeDescriptions, s->vertexAttributeDescriptionCount,
+                     sizeof(VkVertexInputAttributeDescription));
 }
 
 static const VkPipelineVertexInputStateCreateInfo *read_vertex_input(struct bf_wire_in *in)
@@ -97,10 +62,10 @@ static const VkPipelineVertexInputStateCreateInfo *read_vertex_input(struct bf_w
         read_state(in, VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, sizeof(*s));
     if (!s)
         return NULL;
-    s->pVertexBindingDescriptions = read_full_list(in, s->vertexBindingDescriptionCount,
-                                                   sizeof(VkVertexInputBindingDescription));
-    s->pVertexAttributeDescriptions = read_full_list(in, s->vertexAttributeDescriptionCount,
-                                                     sizeof(VkVertexInputAttributeDescription));
+    s->pVertexBindingDescriptions = bf_wire_read_full_list(in, s->vertexBindingDescriptionCount,
+                                                           sizeof(VkVertexInputBindingDescription));
+    s->pVertexAttributeDescriptions = bf_wire_read_full_list(
+        in, s->vertexAttributeDescriptionCount, sizeof(VkVertexInputAttributeDescription));
     return s;
 }
 
@@ -110,8 +75,8 @@ static void say_viewport(struct bf_wire_out *out, const VkPipelineViewportStateC
     say_state(out, s, sizeof(*s));
     if (!s)
         return;
-    say_list(out, s->pViewports, s->viewportCount, sizeof(VkViewport));
-    say_list(out, s->pScissors, s->scissorCount, sizeof(VkRect2D));
+    bf_wire_say_list(out, s->pViewports, s->viewportCount, sizeof(VkViewport));
+    bf_wire_say_list(out, s->pScissors, s->scissorCount, sizeof(VkRect2D));
 }
 
 static const VkPipelineViewportStateCreateInfo *read_viewport(struct bf_wire_in *in)
@@ -120,8 +85,8 @@ static const VkPipelineViewportStateCreateInfo *read_viewport(struct bf_wire_in 
         read_state(in, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, sizeof(*s));
     if (!s)
         return NULL;
-    s->pViewports = read_list(in, s->viewportCount, sizeof(VkViewport));
-    s->pScissors = read_list(in, s->scissorCount, sizeof(VkRect2D));
+    s->pViewports = bf_wire_read_list(in, s->viewportCount, sizeof(VkViewport));
+    s->pScissors = bf_wire_read_list(in, s->scissorCount, sizeof(VkRect2D));
     return s;
 }
 
@@ -134,7 +99,8 @@ static void say_samples(struct bf_wire_out *out, const VkPipelineMultisampleStat
 {
     say_state(out, s, sizeof(*s));
     if (s)
-        say_list(out, s->pSampleMask, mask_words(s->rasterizationSamples), sizeof(VkSampleMask));
+        bf_wire_say_list(out, s->pSampleMask, mask_words(s->rasterizationSamples),
+                         sizeof(VkSampleMask));
 }
 
 static const VkPipelineMultisampleStateCreateInfo *read_samples(struct bf_wire_in *in)
@@ -142,7 +108,8 @@ static const VkPipelineMultisampleStateCreateInfo *read_samples(struct bf_wire_i
     VkPipelineMultisampleStateCreateInfo *s =
         read_state(in, VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO, sizeof(*s));
     if (s)
-        s->pSampleMask = read_list(in, mask_words(s->rasterizationSamples), sizeof(VkSampleMask));
+        s->pSampleMask =
+            bf_wire_read_list(in, mask_words(s->rasterizationSamples), sizeof(VkSampleMask));
     return s;
 }
 
@@ -150,8 +117,8 @@ static void say_blend(struct bf_wire_out *out, const VkPipelineColorBlendStateCr
 {
     say_state(out, s, sizeof(*s));
     if (s)
-        say_list(out, s->pAttachments, s->attachmentCount,
-                 sizeof(VkPipelineColorBlendAttachmentState));
+        bf_wire_say_list(out, s->pAttachments, s->attachmentCount,
+                         sizeof(VkPipelineColorBlendAttachmentState));
 }
 
 static const VkPipelineColorBlendStateCreateInfo *read_blend(struct bf_wire_in *in)
@@ -160,7 +127,7 @@ static const VkPipelineColorBlendStateCreateInfo *read_blend(struct bf_wire_in *
         read_state(in, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, sizeof(*s));
     if (s)
         s->pAttachments =
-            read_list(in, s->attachmentCount, sizeof(VkPipelineColorBlendAttachmentState));
+            bf_wire_read_list(in, s->attachmentCount, sizeof(VkPipelineColorBlendAttachmentState));
     return s;
 }
 
@@ -168,7 +135,7 @@ static void say_dynamic(struct bf_wire_out *out, const VkPipelineDynamicStateCre
 {
     say_state(out, s, sizeof(*s));
     if (s)
-        say_list(out, s->pDynamicStates, s->dynamicStateCount, sizeof(VkDynamicState));
+        bf_wire_say_list(out, s->pDynamicStates, s->dynamicStateCount, sizeof(VkDynamicState));
 }
 
 static const VkPipelineDynamicStateCreateInfo *read_dynamic(struct bf_wire_in *in)
@@ -176,7 +143,8 @@ static const VkPipelineDynamicStateCreateInfo *read_dynamic(struct bf_wire_in *i
     VkPipelineDynamicStateCreateInfo *s =
         read_state(in, VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, sizeof(*s));
     if (s)
-        s->pDynamicStates = read_full_list(in, s->dynamicStateCount, sizeof(VkDynamicState));
+        s->pDynamicStates =
+            bf_wire_read_full_list(in, s->dynamicStateCount, sizeof(VkDynamicState));
     return s;
 }
 
@@ -190,7 +158,8 @@ static void say_rendering(struct bf_wire_out *out, const VkGraphicsPipelineCreat
     }
     say_struct(out, s, sizeof(*s));
     if (s)
-        say_list(out, s->pColorAttachmentFormats, s->colorAttachmentCount, sizeof(VkFormat));
+        bf_wire_say_list(out, s->pColorAttachmentFormats, s->colorAttachmentCount,
+                         sizeof(VkFormat));
 }
 
 static const VkPipelineRenderingCreateInfo *read_rendering(struct bf_wire_in *in)
@@ -198,7 +167,8 @@ static const VkPipelineRenderingCreateInfo *read_rendering(struct bf_wire_in *in
     VkPipelineRenderingCreateInfo *s =
         read_struct(in, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, sizeof(*s));
     if (s)
-        s->pColorAttachmentFormats = read_full_list(in, s->colorAttachmentCount, sizeof(VkFormat));
+        s->pColorAttachmentFormats =
+            bf_wire_read_full_list(in, s->colorAttachmentCount, sizeof(VkFormat));
     return s;
 }
 

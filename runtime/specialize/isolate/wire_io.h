@@ -10,6 +10,10 @@ void bf_wire_say(struct bf_wire_out *out, uint32_t value);
 /* Writes the size too, which bf_wire_say_bytes doesn't. */
 void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say_string(struct bf_wire_out *out, const char *string);
+/* A struct without its type and chain; the reader replaces its pointers. */
+void bf_wire_say_struct(struct bf_wire_out *out, const void *s, size_t size);
+/* A list whose count is said elsewhere; NULL stays NULL. */
+void bf_wire_say_list(struct bf_wire_out *out, const void *list, size_t count, size_t each);
 void bf_wire_say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreateInfo *stage,
                        const struct bf_build_code *code);
 
@@ -21,6 +25,10 @@ uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each);
 const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size);
 /* Never NULL. */
 const char *bf_wire_read_string(struct bf_wire_in *in);
+void *bf_wire_read_struct(struct bf_wire_in *in, VkStructureType type, size_t size);
+const void *bf_wire_read_list(struct bf_wire_in *in, size_t count, size_t each);
+/* One that must be there if its count isn't 0. */
+const void *bf_wire_read_full_list(struct bf_wire_in *in, size_t count, size_t each);
 void bf_wire_read_stage(struct bf_wire_in *in, VkPipelineShaderStageCreateInfo *stage,
                         struct bf_build_code *code);
 /* Zeroed memory that is freed with the reader. */
