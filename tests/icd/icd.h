@@ -208,15 +208,14 @@ struct icd_config {
     uint32_t submit_us;      /* what a submission costs its caller, */
     uint32_t buffer_us;      /* and each of its command buffers */
     bool generated;          /* extensions of device-generated commands are there */
-    char hollow[VK_MAX_EXTENSION_NAME_SIZE]; /* a device extension whose commands do nothing; "" */
-    bool gpu;                                /* the device says that it is one */
-    bool reports;                            /* extensions that tell of a loss are there */
-    bool latency;          /* what tells a driver of frames and of VkQueues is there */
-    bool internal_queues;  /* VK_KHR_internally_synchronized_queues is */
-    bool protected_memory; /* the feature, families and a memory type for it */
-    bool late_wait_points; /* BELFRY_ICD_BUG */
-    bool processes;        /* timeline semaphores can be exported to others */
-    bool worst_order;      /* BELFRY_ICD_ORDER */
+    bool gpu;                /* the device says that it is one */
+    bool reports;            /* extensions that tell of a loss are there */
+    bool latency;            /* what tells a driver of frames and of VkQueues is there */
+    bool internal_queues;    /* VK_KHR_internally_synchronized_queues is */
+    bool protected_memory;   /* the feature, families and a memory type for it */
+    bool late_wait_points;   /* BELFRY_ICD_BUG */
+    bool processes;          /* timeline semaphores can be exported to others */
+    bool worst_order;        /* BELFRY_ICD_ORDER */
     bool free_submit;
     uint32_t lose_at_submit; /* faults: 0 for never, else counted from 1 */
     uint32_t oom_at;
@@ -235,6 +234,8 @@ struct icd_config {
     bool properties2;     /* VK_KHR_get_physical_device_properties2 is enabled */
     uint32_t null_family; /* UINT32_MAX for none */
     uint32_t null_index;
+    /* A device extension whose commands do nothing; "". */
+    char hollow[VK_MAX_EXTENSION_NAME_SIZE];
 };
 
 /* Reads BELFRY_ICD_* for the device of that ordinal: of the second one NAME_2 is looked at before

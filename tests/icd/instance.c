@@ -376,8 +376,8 @@ static const struct icd_entry *entry_find(const char *name)
     return *entry_slot(name);
 }
 
-/* Any command of a hollow extension: in C's calling conventions arguments may be too many. It is VK_SUCCESS, or
- * nothing, to whoever looks. */
+/* Any command of a hollow extension: in C's calling conventions arguments may be too many. It is
+ * VK_SUCCESS, or nothing, to whoever looks. */
 static VkResult hollow_command(void)
 {
     return VK_SUCCESS;

@@ -71,7 +71,8 @@ static void read_definition(struct registry *registry, const char *at, const cha
     }
 }
 
-/* One element by itself: where the whole registry follows, a sanitizer's strstr measures it each time. */
+/* One element by itself: where the whole registry follows, a sanitizer's strstr measures it each
+ * time. */
 static void read_command(struct registry *registry, const char *at, bool aliases)
 {
     const char *tag_end = strchr(at, '>');

@@ -112,9 +112,9 @@ static void program_close(struct program *p)
         OF_INSTANCE(p, vkDestroyInstance)(p->instance, NULL);
 }
 
-/* False: not with that extension, of instance or device, on this driver. The test driver has every device
- * extension, of which it doesn't know with commands that do nothing (BELFRY_ICD_HOLLOW); it takes any name for
- * one of these. */
+/* False: not with that extension, of instance or device, on this driver. The test driver has every
+ * device extension: those that it doesn't know have commands that do nothing (BELFRY_ICD_HOLLOW),
+ * and it takes any name for one of them. */
 static bool program_open(struct program *p, bool layer, uint32_t version, const char *extension)
 {
     static VkExtensionProperties list[512];

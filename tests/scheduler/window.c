@@ -57,26 +57,14 @@ static void step(struct fixture *f)
     f->icd.quiesce();
 }
 
-/* On a VkQueue of the program's, which writes its number; 'wait' and 'signal' are of the timeline,
+/* On a VkQueue of the program's, which writes its number. 'wait' and 'signal' are of the timeline,
  * 0: none. */
 static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
                    uint64_t signal)
 {
-    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
-                                         .value = wait,
-                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
-                                           .value = signal,
-                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                                .commandBuffer =
-                                                    write_word_in(f, 0, queue, queue + 1)};
-    const VkSubmitInfo2 info = {
-        VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = wait != 0,
-        .pWaitSemaphoreInfos = &waits,    .commandBufferInfoCount = 1,
-        .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != 0,
-        .pSignalSemaphoreInfos = &signals};
-    assert_success(vkQueueSubmit2(f->queues[0][queue], 1, &info, VK_NULL_HANDLE));
+    assert_submitted(f->queues[0][queue], .wait = wait ? timeline : VK_NULL_HANDLE,
+                     .wait_value = wait, .commands = write_word_in(f, 0, queue, queue + 1),
+                     .signal = signal ? timeline : VK_NULL_HANDLE, .signal_value = signal);
 }
 
 /* All of it goes in the end. */
@@ -525,7 +513,8 @@ FIXTURE_TEST(a_lower_execution_is_split_between_its_command_buffers)
     assert_int_equal(read_word(f, 1), f->layered ? 1 : FLOOD);
 }
 
-/* A lower batch of so many command buffers, each of which writes its number into word 0; and a fence. */
+/* A lower batch of so many command buffers, each of which writes its number into word 0; and a
+ * fence. */
 static VkFence submit_parts(struct fixture *f)
 {
     VkCommandBufferSubmitInfo buffers[FLOOD];
@@ -765,25 +754,17 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
     drain(f, 2);
 }
 
-/* On a VkQueue of the program's; the semaphores are binary, VK_NULL_HANDLE: none. Behind a signal is one more
- * batch. */
-static void submit_binary(struct fixture *f, uint32_t queue, VkSemaphore wait, VkSemaphore signal)
+/* On a VkQueue of the program's: a batch that signals a binary semaphore, and one more in the same
+ * call. */
+static void submit_signal(struct fixture *f, uint32_t queue, VkSemaphore signal)
 {
-    const VkSemaphoreSubmitInfo waits = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = wait,
-                                         .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSemaphoreSubmitInfo signals = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = signal,
-                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkCommandBufferSubmitInfo commands = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                                .commandBuffer =
-                                                    write_word_in(f, 0, queue, queue + 1)};
-    const VkSubmitInfo2 infos[2] = {
-        {VK_TYPE(SUBMIT_INFO_2), .waitSemaphoreInfoCount = wait != VK_NULL_HANDLE,
-         .pWaitSemaphoreInfos = &waits, .commandBufferInfoCount = 1,
-         .pCommandBufferInfos = &commands, .signalSemaphoreInfoCount = signal != VK_NULL_HANDLE,
-         .pSignalSemaphoreInfos = &signals},
-        {VK_TYPE(SUBMIT_INFO_2)},
+    const VkCommandBuffer commands = write_word_in(f, 0, queue, queue + 1);
+    const VkSubmitInfo infos[2] = {
+        {VK_TYPE(SUBMIT_INFO), .commandBufferCount = 1, .pCommandBuffers = &commands,
+         .signalSemaphoreCount = 1, .pSignalSemaphores = &signal},
+        {VK_TYPE(SUBMIT_INFO)},
     };
-    assert_success(vkQueueSubmit2(f->queues[0][queue], signal ? 2 : 1, infos, VK_NULL_HANDLE));
+    assert_success(vkQueueSubmit(f->queues[0][queue], 2, infos, VK_NULL_HANDLE));
 }
 
 /* PW-4, of a binary semaphore, whether there are windows on the VkQueue that signals it or not: what
@@ -803,8 +784,9 @@ FIXTURE_TEST_WITH(no_packet_waits_for_a_binary_semaphore_on_a_shared_vkqueue,
         for (int round = 0; round < 4; round++) {
             struct thread waiter = {0};
             f->icd.pause();
-            submit_binary(f, other, VK_NULL_HANDLE, semaphore);
-            submit_binary(f, own, semaphore, VK_NULL_HANDLE);
+            submit_signal(f, other, semaphore);
+            assert_submitted(f->queues[0][own], .wait = semaphore,
+                             .commands = write_word_in(f, 0, own, own + 1));
             assert_int_equal(depth_of(f, other), 2);
             assert_int_equal(depth_of(f, own), 0);
             execute(high, write_word(f, high, 2, 3));
@@ -884,6 +866,29 @@ FIXTURE_TEST(a_device_is_lost_with_packets_held)
     f->icd.resume();
     assert_int_equal(bfQueueWaitIdle(low), VK_ERROR_DEVICE_LOST);
     assert_value(fence, UINT64_MAX);
+}
+
+/* Among them one that waits for its binary semaphore to be signalled (PW-4). */
+FIXTURE_TEST_WITH(a_device_is_lost_with_a_binary_wait_held, ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    VkSemaphore semaphore = vulkan_binary(f->device);
+    VkFence fence = vulkan_fence(f->device, false);
+    for (int i = 0; i < 2 && f->layered; i++) /* on either of them */
+        high_of(f);
+    if (f->layered) {
+        f->icd.pause();
+        submit_signal(f, 1, semaphore);
+        assert_submitted(f->queues[0][0], .wait = semaphore, .fence = fence);
+        assert_int_equal(depth_of(f, 0), 0);
+        f->lost = true;
+        f->icd.lose();
+        f->icd.resume();
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(vkQueueWaitIdle(f->queues[0][i]), VK_ERROR_DEVICE_LOST);
+        vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX); /* it ends */
+    }
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroySemaphore(f->device, semaphore, NULL);
 }
 
 int main(int argc, char **argv)

@@ -33,21 +33,19 @@ macro(fixture_driver driver)
   endif()
 endmacro()
 
-# fixture_suite(VARIABLE DRIVER WAY): 'fence', or 'fence_more', which ./dev test leaves out. What costs most is
-# shared: of a driver's two ways in, 'attached' and 'layer', asan takes one and tsan the other; of native fences
-# asan has the nvidia shape's and tsan the rest; and the shapes q2 and radv, and Khronos' validation, take one each.
-function(fixture_suite variable driver way)
+# fixture_more(VARIABLE DRIVER WAY): which builds leave that to ./dev test --more. What costs most is shared: of a
+# driver's two ways in, 'attached' and 'layer', asan takes one and tsan the other; of native fences asan has the
+# nvidia shape's and tsan the rest; and the shapes q2 and radv, and Khronos' validation, take one each.
+function(fixture_more variable driver way)
   set(way "${driver} ${way}")
-  set(sanitizer thread)
+  set(builds address)
   if(way MATCHES "^(lavapipe attached|nvidia attached|nvidia native|(q1|q2) layer)$")
-    set(sanitizer address)
+    set(builds thread)
   endif()
-  set(${variable} fence PARENT_SCOPE)
-  if(BELFRY_SANITIZE AND NOT BELFRY_SANITIZE STREQUAL sanitizer)
-    set(${variable} fence_more PARENT_SCOPE)
-  elseif(NOT BELFRY_SANITIZE AND way MATCHES "^(q2 attached|radv layer|(lavapipe attached|nvidia layer) validated)$")
-    set(${variable} fence_more PARENT_SCOPE)
+  if(way MATCHES "^(q2 attached|radv layer|(lavapipe attached|nvidia layer) validated)$")
+    list(APPEND builds plain)
   endif()
+  set(${variable} ${builds} PARENT_SCOPE)
 endfunction()
 
 # fixture_test(NAME DRIVER...)
@@ -55,11 +53,11 @@ function(fixture_test name)
   fixture_executable(${name})
   foreach(driver ${ARGN})
     fixture_driver(${driver})
-    fixture_suite(suite ${driver} attached)
-    belfry_add_test(${folder}_${name}_${driver}_attached SUITE ${suite} ${below}
+    fixture_more(more ${driver} attached)
+    belfry_add_test(${folder}_${name}_${driver}_attached SUITE fence MORE ${more} ${below}
       COMMAND belfry-${folder}-${name})
-    fixture_suite(suite ${driver} layer)
-    belfry_add_test(${folder}_${name}_${driver}_layer SUITE ${suite} ${below} LAYER
+    fixture_more(more ${driver} layer)
+    belfry_add_test(${folder}_${name}_${driver}_layer SUITE fence MORE ${more} ${below} LAYER
       COMMAND belfry-${folder}-${name})
   endforeach()
 endfunction()
@@ -68,8 +66,8 @@ endfunction()
 function(fixture_native_test name)
   foreach(driver ${ARGN})
     fixture_driver(${driver})
-    fixture_suite(suite ${driver} native)
-    belfry_add_test(${folder}_${name}_${driver}_native SUITE ${suite} ${below}
+    fixture_more(more ${driver} native)
+    belfry_add_test(${folder}_${name}_${driver}_native SUITE fence MORE ${more} ${below}
       BELFRY_TEST_NATIVE_FENCES=1 COMMAND belfry-${folder}-${name})
   endforeach()
 endfunction()
@@ -87,11 +85,11 @@ function(fixture_validated_test)
         VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT)
       # Of layers that VK_INSTANCE_LAYERS names this loader takes the order of the folders in
       # VK_LAYER_PATH: the first is nearest the program.
-      fixture_suite(suite ${driver} "attached validated")
-      belfry_add_test(${folder}_${name}_${driver}_attached_validated SUITE ${suite} ${below}
+      fixture_more(more ${driver} "attached validated")
+      belfry_add_test(${folder}_${name}_${driver}_attached_validated SUITE fence MORE ${more} ${below}
         VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation COMMAND belfry-${folder}-${name})
-      fixture_suite(suite ${driver} "layer validated")
-      belfry_add_test(${folder}_${name}_${driver}_layer_validated SUITE ${suite} ${below}
+      fixture_more(more ${driver} "layer validated")
+      belfry_add_test(${folder}_${name}_${driver}_layer_validated SUITE fence MORE ${more} ${below}
         VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine:VK_LAYER_KHRONOS_validation
         ${belfry_for_validation} COMMAND belfry-${folder}-${name})
     endforeach()

@@ -23,10 +23,11 @@
 
 /* How often a loop runs: less where each turn costs many times as much. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TIMES(n_) ((n_) > 32 ? (n_) / 32 : 1)
+#define SANITIZED true
 #else
-#define TIMES(n_) (n_)
+#define SANITIZED false
 #endif
+#define TIMES(n_) (!SANITIZED ? (n_) : (n_) > 32 ? (n_) / 32 : 1)
 
 #define BIG (UINT64_C(1) << 60)
 
