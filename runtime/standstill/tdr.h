@@ -17,7 +17,7 @@
  *        preempt and hasn't got on for half of the time since: after the first half it gets no more
  *        work, however late that is noticed. Off, as in Windows 7, it isn't asked.
  *
- * Proven by tests/standstill (tdr.c).
+ * Proven by tests/standstill (tdr.c, tdr_looks.c).
  */
 #ifndef BELFRY_STANDSTILL_TDR_H
 #define BELFRY_STANDSTILL_TDR_H
