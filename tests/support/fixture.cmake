@@ -14,7 +14,7 @@ add_dependencies(belfry_fixture_inside belfry_test_icd)
 # much, the extremes alone.
 set(fixture_shapes q1 nvidia)
 if(NOT BELFRY_SANITIZE)
-  list(APPEND fixture_shapes q2 radv)
+  list(APPEND fixture_shapes q2 radv intel nvk)
 endif()
 
 # fixture_executable(NAME SOURCE...): belfry-FOLDER-NAME of NAME.c; its tests are called FOLDER_NAME_*.
@@ -35,14 +35,14 @@ endmacro()
 
 # fixture_more(VARIABLE DRIVER WAY): which builds leave that to ./dev test --more. What costs most is shared: of a
 # driver's two ways in, 'attached' and 'layer', asan takes one and tsan the other; of native fences asan has the
-# nvidia shape's and tsan the rest; and the shapes q2 and radv, and Khronos' validation, take one each.
+# nvidia shape's and tsan the rest; the shapes q2 and radv, and Khronos' validation, take one each; intel and nvk none.
 function(fixture_more variable driver way)
   set(way "${driver} ${way}")
   set(builds address)
   if(way MATCHES "^(lavapipe attached|nvidia attached|nvidia native|(q1|q2) layer)$")
     set(builds thread)
   endif()
-  if(way MATCHES "^(q2 attached|radv layer|(lavapipe attached|nvidia layer) validated)$")
+  if(way MATCHES "^(q2 attached|radv layer|(intel|nvk) .*|(lavapipe attached|nvidia layer) validated)$")
     list(APPEND builds plain)
   endif()
   set(${variable} ${builds} PARENT_SCOPE)
