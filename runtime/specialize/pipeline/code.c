@@ -12,28 +12,29 @@ static uint64_t mix_part(uint64_t hash, uint64_t part)
     return hash ^ hash >> 29;
 }
 
+static uint64_t part_at(const unsigned char *at)
+{
+    uint64_t part;
+    memcpy(&part, at, sizeof(part));
+    return part;
+}
+
 /* For finding only: contents are compared. Four sums side by side, since each step of one waits for
  * the step before. */
 static uint64_t code_mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
-    uint64_t part = 0, sums[4] = {0, 1, 2, 3};
+    uint64_t a = 0, b = 1, c = 2, d = 3, part = 0;
     hash ^= size;
-    if (size >= sizeof(sums)) {
-        for (; size >= sizeof(sums); size -= sizeof(sums)) {
-            for (int i = 0; i < 4; i++, at += sizeof(part)) {
-                memcpy(&part, at, sizeof(part));
-                sums[i] = mix_part(sums[i], part);
-            }
-        }
-        for (int i = 0; i < 4; i++)
-            hash = mix_part(hash, sums[i]);
+    for (; size >= 4 * sizeof(part); at += 4 * sizeof(part), size -= 4 * sizeof(part)) {
+        a = mix_part(a, part_at(at));
+        b = mix_part(b, part_at(at + sizeof(part)));
+        c = mix_part(c, part_at(at + 2 * sizeof(part)));
+        d = mix_part(d, part_at(at + 3 * sizeof(part)));
     }
-    for (; size >= sizeof(part); at += sizeof(part), size -= sizeof(part)) {
-        memcpy(&part, at, sizeof(part));
-        hash = mix_part(hash, part);
-    }
-    part = 0;
+    hash = mix_part(mix_part(mix_part(mix_part(hash, a), b), c), d);
+    for (; size >= sizeof(part); at += sizeof(part), size -= sizeof(part))
+        hash = mix_part(hash, part_at(at));
     if (size > 0)
         memcpy(&part, at, size);
     return mix_part(hash, part);
