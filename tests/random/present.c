@@ -106,16 +106,6 @@ static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue,
     return result;
 }
 
-/* Then a present that waits for what depends on outside would have a VkQueue's other queues wait
- * behind it (scheduler/outside.h, OW-5), which the model knows nothing of. */
-static bool plan_has_outside(const struct plan *plan)
-{
-    for (int s = 0; s < plan->semaphore_count; s++)
-        if (plan->semaphores[s].outside)
-            return true;
-    return false;
-}
-
 /* Whether calls that the queue's last batch depends on have returned, where that matters
  * (plan.h). */
 static bool present_may_wait(const struct plan *plan, int op)
@@ -126,7 +116,7 @@ static bool present_may_wait(const struct plan *plan, int op)
         shared |= plan->semaphores[s].exportable || plan->semaphores[s].face == FACE_EXPORTED;
     if (!o->closed || !shared)
         return o->closed;
-    if (!o->batch_count || plan_has_outside(plan))
+    if (!o->batch_count)
         return false;
     const struct plan_event *last =
         &plan->events[plan->batches[o->batches[o->batch_count - 1]].event];
