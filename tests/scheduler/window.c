@@ -868,29 +868,6 @@ FIXTURE_TEST(a_device_is_lost_with_packets_held)
     assert_value(fence, UINT64_MAX);
 }
 
-/* Among them one that waits for its binary semaphore to be signalled (PW-4). */
-FIXTURE_TEST_WITH(a_device_is_lost_with_a_binary_wait_held, ENVIRONMENT("SHAPE=q2"), NULL)
-{
-    VkSemaphore semaphore = vulkan_binary(f->device);
-    VkFence fence = vulkan_fence(f->device, false);
-    for (int i = 0; i < 2 && f->layered; i++) /* on either of them */
-        high_of(f);
-    if (f->layered) {
-        f->icd.pause();
-        submit_signal(f, 1, semaphore);
-        assert_submitted(f->queues[0][0], .wait = semaphore, .fence = fence);
-        assert_int_equal(depth_of(f, 0), 0);
-        f->lost = true;
-        f->icd.lose();
-        f->icd.resume();
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(vkQueueWaitIdle(f->queues[0][i]), VK_ERROR_DEVICE_LOST);
-        vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX); /* it ends */
-    }
-    vkDestroyFence(f->device, fence, NULL);
-    vkDestroySemaphore(f->device, semaphore, NULL);
-}
-
 int main(int argc, char **argv)
 {
     return fixture_main(argc, argv);
