@@ -10,12 +10,12 @@
  *        back the rings of its engine alone. To connect a doorbell, to take one away, to notify, to
  *        suspend, to resume and to change power states wait for no thread that is in the driver.
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs
- *  (DP-3).
+ *        (DP-3), but for the looks of DT-5.
  *  DT-4  On a lost device every doorbell is ABORT before a fence is told of the loss.
  *  DT-5  What was in a ring when its program last loaded CONNECTED is read before the device sleeps
  *        (D3); else it doesn't fall asleep. To connect a doorbell wakes engine and device. A device
- *        doesn't go to sleep by itself while a suspended queue has work in its ring; once every engine
- *        is idle, it looks after each further 'doorbell_idle' whether that is over.
+ *        doesn't go to sleep by itself while a suspended queue has work in its ring; once every
+ *        engine is idle, it looks after each further 'doorbell_idle' whether that is over.
  *
  *  DT-6  With submit=doorbell the thread also hands over what the program's VkQueues have deferred
  *        (scheduler/deferral.h), asleep or not. While another thread has the engine's lock it waits

@@ -73,7 +73,7 @@ struct bf_park {
     void *owner;
     uint64_t spin_ns;
     uint64_t idle_ns;      /* 0: it is never told; to be set before the thread begins */
-    _Atomic bool idled;    /* the owner has taken that nothing has come */
+    _Atomic bool idled;    /* the owner has taken that nothing has come, or is being told */
     bool notify;           /* the statuses say CONNECTED_NOTIFY */
     bool unfenced;         /* there is no membarrier */
     unsigned short_sleeps; /* that many are left */

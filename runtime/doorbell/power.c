@@ -89,7 +89,8 @@ bool bf_doorbell_power_idle(void *argument)
             return true;
     }
     /* Who resumes a queue needn't ring for what is in its ring: it must find the device awake. What
-     * ends that, a batch that is done or a queue that is destroyed, tells nobody: it is looked for. */
+     * ends that, a batch that is done or a doorbell that is destroyed, tells nobody: it is looked
+     * for, and first, since to try takes every doorbell away. */
     bf_doorbells_each(scheduler, queue_is_unfinished, &busy);
     return !busy && device_sleep(scheduler, queue_is_unfinished) == VK_SUCCESS;
 }

@@ -81,8 +81,8 @@ struct bf_semaphore {
     _Atomic uint64_t seen;         /* timeline: the largest value that was read for PW-4 */
     _Atomic uint64_t signalled_on; /* engines that were given signals */
     /* Binary: the epoch, times BF_MAX_ENGINES, and the engine's number, of the last accepted signal
-     * whose packet had an epoch; 0: none. Until its wait has been accepted no other signal is. It is
-     * stored before reached[BF_FOR_WAIT] counts the signal, and read by whose wait that has grounded. */
+     * whose packet had an epoch; 0: none. Until its wait has been accepted no other signal is.
+     * Stored before reached[BF_FOR_WAIT] counts the signal, loaded behind a load of that. */
     _Atomic uint64_t signalled_at;
     /* Timeline: queued[BF_FOR_WAIT] is the highest value that a command queue will signal. */
     _Atomic uint64_t queued[2];  /* binary: operations the program has submitted */

@@ -10,8 +10,8 @@ add_library(belfry_fixture_inside STATIC ${fixture})
 target_link_libraries(belfry_fixture_inside PUBLIC belfry_internal belfry_test_vulkan)
 add_dependencies(belfry_fixture_inside belfry_test_icd)
 
-# One engine for all, several of one kind, one kind for each; where each turn costs many times as
-# much, the extremes alone.
+# One engine for all, several of one kind, one kind for each, and as further drivers have them; where
+# each turn costs many times as much, the extremes alone.
 set(fixture_shapes q1 nvidia)
 if(NOT BELFRY_SANITIZE)
   list(APPEND fixture_shapes q2 radv intel nvk)

@@ -25,7 +25,9 @@ uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each);
 const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size);
 /* Never NULL. */
 const char *bf_wire_read_string(struct bf_wire_in *in);
+/* Its chain is empty; its pointers are to be replaced. */
 void *bf_wire_read_struct(struct bf_wire_in *in, VkStructureType type, size_t size);
+/* NULL also where NULL was said, whatever the count. */
 const void *bf_wire_read_list(struct bf_wire_in *in, size_t count, size_t each);
 /* One that must be there if its count isn't 0. */
 const void *bf_wire_read_full_list(struct bf_wire_in *in, size_t count, size_t each);

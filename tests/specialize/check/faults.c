@@ -71,8 +71,8 @@ static void run_short(enum kind kind, uint64_t fail_at, uint64_t *first, uint64_
 }
 
 /* Checks and dry runs go through all their inputs, with the same 25 calls or so for each of a dry
- * run. Of those behind the first EACH calls each third fails, or of a dry run's each seventh; a third
- * of these under sanitizers; all of them with BELFRY_TEST_STEP=1 (./dev soak faults). */
+ * run. Of those behind the first EACH calls each third fails, or of a dry run's each seventh; a
+ * third of these under sanitizers; all of them with BELFRY_TEST_STEP=1 (./dev soak faults). */
 #define EACH (SANITIZED ? 20 : 60)
 #define STEP (SANITIZED ? 3 : 1)
 
