@@ -8,8 +8,7 @@
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 
-/* Waits that are followed at once. Those that don't fit aren't followed: what they are for is
- * served as before. */
+/* Waits that are followed at once; those that don't fit, once these have been. */
 #define ROOM 64
 
 struct sought {
@@ -28,20 +27,34 @@ struct inheritance {
     struct bf_scheduler *scheduler;
     uint8_t level;
     uint64_t engines;
+    bool left_some; /* a packet has waits that didn't fit */
     uint32_t count;
     struct sought sought[ROOM];
 };
 
-static void inheritance_seek(struct inheritance *in, const struct bf_packet *packet)
+/* Adds the packet's waits from the first of those that are left. Its queue's lock is held. */
+static void inheritance_seek_left(struct inheritance *in, struct bf_packet *packet)
 {
-    if (packet->kind == BF_PACKET_WAIT && in->count < ROOM)
-        in->sought[in->count++] =
-            (struct sought){.fence = packet->wait.fence, .value = packet->wait.node.key};
-    for (uint32_t i = 0; i < packet->wait_count && in->count < ROOM; i++) {
+    const bool for_fence = packet->kind == BF_PACKET_WAIT;
+    const uint32_t waits = packet->wait_count + for_fence;
+    for (; packet->unsought && in->count < ROOM; packet->unsought--) {
+        const uint32_t i = waits - packet->unsought;
+        if (i == packet->wait_count) {
+            in->sought[in->count++] =
+                (struct sought){.fence = packet->wait.fence, .value = packet->wait.node.key};
+            continue;
+        }
         const struct bf_sync *wait = &packet->waits[i];
         if (wait->sem && atomic_load(&wait->sem->reached[BF_FOR_WAIT]) < wait->target)
             in->sought[in->count++] = sought_semaphore(wait->sem, wait->target);
     }
+    in->left_some = in->left_some || packet->unsought;
+}
+
+static void inheritance_seek(struct inheritance *in, struct bf_packet *packet)
+{
+    packet->unsought = packet->wait_count + (packet->kind == BF_PACKET_WAIT);
+    inheritance_seek_left(in, packet);
 }
 
 static bool packet_signals(const struct bf_packet *packet, const struct sought *sought)
@@ -115,13 +128,28 @@ static void look_in(void *context, struct bf_queue *queue)
         inheritance_look_in(look->in, queue, &look->sought);
 }
 
-/* The pending lock is held. */
+static void seek_left_in(void *context, struct bf_queue *queue)
+{
+    struct inheritance *in = context;
+    bf_lock_acquire(&queue->lock);
+    for (struct bf_packet *p = queue->head; p; p = p->next)
+        inheritance_seek_left(in, p);
+    bf_lock_release(&queue->lock);
+}
+
+/* The pending lock is held: until it is released, nobody else's packets have waits left. */
 static void inheritance_spread(struct inheritance *in)
 {
-    while (in->count) {
-        struct look look = {in, in->sought[--in->count]};
-        queues_visit(in->scheduler, look_in, &look);
-    }
+    do {
+        while (in->count) {
+            struct look look = {in, in->sought[--in->count]};
+            queues_visit(in->scheduler, look_in, &look);
+        }
+        if (!in->left_some)
+            return;
+        in->left_some = false;
+        queues_visit(in->scheduler, seek_left_in, in);
+    } while (in->count);
 }
 
 /* The pending lock is held. */

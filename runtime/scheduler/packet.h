@@ -52,6 +52,7 @@ struct bf_packet {
     bool windowed;            /* it goes as a lower queue's (scheduler/window.h), taken to cost: */
     uint64_t cost_ns;
     _Atomic uint8_t level; /* enum bf_level that it has inherited, if above its queue's */
+    uint32_t unsought;     /* of its last waits: who is to inherit from these hasn't been sought */
     bool ungrounded;       /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
     _Atomic bool passes_outside; /* OW-5 */
     bool marked;                 /* it is about to; under the queue's lock, as is: */
