@@ -331,8 +331,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
      * part of r->chain. */
     const struct bf_settings *settings = &p->instance->settings;
     bool traced = settings->trace || settings->summary;
+    bool measures = settings->preemption && !p->cpu; /* PW-8, scheduler/packet_time.h */
     bool reset_wanted =
-        (traced || settings->fence_log == BF_FENCE_LOG_TIMED) && p->host_query_reset;
+        (traced || measures || settings->fence_log == BF_FENCE_LOG_TIMED) && p->host_query_reset;
     r->buffer_addresses = p->buffer_addresses;
     r->shader_int64 = p->shader_int64;
     if (r->shader_int64) {

@@ -9,8 +9,10 @@
  * least. That is for bounds. What a queue has had of the GPU in all is told by the mean: of samples
  * behind which the VkQueue had more to do, so that it wasn't idle, what one is too long by the next
  * is too short. Where completions are often seen late, more than one sample is too short: bounds go
- * by no less than three quarters of the mean. Where GPU timestamps are taken anyway, these aren't
- * asked: they come later than the completions do.
+ * by no less than three quarters of the mean.
+ *
+ * Where the GPU measures packets (PW-8, scheduler/packet_time.h), its times are right, and their mean
+ * is all that counts; until for BF_COST_MEASURED samples none has come.
  *
  * Thread-safety: the engine's lock is held.
  */
@@ -27,17 +29,25 @@
  * same, after some more packets. */
 #define BF_COST_SPIKE 3
 
+/* As many samples without a time that the GPU has measured, and the GPU's are no longer of late. */
+#define BF_COST_MEASURED 64
+
 /* It isn't known how long packets take. */
 #define BF_COST_UNKNOWN UINT64_MAX
 
 struct bf_cost {
     uint64_t samples[BF_COST_SAMPLES]; /* ns */
     uint32_t count, next;
-    uint64_t mean_ns; /* of late; 0: none yet */
+    uint64_t mean_ns;     /* of late; 0: none yet */
+    uint64_t measured_ns; /* the mean of what the GPU has measured; 0: it doesn't */
+    uint32_t unmeasured;  /* samples since then */
 };
 
 /* 'busy': the VkQueue was, until it was looked at. */
 void bf_cost_add(struct bf_cost *cost, uint64_t ns, bool busy);
+
+/* Of one packet the GPU has measured that, more than 0 ns. */
+void bf_cost_add_measured(struct bf_cost *cost, uint64_t ns);
 
 /* Of one packet, in ns; or BF_COST_UNKNOWN. */
 uint64_t bf_cost_estimate(const struct bf_cost *cost);

@@ -12,6 +12,7 @@
 #include "scheduler/join.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
+#include "scheduler/packet_time.h"
 #include "scheduler/peer_wait.h"
 #include "scheduler/pending.h"
 #include "scheduler/queue_log.h"
@@ -341,16 +342,12 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
     if (accepted) {
         packet_trace_handed_over(scheduler, packet);
         bf_label_passed(engine, queue, packet);
-        if (packet->stamp != UINT32_MAX)
-            bf_stamps_accepted(engine->base.stamps, packet->stamp,
-                               atomic_load(&engine->base.accepted_epoch),
-                               packet->trace.handed_over_ns);
+        bf_packet_time_accepted(engine, packet);
         if (bf_log_is_enabled(queue->log))
             bf_queue_log_accepted(queue->log, packet, atomic_load(&engine->base.accepted_epoch));
     } else {
         bf_trace_packet_dropped(scheduler->gpu.trace, &packet->trace);
-        if (packet->stamp != UINT32_MAX)
-            bf_stamps_refused(engine->base.stamps, packet->stamp);
+        bf_packet_time_dropped(engine, packet);
     }
     if (accepted)
         bf_packet_signalled_on(packet, engine);
@@ -370,43 +367,6 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->finished, 1);
     return engines;
-}
-
-/* Why an execution goes without timestamps; 0: it may have them. */
-static uint8_t packet_untimed(const struct bf_engine *engine, const struct bf_packet *packet)
-{
-    return packet->submit.commandBufferInfoCount == 0 ? BF_TRACE_UNTIMED_EMPTY
-           : !engine->base.stamps                     ? BF_TRACE_UNTIMED_FAMILY
-           : packet->submit.flags                     ? BF_TRACE_UNTIMED_PROTECTED
-           : packet->waits_for_peer                   ? BF_TRACE_UNTIMED_PEER
-           : bf_packet_counts_performance(packet)     ? BF_TRACE_UNTIMED_PERFORMANCE
-                                                      : BF_TRACE_UNTIMED_UNKNOWN;
-}
-
-static void packet_add_stamps(struct bf_engine *engine, struct bf_packet *packet)
-{
-    VkCommandBuffer before, after;
-    if (packet->stamp != UINT32_MAX || packet->kind != BF_PACKET_EXECUTE)
-        return;
-    packet->trace.untimed = packet_untimed(engine, packet);
-    if (packet->trace.untimed)
-        return;
-    if (!bf_stamps_begin(engine->base.stamps, &packet->trace, &before, &after, &packet->stamp)) {
-        packet->trace.untimed = BF_TRACE_UNTIMED_SLOTS;
-        return;
-    }
-    const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
-    uint32_t count = packet->submit.commandBufferInfoCount;
-    /* The time that the barrier waits is not the packet's own, so the first timestamp is behind
-     * it. */
-    if (packet->barrier)
-        packet->command_buffers[0] = packet->command_buffers[1];
-    packet->command_buffers[packet->barrier] = info;
-    packet->command_buffers[packet->barrier].commandBuffer = before;
-    packet->command_buffers[count + 1] = info;
-    packet->command_buffers[count + 1].commandBuffer = after;
-    packet->submit.pCommandBufferInfos = packet->command_buffers;
-    packet->submit.commandBufferInfoCount = count + 2;
 }
 
 /* Adds an epoch to the packet's signals, behind the program's own. */
@@ -639,8 +599,8 @@ static uint64_t batch_finish_part(struct bf_engine *engine, uint32_t first, uint
 static uint64_t engine_submit_batch(struct bf_engine *engine)
 {
     uint32_t count = engine->batch_count;
-    for (uint32_t i = 0; i < count; i++)
-        packet_add_stamps(engine, engine->batch[i]);
+    for (uint32_t i = 0; (engine->base.stamps || engine->scheduler->gpu.trace) && i < count; i++)
+        bf_packet_time_put(engine, engine->batch_queues[i], engine->batch[i]);
     if (engine->logs.enabled)
         bf_queue_log_add_batch(engine);
     VkResult result = batch_submit_part(engine, 0, count);
@@ -740,14 +700,16 @@ void bf_engine_drop_held(struct bf_engine *engine)
     bf_lock_release(&engine->batch_lock);
 }
 
-/* Collects the timestamps and log entries of submissions that are complete. */
+/* Collects the timestamps and log entries of submissions that are complete. (Timestamps that are for
+ * windows alone these collect.) */
 static void engine_collect(struct bf_engine *engine)
 {
     uint64_t completed;
-    if ((!engine->base.stamps && !engine->logs.enabled && !engine->logs.left) ||
+    const bool traced = engine->base.stamps && engine->scheduler->gpu.trace;
+    if ((!traced && !engine->logs.enabled && !engine->logs.left) ||
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         return;
-    if (engine->base.stamps)
+    if (traced)
         bf_stamps_collect(engine->base.stamps, completed);
     bf_log_see_off(&engine->logs, completed);
     if (!engine->logs.enabled)

@@ -62,9 +62,10 @@ struct bf_queue {
     _Atomic bool windowed; /* the first packet is held by a priority window */
     uint64_t held_ns;      /* since then, or 0; under the engine's lock, as is: */
     struct bf_cost cost;   /* of its packets */
-    uint64_t served_ns;    /* what it has had of the GPU's time, by PW-6 (scheduler/window.h) */
-    bool contends;         /* it had packets that may go when it was looked at last */
-    uint64_t gathered;     /* bf_window.gathers when it was looked at last */
+    bool is_measured;   /* one in flight has timestamps for that (PW-8, scheduler/packet_time.h) */
+    uint64_t served_ns; /* what it has had of the GPU's time, by PW-6 (scheduler/window.h) */
+    bool contends;      /* it had packets that may go when it was looked at last */
+    uint64_t gathered;  /* bf_window.gathers when it was looked at last */
 
     _Atomic bool preempted; /* the first packet is held by a request (PE-1) */
     _Atomic bool blocked;   /* the first packet waits; whoever ends its wait clears this */

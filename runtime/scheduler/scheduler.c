@@ -13,6 +13,7 @@
 #include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/observer.h"
+#include "scheduler/packet_time.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/semaphore.h"
 #include "scheduler/vkfence.h"
@@ -63,29 +64,7 @@ static VkResult scheduler_init_engine(struct bf_scheduler *scheduler,
         if (result != VK_SUCCESS)
             return result;
     }
-    if (!info->gpu.trace)
-        return VK_SUCCESS;
-    struct bf_calibration *calibration = NULL;
-    for (uint32_t i = 0; i < number && !calibration; i++) {
-        if (scheduler->engines[i].base.timestamp_bits == engine->base.timestamp_bits)
-            calibration = bf_stamps_calibration(scheduler->engines[i].base.stamps);
-    }
-    const struct bf_stamps_info stamps = {
-        .device = scheduler->gpu.handle,
-        .vk = &scheduler->gpu.vk,
-        .set_loader_data = info->gpu.set_loader_data,
-        .family = engine->base.family,
-        .family_flags = from->family_flags,
-        .valid_bits = from->timestamp_bits,
-        .period_ns = info->gpu.timestamp_period_ns,
-        .host_query_reset = info->gpu.host_query_reset,
-        .synchronization2 = true, /* a requirement of the scheduler */
-        .calibrated = info->gpu.calibrated_timestamps,
-        .get_calibrated_timestamps = scheduler->gpu.get_calibrated_timestamps,
-        .calibration = calibration,
-        .trace = info->gpu.trace,
-    };
-    return bf_stamps_create(&stamps, &engine->base.stamps);
+    return info->gpu.trace ? bf_packet_time_begin(engine) : VK_SUCCESS;
 }
 
 static const char *queue_type_name(VkQueueFlags flags)
@@ -150,6 +129,7 @@ static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
 VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
 {
     scheduler->preemption = info->preemption;
+    scheduler->measures_costs = info->preemption && info->gpu.host_query_reset && !info->gpu_is_cpu;
     if (info->serialize_submits)
         scheduler->submit_lock = &scheduler->submit_lock_storage;
     scheduler->seen_outside = info->shares_memory;

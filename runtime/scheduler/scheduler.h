@@ -123,6 +123,7 @@ struct bf_scheduler {
     _Atomic(struct bf_thread *) left; /* those threads */
 
     bool preemption;             /* the setting */
+    bool measures_costs;         /* with windows: the GPU's timestamps are cheap (PW-8) */
     bool holds_nothing;          /* seen_outside from the beginning: no preemption is promised */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
@@ -178,6 +179,7 @@ struct bf_scheduler_info {
     const struct bf_queue_info *queues;
     bool serialize_submits;
     bool preemption;              /* the setting */
+    bool gpu_is_cpu;              /* the driver is a CPU's: its timestamps aren't cheap (PW-8) */
     bool shares_memory;           /* memory may be exported or imported unseen (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
     bool timed;                   /* it ends what hangs on command queues' engines */

@@ -10,8 +10,10 @@
 #include "scheduler/deferral.h"
 #include "scheduler/engine.h"
 #include "scheduler/inherit.h"
+#include "scheduler/packet_time.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/waker.h"
+#include "trace/stamps.h"
 
 /* What a lower queue takes of one batch before the next one has its turn: so many packets of a
  * few microseconds go in one driver call, and are joined (C-5). */
@@ -60,6 +62,8 @@ static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
     uint8_t before = atomic_exchange(&window->top, top);
     if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
         atomic_fetch_add(&engine->scheduler->windows, top ? 1 : -1);
+    if (top) /* where it can't, gaps tell what packets cost */
+        (void)bf_packet_time_begin(engine);
     if (before != top) /* what is held may be let go */
         atomic_store(&engine->dirty, 1);
 }
@@ -77,6 +81,8 @@ void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue)
         if (entry->queue == queue)
             entry->queue = NULL;
     }
+    bf_stamps_forget(engine->base.stamps, queue);
+    queue->is_measured = false;
     queue->served_ns = 0; /* another engine counts otherwise */
     if (window->overdue == queue)
         window->overdue = NULL;
@@ -145,6 +151,7 @@ static void window_see(struct bf_engine *engine)
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS ||
         completed == window->seen_epoch)
         return;
+    bf_stamps_collect(engine->base.stamps, completed);
     uint32_t entries = 0;
     while (entries < window->count &&
            window->entries[(window->first + entries) % BF_WINDOW_ENTRIES].epoch <= completed)

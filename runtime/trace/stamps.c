@@ -15,6 +15,8 @@ struct slot {
     VkCommandBuffer before;
     VkCommandBuffer after;
     struct bf_trace_packet packet;
+    bool traced;       /* there is a packet */
+    void *of;          /* whose it is, for who measures; or NULL */
     uint64_t taken_ns; /* the GPU can't have begun the packet earlier */
     uint64_t epoch;
 };
@@ -208,8 +210,8 @@ VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **
     if (info->host_query_reset)
         reset = info->vk->vkResetQueryPool;
     bool device_reset = info->family_flags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT);
-    if (!info->trace || info->valid_bits == 0 || !(info->family_flags & can_stamp) ||
-        !(reset || device_reset))
+    if (!(info->trace || info->measured) || info->valid_bits == 0 ||
+        !(info->family_flags & can_stamp) || !(reset || device_reset))
         return VK_SUCCESS;
 
     struct bf_stamps *s = calloc(1, sizeof(*s));
@@ -238,7 +240,8 @@ VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **
     result = info->vk->vkCreateCommandPool(info->device, &pool_info, NULL, &s->commands);
     if (result != VK_SUCCESS)
         goto fail_queries;
-    calibration_start(s);
+    if (info->trace)
+        calibration_start(s);
     *stamps = s;
     return VK_SUCCESS;
 
@@ -264,21 +267,34 @@ struct bf_calibration *bf_stamps_calibration(const struct bf_stamps *s)
     return s ? s->calibration : NULL;
 }
 
-bool bf_stamps_begin(struct bf_stamps *s, struct bf_trace_packet *packet, VkCommandBuffer *before,
-                     VkCommandBuffer *after, uint32_t *slot)
+bool bf_stamps_begin(struct bf_stamps *s, struct bf_trace_packet *packet, void *of,
+                     VkCommandBuffer *before, VkCommandBuffer *after, uint32_t *slot)
 {
-    packet->timed = s && (s->free_count > 0 || slots_make(s));
-    if (!packet->timed)
+    bool has_slot = s && (s->free_count > 0 || slots_make(s));
+    if (packet)
+        packet->timed = has_slot;
+    if (!has_slot)
         return false;
     uint32_t index = s->free[--s->free_count];
     if (s->reset)
         s->reset(s->info.device, s->queries, 2 * index, 2);
-    s->slots[index].packet = *packet;
+    s->slots[index].traced = packet != NULL;
+    if (packet)
+        s->slots[index].packet = *packet;
+    s->slots[index].of = of;
     s->slots[index].taken_ns = bf_now_ns();
     *before = s->slots[index].before;
     *after = s->slots[index].after;
     *slot = index;
     return true;
+}
+
+void bf_stamps_forget(struct bf_stamps *s, const void *of)
+{
+    for (uint32_t i = 0; s && i < s->made; i++) {
+        if (s->slots[i].of == of)
+            s->slots[i].of = NULL;
+    }
 }
 
 void bf_stamps_accepted(struct bf_stamps *s, uint32_t slot, uint64_t epoch, uint64_t handed_over_ns)
@@ -293,29 +309,19 @@ void bf_stamps_refused(struct bf_stamps *s, uint32_t slot)
     s->free[s->free_count++] = slot;
 }
 
-static void slot_read(struct bf_stamps *s, uint32_t index)
+/* Tells the trace when the packet ran that began at the timestamp 'raw'. */
+static void slot_tell_trace(struct bf_stamps *s, uint32_t index, uint64_t raw, uint64_t duration)
 {
     const struct bf_trace_packet *packet = &s->slots[index].packet;
-    uint64_t data[4]; /* timestamp and availability, of both queries */
-    VkResult result = s->info.vk->vkGetQueryPoolResults(
-        s->info.device, s->queries, 2 * index, 2, sizeof(data), data, 2 * sizeof(data[0]),
-        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
-    if ((result != VK_SUCCESS && result != VK_NOT_READY) || !data[1] || !data[3]) {
-        /* the device was lost, for instance */
-        bf_trace_packet_executed(s->info.trace, packet, 0, 0);
-        return;
-    }
     uint64_t taken_ns = s->slots[index].taken_ns;
-    uint64_t begin = ticks_extend(s, data[0], taken_ns);
+    uint64_t begin = ticks_extend(s, raw, taken_ns);
     /* The packets of an engine begin one after the other. */
     if (!s->calibration &&
         (double)(int64_t)(s->last_ticks - begin) * s->info.period_ns > BF_STAMPS_SKEW_NS)
         clock_jumped(s);
     if (!s->calibration)
         offset_learn(s, begin, taken_ns);
-    uint64_t duration = (data[2] - data[0]) & s->mask;
-    uint64_t end =
-        begin + (duration > s->mask / 2 ? 0 : duration); /* never ends before it begins */
+    uint64_t end = begin + duration;
     if (!ticks_fit(s, begin, end, taken_ns)) {
         clock_jumped(s);
         bf_trace_packet_executed(s->info.trace, packet, 0, 0);
@@ -323,6 +329,26 @@ static void slot_read(struct bf_stamps *s, uint32_t index)
     }
     uint64_t begin_ns = stamp_place(s, begin);
     bf_trace_packet_executed(s->info.trace, packet, begin_ns, stamp_place(s, end));
+}
+
+static void slot_read(struct bf_stamps *s, uint32_t index)
+{
+    const struct slot *slot = &s->slots[index];
+    uint64_t data[4]; /* timestamp and availability, of both queries */
+    VkResult result = s->info.vk->vkGetQueryPoolResults(
+        s->info.device, s->queries, 2 * index, 2, sizeof(data), data, 2 * sizeof(data[0]),
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    /* When the device was lost, for instance, there are none. */
+    bool known = (result == VK_SUCCESS || result == VK_NOT_READY) && data[1] && data[3];
+    uint64_t duration = known ? (data[2] - data[0]) & s->mask : 0;
+    if (duration > s->mask / 2) /* never ends before it begins */
+        duration = 0;
+    if (slot->of)
+        s->info.measured(slot->of, (uint64_t)((double)duration * s->info.period_ns));
+    if (slot->traced && known)
+        slot_tell_trace(s, index, data[0], duration);
+    else if (slot->traced)
+        bf_trace_packet_executed(s->info.trace, &slot->packet, 0, 0);
 }
 
 void bf_stamps_collect(struct bf_stamps *s, uint64_t completed_epoch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers.
+ * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers. They
+ * are for a trace, which is told when a packet ran; or for who wants to know how long it took; or both.
  *
  * A pair is placed around a packet's own command buffers, in the same VkSubmitInfo2. Its slot is
  * taken under the engine's lock, tagged with the epoch of the submission that carries it, and freed
@@ -61,10 +62,13 @@ struct bf_stamps_info {
     /* Its command, where 'vk' doesn't have it (the KHR form); else NULL. */
     PFN_vkGetCalibratedTimestampsEXT get_calibrated_timestamps;
     struct bf_calibration *calibration; /* another engine's with as many valid bits; or NULL */
-    struct bf_trace *trace;
+    struct bf_trace *trace;             /* or NULL */
+    /* How long a packet took that began with 'of', in nanoseconds; 0: not known. It is called by
+     * bf_stamps_collect. */
+    void (*measured)(void *of, uint64_t ns);
 };
 
-/* *stamps is NULL with VK_SUCCESS where the family can't be timed, or without a trace. Errors:
+/* *stamps is NULL with VK_SUCCESS where the family can't be timed, or nobody wants to know. Errors:
  * VK_ERROR_OUT_OF_HOST_MEMORY, and those of vkCreateQueryPool and vkCreateCommandPool. */
 VkResult bf_stamps_create(const struct bf_stamps_info *info, struct bf_stamps **stamps);
 void bf_stamps_destroy(struct bf_stamps *stamps); /* the engine is idle; NULL is allowed */
@@ -72,10 +76,14 @@ void bf_stamps_destroy(struct bf_stamps *stamps); /* the engine is idle; NULL is
 /* NULL: none. Referenced for as long as the stamps live. */
 struct bf_calibration *bf_stamps_calibration(const struct bf_stamps *stamps);
 
-/* Takes a slot for 'packet' (copied) and sets packet->timed, so call it, with NULL too, for each
- * packet before bf_trace_packet_handed_over. False: none free, submit without. */
-bool bf_stamps_begin(struct bf_stamps *stamps, struct bf_trace_packet *packet,
+/* Takes a slot for 'packet' (copied; NULL: the trace isn't told), and sets packet->timed, so with a
+ * trace call it, with NULL stamps too, for each packet before bf_trace_packet_handed_over. 'of' is
+ * whose packet it is for info->measured, or NULL. False: no slot is free, submit without. */
+bool bf_stamps_begin(struct bf_stamps *stamps, struct bf_trace_packet *packet, void *of,
                      VkCommandBuffer *before, VkCommandBuffer *after, uint32_t *slot);
+
+/* 'of' ends: nobody is told of its packets any more. NULL stamps are allowed. */
+void bf_stamps_forget(struct bf_stamps *stamps, const void *of);
 
 /* The submission carrying the slot was accepted as 'epoch' (epochs never fall), or refused (the
  * slot is free again; a new try begins anew). */
@@ -83,8 +91,8 @@ void bf_stamps_accepted(struct bf_stamps *stamps, uint32_t slot, uint64_t epoch,
                         uint64_t handed_over_ns);
 void bf_stamps_refused(struct bf_stamps *stamps, uint32_t slot);
 
-/* Reads the stamps of all slots up to 'completed_epoch', hands them to the trace, frees them. Never
- * waits. NULL is allowed. */
+/* Reads the stamps of all slots up to 'completed_epoch', tells of them, frees them. Never waits. NULL
+ * is allowed. */
 void bf_stamps_collect(struct bf_stamps *stamps, uint64_t completed_epoch);
 
 #endif

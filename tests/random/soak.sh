@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # soak.sh BUILD MINUTES [SEED]: random programs on every driver there is and every shape of the test
 # driver, under the layer and attached, with logs that have times or none, or are traced, with signals from
-# outside and without, round after round from fresh seeds, until the time is over or something is wrong. Then
+# outside and without, as GPU and as CPU, round after round from fresh seeds, until the time is over or something is wrong. Then
 # it says how to see that again, and fails.
 set -uo pipefail
 
@@ -24,7 +24,7 @@ environment() {
     /*) printf '%s\n' "VK_ICD_FILENAMES=$1" ;;
     *)
         printf '%s\n' "VK_ICD_FILENAMES=$build/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" \
-            "BELFRY_ICD_PROCESSES=$((round % 2))"
+            "BELFRY_ICD_PROCESSES=$((round % 2))" "BELFRY_ICD_GPU=$((round / 2 % 2))"
         ;;
     esac
     [[ $2 == attached ]] ||

@@ -10,8 +10,10 @@
 #include "scheduler/cost.h"
 #include "scheduler/engine.h"
 #include "scheduler/inherit.h"
+#include "scheduler/packet_time.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/waker.h"
+#include "trace/stamps.h"
 
 static uint64_t completed_epoch, wanted_epoch, clock_ns;
 
@@ -61,6 +63,19 @@ void bf_semaphore_unblock(struct bf_queue *queue)
 uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
     return 0;
+}
+
+VkResult bf_packet_time_begin(struct bf_engine *engine)
+{
+    return VK_SUCCESS;
+}
+
+void bf_stamps_collect(struct bf_stamps *stamps, uint64_t completed_epoch_)
+{
+}
+
+void bf_stamps_forget(struct bf_stamps *stamps, const void *of)
+{
 }
 
 bool bf_engine_pump_taking_over(struct bf_engine *engine)
@@ -347,4 +362,27 @@ TEST(lower_queues_share_evenly)
         }
         assert_true(most - least <= sum / sharers / 10);
     }
+}
+
+/* PW-8: the mean of what the GPU has measured, until so many gaps have had none. */
+TEST(what_the_gpu_measures_counts_while_it_does)
+{
+    struct bf_cost cost = {0};
+    for (int i = 0; i < BF_COST_SAMPLES; i++)
+        bf_cost_add(&cost, 8 * MILLI_NS, true);
+    assert_int_equal(bf_cost_estimate(&cost), 8 * MILLI_NS);
+    bf_cost_add_measured(&cost, 100 * MICRO_NS);
+    bf_cost_add_measured(&cost, 180 * MICRO_NS);
+    for (int i = 0; i < BF_COST_MEASURED; i++) {
+        bf_cost_add(&cost, 8 * MILLI_NS, true);
+        assert_int_equal(bf_cost_estimate(&cost), 110 * MICRO_NS);
+        assert_int_equal(bf_cost_mean(&cost, 0), 110 * MICRO_NS);
+    }
+    bf_cost_add(&cost, 8 * MILLI_NS, true);
+    assert_int_equal(bf_cost_estimate(&cost), 8 * MILLI_NS);
+    assert_int_equal(bf_cost_mean(&cost, 0), 8 * MILLI_NS);
+    /* One that was interrupted counts as a spike. */
+    bf_cost_add_measured(&cost, 100 * MICRO_NS);
+    bf_cost_add_measured(&cost, 50 * MILLI_NS);
+    assert_int_equal(bf_cost_estimate(&cost), (700 + BF_COST_SPIKE * 100) / 8 * MICRO_NS);
 }

@@ -272,7 +272,7 @@ static void packet_submit(struct bf_stamps *s, uint64_t epoch, uint64_t delay, u
     struct bf_trace_packet packet = {.id = epoch};
     VkCommandBuffer before, after;
     uint32_t slot;
-    assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+    assert_true(bf_stamps_begin(s, &packet, NULL, &before, &after, &slot));
     assert_true(packet.timed);
     execute(before, gpu.now_ns + delay);
     execute(after, gpu.now_ns + delay + duration);
@@ -336,7 +336,7 @@ TEST(who_can_be_timed)
     struct bf_trace_packet packet = {.timed = true};
     VkCommandBuffer c;
     uint32_t slot;
-    assert_false(bf_stamps_begin(NULL, &packet, &c, &c, &slot));
+    assert_false(bf_stamps_begin(NULL, &packet, NULL, &c, &c, &slot));
     assert_false(packet.timed);
     bf_stamps_collect(NULL, 1);
 }
@@ -351,7 +351,7 @@ TEST(commands)
         struct bf_trace_packet packet = {0};
         VkCommandBuffer before, after;
         uint32_t slot;
-        assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+        assert_true(bf_stamps_begin(s, &packet, NULL, &before, &after, &slot));
         struct recording *b = (struct recording *)before;
         struct recording *a = (struct recording *)after;
         assert_true(b->resets == !(i & 1) && !a->resets);
@@ -364,6 +364,40 @@ TEST(commands)
         assert_int_equal(gpu.buffers, 32);
         bf_stamps_destroy(s);
     }
+}
+
+/* Without a trace, for who wants to know how long packets took. */
+static uint64_t measured_ns[3];
+
+static void measured(void *of, uint64_t ns)
+{
+    *(uint64_t *)of = ns;
+}
+
+TEST(measured_without_a_trace)
+{
+    struct bf_stamps_info info = info_make(36, 0.1);
+    info.trace = NULL;
+    info.measured = measured;
+    struct bf_stamps *s = stamps_make(&info);
+    assert_null(bf_stamps_calibration(s));
+    for (uint32_t i = 0; i < 3; i++) {
+        VkCommandBuffer before, after;
+        uint32_t slot;
+        measured_ns[i] = 7;
+        assert_true(bf_stamps_begin(s, NULL, &measured_ns[i], &before, &after, &slot));
+        execute(before, gpu.now_ns + 1000);
+        if (i != 2) /* the device is lost */
+            execute(after, gpu.now_ns + 1000 * (i + 2));
+        bf_stamps_accepted(s, slot, i + 1, 0);
+    }
+    bf_stamps_forget(s, &measured_ns[1]);
+    bf_stamps_collect(s, 3);
+    assert_int_equal(measured_ns[0], 1000);
+    assert_int_equal(measured_ns[1], 7);
+    assert_int_equal(measured_ns[2], 0);
+    assert_int_equal(told.count, 0);
+    bf_stamps_destroy(s);
 }
 
 /* Many wraps of 36 bits at once, any period, any distance between packets. */
@@ -537,7 +571,7 @@ TEST(slots_run_out)
             VkCommandBuffer before, after;
             uint32_t n = 0;
             bool taken[512] = {false};
-            for (uint32_t slot; bf_stamps_begin(s, &packet, &before, &after, &slot);) {
+            for (uint32_t slot; bf_stamps_begin(s, &packet, NULL, &before, &after, &slot);) {
                 assert_false(taken[slot]);
                 taken[slot] = true;
                 execute(before, gpu.now_ns);
@@ -571,7 +605,7 @@ TEST(no_results)
         struct bf_trace_packet packet = {0};
         VkCommandBuffer before, after;
         uint32_t slot;
-        assert_true(bf_stamps_begin(s, &packet, &before, &after, &slot));
+        assert_true(bf_stamps_begin(s, &packet, NULL, &before, &after, &slot));
         execute(before, gpu.now_ns);
         if (i == 0)
             execute(after, gpu.now_ns);

@@ -143,7 +143,7 @@ static struct seen submit(struct bf_trace *trace, struct bf_stamps *stamps, uint
     struct seen seen = {.packet = queued(trace, queue), .before = bf_now_ns()};
     VkCommandBuffer before, after;
     uint32_t slot;
-    assert_true(bf_stamps_begin(stamps, &seen.packet, &before, &after, &slot));
+    assert_true(bf_stamps_begin(stamps, &seen.packet, NULL, &before, &after, &slot));
     const VkCommandBufferSubmitInfo buffers[] = {
         {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = before},
         {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = gpu.work},

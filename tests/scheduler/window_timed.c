@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* What windows learn from the GPU's timestamps (PW-8, scheduler/packet_time.h), on one VkQueue of the
+ * test driver, whose GPU takes next to no time for a packet; but as seen from outside each packet takes
+ * longer than a window is, since it isn't let go before. */
+#include "support/fixture.h"
+
+#include <sched.h>
+
+#include <belfry/background.h>
+
+#include "base/clock.h"
+#include "scheduler/window.h"
+
+#define FLOOD 20
+
+static void open_with(struct fixture *f, const char *driver)
+{
+    struct environment saved;
+    environment_set(&saved, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
+    fixture_open(f, ENVIRONMENT(driver));
+    environment_restore(&saved);
+}
+
+static BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
+{
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .priority = priority};
+    BfCommandQueue *queue = &f->made_queues[f->queue_count++];
+    assert_success(bfCreateCommandQueue(f->bf, &info, queue));
+    return *queue;
+}
+
+static void freeze(struct fixture *f, bool frozen)
+{
+    assert_success(bfSetBackgroundProcessingMode(
+        f->bf,
+        frozen ? BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM
+               : BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+        BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
+}
+
+/* With a signal behind each: so they aren't joined. */
+static BfFence flood(struct fixture *f, BfCommandQueue queue)
+{
+    BfFence fence = make_fence(f, 0);
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        execute(queue, write_word(f, queue, i, i + 1));
+        queue_signal(queue, fence, i + 1);
+    }
+    return fence;
+}
+
+static void drain(struct fixture *f)
+{
+    f->icd.resume();
+    for (uint32_t i = 0; i < f->queue_count; i++)
+        await_idle(f->made_queues[i]);
+    for (uint32_t i = 0; i < FLOOD; i++)
+        assert_int_equal(read_word(f, i), i + 1);
+}
+
+/* How many of a flood's packets are in flight at most, if each ends more than a window's time after it was
+ * handed over; or the first number above 'enough'. */
+static uint64_t flood_deepest(struct fixture *f, BfCommandQueue queue, uint64_t enough)
+{
+    uint64_t deepest = 0;
+    f->icd.pause();
+    BfFence fence = flood(f, queue);
+    for (uint64_t over = 0; over < FLOOD && deepest <= enough; over++) {
+        uint64_t since = bf_now_ns(), depth;
+        while (bf_now_ns() - since <= BF_WINDOW_NS)
+            sched_yield();
+        depth = f->icd.queue_depth(0, 0);
+        deepest = depth > deepest ? depth : deepest;
+        assert_true(f->icd.step(0, 0));
+        /* Until the window has been opened for the next one, if there is one. */
+        while (bfGetFenceCompletedValue(fence) <= over ||
+               (over + 1 < FLOOD && f->icd.queue_depth(0, 0) == 0))
+            sched_yield();
+    }
+    drain(f);
+    return deepest;
+}
+
+static uint64_t command_buffers_of_flood(struct fixture *f, BfCommandQueue queue)
+{
+    struct belfry_icd_counters before, after;
+    f->icd.pause();
+    f->icd.get_counters(&before);
+    flood(f, queue);
+    assert_int_equal(f->icd.queue_depth(0, 0), FLOOD);
+    drain(f);
+    f->icd.get_counters(&after);
+    return after.command_buffers - before.command_buffers;
+}
+
+/* By gaps between epochs it would take a window's time. */
+TEST_AROUND(the_gpus_own_time_is_what_a_packet_costs, struct fixture, f, open_with, fixture_close,
+            "GPU=1")
+{
+    BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
+    assert_true(flood_deepest(f, low, 2) > 2);
+}
+
+/* Timestamps cost more there than they are worth. */
+TEST_AROUND(on_a_cpu_gaps_are_what_is_known, struct fixture, f, open_with, fixture_close, "GPU=0")
+{
+    BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
+    assert_int_equal(flood_deepest(f, low, 2), 2);
+}
+
+/* One packet of a queue in flight has timestamps; none has while nothing is to be learnt, nor of who is
+ * no lower queue. */
+TEST_AROUND(few_packets_have_timestamps, struct fixture, f, open_with, fixture_close, "GPU=1")
+{
+    BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    BfCommandQueue high = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
+    while (flood_deepest(f, low, 2) <= 2 || flood_deepest(f, low, FLOOD - 1) < FLOOD - 2)
+        ;
+    command_buffers_of_flood(f, low); /* from here on with a barrier before each */
+    freeze(f, true);
+    uint64_t plain = command_buffers_of_flood(f, low);
+    freeze(f, false);
+    assert_int_equal(command_buffers_of_flood(f, low), plain + 2);
+    assert_int_equal(command_buffers_of_flood(f, high), plain);
+}
+
+/* A queue that ends while the GPU measures it. */
+TEST_AROUND(a_queue_may_go_while_it_is_measured, struct fixture, f, open_with, fixture_close,
+            "GPU=1")
+{
+    make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
+    BfCommandQueue other = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO)};
+    BfCommandQueue low;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &low));
+    f->icd.pause();
+    execute(low, write_word(f, low, FLOOD, 1));
+    bfDestroyCommandQueue(low);
+    flood(f, other);
+    drain(f);
+    assert_int_equal(read_word(f, FLOOD), 1);
+}
