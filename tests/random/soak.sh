@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # soak.sh BUILD MINUTES [SEED]: random programs on every driver there is and every shape of the test
-# driver, under the layer and attached, with logs that have times or none, or are traced, with signals from
-# outside and without, as GPU and as CPU, round after round from fresh seeds, until the time is over or something is wrong. Then
-# it says how to see that again, and fails.
+# driver, under the layer and attached, as GPU and as CPU, with logs that have times or none, or are traced,
+# with signals from outside and without, round after round from fresh seeds, until the time is over or something
+# is wrong. Then it says how to see that again, and fails.
 set -uo pipefail
 
 build=$1 end=$(($(date +%s) + $2 * 60))
