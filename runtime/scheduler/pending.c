@@ -140,9 +140,15 @@ static VkResult pending_read_counters(struct bf_pending *pending, uint64_t *seen
     return VK_SUCCESS;
 }
 
+/* Nothing has been read yet. (Of all engines that there can be it would take as long as all the rest.) */
+static void counters_clear(const struct bf_pending *pending, uint64_t *seen)
+{
+    memset(seen, 0, pending->engine_count * sizeof(*seen));
+}
+
 static VkResult pending_read_counters_at_one_instant(struct bf_pending *pending, uint64_t *seen)
 {
-    uint64_t again[BF_MAX_ENGINES] = {0};
+    uint64_t again[BF_MAX_ENGINES];
     VkResult result = pending_read_counters(pending, seen);
     bool same = pending->engine_count == 1 || !atomic_load(&pending->observes_unseen_causes);
     while (result == VK_SUCCESS && !same) {
@@ -157,7 +163,8 @@ VkResult bf_pending_retire(struct bf_pending *pending, struct bf_effects *effect
 {
     if (!atomic_load(&pending->count) && !atomic_load(&pending->peer_waits))
         return VK_SUCCESS;
-    uint64_t seen[BF_MAX_ENGINES] = {0};
+    uint64_t seen[BF_MAX_ENGINES];
+    counters_clear(pending, seen);
     VkResult result = pending_read_counters_at_one_instant(pending, seen);
     if (result != VK_SUCCESS)
         return result;
@@ -220,7 +227,8 @@ VkResult bf_pending_retire_chosen(struct bf_pending *pending, struct bf_command_
                                   struct bf_effects *effects)
 {
     struct choice choice = {.choose = choose, .context = context};
-    uint64_t seen[BF_MAX_ENGINES] = {0};
+    uint64_t seen[BF_MAX_ENGINES];
+    counters_clear(pending, seen);
     bf_lock_acquire(&pending->lock);
     pending_choose(pending, queue, &choice);
     bf_lock_release(&pending->lock);
@@ -254,7 +262,8 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
         *idle = engine == pending->engine_count;
         if (*idle)
             return VK_SUCCESS;
-        uint64_t wanted = queue->frontier[engine], seen[BF_MAX_ENGINES] = {0};
+        uint64_t wanted = queue->frontier[engine], seen[BF_MAX_ENGINES];
+        counters_clear(pending, seen);
         bf_lock_release(&pending->lock);
         VkResult result =
             bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
