@@ -247,11 +247,81 @@ static bool scheduler_mark(struct bf_scheduler *scheduler, const struct sought *
     return found;
 }
 
+/* What a held signal is behind: signals that are held, too. Those that don't fit aren't looked at. */
+#define SIGNALS_BEFORE 64
+
+struct before {
+    const struct bf_semaphore *sem; /* has it reached 'target' before? */
+    uint64_t target;
+    uint32_t count;
+    struct sought signals[SIGNALS_BEFORE];
+};
+
+/* Adds the signal by which a semaphore of this device alone reaches the value: the least that is held,
+ * since values grow. */
+static void before_add(struct before *before, const struct bf_sync *wait)
+{
+    const struct sought sought = {.sem = wait->sem, .value = wait->target};
+    if (!wait->sem || bf_semaphore_accepted(wait->sem) >= wait->target ||
+        bf_semaphore_is_outside(wait->sem))
+        return;
+    for (uint32_t i = 0; i < before->count; i++) {
+        if (before->signals[i].sem == sought.sem && before->signals[i].value == sought.value)
+            return;
+    }
+    if (before->count < SIGNALS_BEFORE)
+        before->signals[before->count++] = sought;
+}
+
+/* Looks at what the queue's packets wait for, up to the one that is sought: is the semaphore there
+ * before that? */
+static bool queue_waits_before(struct bf_queue *queue, const struct sought *sought,
+                               struct before *before)
+{
+    bool waits = false;
+    bf_lock_acquire(&queue->lock);
+    struct bf_packet *last = queue->head;
+    while (last && !packet_is_sought(last, sought))
+        last = last->next;
+    for (struct bf_packet *p = queue->head; last; p = p->next) {
+        for (uint32_t i = 0; i < p->wait_count; i++) {
+            const struct bf_sync *wait = &p->waits[i];
+            waits = waits || (wait->sem == before->sem && wait->target >= before->target);
+            before_add(before, wait);
+        }
+        if (p == last)
+            break;
+    }
+    bf_lock_release(&queue->lock);
+    return waits;
+}
+
+/* Is the held signal, the least that is at least 'target', given only once the semaphore has reached
+ * that? Then somebody outside is the one who brings it there. */
+static bool signal_is_behind(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                             uint64_t target)
+{
+    struct before before = {
+        .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
+    for (uint32_t i = 0; i < before.count; i++) {
+        struct sought sought = before.signals[i];
+        if (!scheduler_held_signal(scheduler, sought.sem, sought.value, &sought.value))
+            continue;
+        for (uint32_t q = 0; q < scheduler->queue_count; q++) {
+            if (queue_waits_before(&scheduler->queues[q], &sought, &before))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Marks what signals the semaphore from this device; false: nobody does, or he would be too late. */
 static bool scheduler_mark_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
                                   uint64_t target)
 {
     struct sought sought = {.sem = sem};
     return scheduler_held_signal(scheduler, sem, target, &sought.value) &&
+           !(bf_semaphore_is_outside(sem) && signal_is_behind(scheduler, sem, target)) &&
            scheduler_mark(scheduler, &sought);
 }
 

@@ -28,7 +28,9 @@
  *        shared engines, too: such a call returns without anybody outside. Of this, waits for
  *        outside go to the driver as they came, and neighbours on the VkQueue wait behind them; but
  *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
- *        demands it). The driver's waits for idleness, which are made under engines' locks, begin
+ *        demands it). Where both may signal a timeline, it is this device's signal that is waited
+ *        for, the least that is held, unless that itself comes behind the value, as when a batch
+ *        waits for one value and signals the next. The driver's waits for idleness, which are made under engines' locks, begin
  *        when what isn't grounded is over; until then they are waited for outside of the lock, so
  *        that nobody waits for somebody outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values

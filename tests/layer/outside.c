@@ -325,6 +325,45 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
     screen_close(w, &s);
 }
 
+/* OW-5: of a timeline that both sides signal in turn. Who waits for one value and signals the next can't
+ * be the one who brings the timeline to the first, nor can who comes behind him, in his queue or by
+ * another semaphore; who comes before can. */
+DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
+{
+    VkQueue *q = w->queues[0];
+    struct screen s;
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), between = vulkan_timeline(w->device, 0);
+    uint32_t image;
+    for (uint64_t round = 1; round <= 5; round++) {
+        struct outside o = outside_begin(w);
+        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
+                                             VK_NULL_HANDLE, &image));
+        submit(q[0], (struct vulkan_batch){.wait = acquired});
+        /* 1 is the outside's, and all others are given behind it: 2 in the same batch, or not before 3
+         * is, by another queue. */
+        const bool same = round % 2;
+        submit(q[2], (struct vulkan_batch){.wait = o.mine, .wait_value = 3, .signal = o.binary});
+        submit(q[1], (struct vulkan_batch){.wait = o.mine,
+                                           .wait_value = 1,
+                                           .signal = same ? o.mine : o.t,
+                                           .signal_value = same ? 2 : 1});
+        submit(q[1], (struct vulkan_batch){.signal = between, .signal_value = round});
+        submit(q[3],
+               (struct vulkan_batch){
+                   .wait = between, .wait_value = round, .signal = o.mine, .signal_value = 3});
+        submit(q[3], (struct vulkan_batch){.signal = o.mine, .signal_value = 4});
+        assert_accepted(w, &o, 1);
+        assert_success(screen_present(q[round % 5], &s, image, o.binary));
+        assert_accepted(w, &o, 6);
+        vulkan_signal(w->device, o.theirs, 1);
+        vulkan_wait(w->device, o.mine, 4);
+        outside_end(w, &o);
+    }
+    vulkan_destroy(w->device, acquired, between);
+    screen_close(w, &s);
+}
+
 /* A wait for idleness on a thread of its own. */
 struct idle {
     struct device *w;
