@@ -5,7 +5,7 @@
 const char *plan_shape_name(enum plan_shape shape)
 {
     static const char *const names[SHAPE_COUNT] = {"any",   "mixed",  "chain", "brake", "burst",
-                                                   "fence", "binary", "race",  "pulse"};
+                                                   "fence", "binary", "race",  "pulse", "late"};
     return (unsigned)shape < SHAPE_COUNT ? names[shape] : "?";
 }
 

@@ -404,7 +404,9 @@ static void face_choose(struct generator *g, int index)
         return;
     }
     if (vk && index == 0) {
-        semaphore->face = FACE_IMPORTED; /* every queue may use it */
+        semaphore->face = plan->shape == SHAPE_LATE && !g->machine->attached
+                              ? FACE_SEMAPHORE
+                              : FACE_IMPORTED; /* every queue may use it */
         return;
     }
     if (index && rng_percent(g->rng, plan->shape == SHAPE_PULSE ? 60 : 25)) {
@@ -490,7 +492,8 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
                   : dice < 80                ? SHAPE_BURST
                   : dice < 87                ? SHAPE_FENCE
                   : dice < 94                ? SHAPE_BINARY
-                                             : SHAPE_RACE;
+                  : dice < 97                ? SHAPE_RACE
+                                             : SHAPE_LATE;
     if (!machine->bf && plan->shape == SHAPE_PULSE)
         plan->shape = SHAPE_MIXED;
     plan->poll_first = rng_percent(rng, 50);
@@ -537,6 +540,10 @@ void plan_generate(struct plan *plan, uint64_t seed, const struct machine *machi
         g.host_percent = 0;
         g.bind_percent = 4;
         break;
+    case SHAPE_LATE:
+        g.host_percent = 0;
+        g.pulse_percent = 0;
+        /* fall through */
     case SHAPE_BRAKE:
         g.brake = 0;
         g.brake_percent = rng_range(rng, 10, 60);

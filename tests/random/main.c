@@ -37,7 +37,7 @@ static const char USAGE[] =
     "  --queues-max N   at most N queues in a program (1 to 12)\n"
     "  --threads-max N  at most N threads (1 to 4)\n"
     "  --submits-max N  at most N submitting calls (1 to 200)\n"
-    "  --shape NAME     any, mixed, chain, brake, burst, fence, binary, race or pulse\n"
+    "  --shape NAME     any, mixed, chain, brake, burst, fence, binary, race, pulse or late\n"
     "  --attach         use Belfry as a library, without the layer\n"
     "  --vulkan-only    leave Belfry's own API alone\n"
     "  --watchdog S     a program in which nothing moves for S seconds hangs (default 60)\n"
@@ -275,6 +275,7 @@ int main(int argc, char **argv)
                " calls, %" PRIu64 " waits submitted before their signal, %" PRIu64
                " batches seen to stand still, %" PRIu64 " log entries read, %" PRIu64
                " lost, %" PRIu64 " presents, %" PRIu64 " of them wait, %" PRIu64
+               " before somebody outside has signalled, %" PRIu64
                " signals from outside; %.1f s, %.0f programs a minute\n",
                options.count, options.seed, bench->name, icd ? " (checked below)" : "",
                run->layer       ? " under Belfry"
@@ -282,8 +283,8 @@ int main(int argc, char **argv)
                                 : "",
                tally.batches, tally.ops, tally.early_waits, tally.unfinished,
                atomic_load(&run->logged), atomic_load(&run->lost), atomic_load(&run->presents),
-               atomic_load(&run->presents_that_wait), atomic_load(&run->signals_outside), took,
-               (double)options.count / took * 60);
+               atomic_load(&run->presents_that_wait), atomic_load(&run->presents_that_pass),
+               atomic_load(&run->signals_outside), took, (double)options.count / took * 60);
 
     belfry_icd_control_unload(&run->icd);
 out_run:

@@ -16,21 +16,23 @@ static void queue_choose(struct plan_queue *queue, struct rng *rng, bool logged)
     queue->read = rng_percent(rng, 70) && logged && (is_itself(queue) || !queue->bf);
 }
 
-/* The host's signals, of whatever thread, come from outside then. */
-static void outside_choose(struct plan *plan, const struct machine *machine)
+/* The host's signals, of whatever thread, come from outside then: true. */
+static bool outside_choose(struct plan *plan, const struct machine *machine)
 {
     struct rng rng = {plan->seed ^ UINT64_C(0x6f75747369646521)};
-    bool any = rng_percent(&rng, 25) && machine->outsider;
+    bool late = plan->shape == SHAPE_LATE, any = rng_percent(&rng, late ? 90 : 25);
+    any = any && machine->outsider;
     for (int s = 0; s < plan->semaphore_count; s++) {
         struct plan_semaphore *semaphore = &plan->semaphores[s];
         semaphore->outside =
-            rng_percent(&rng, 70) && any && semaphore->timeline &&
+            rng_percent(&rng, 70) && any && semaphore->timeline && !(late && s > 0) &&
             (semaphore->face == FACE_SEMAPHORE || semaphore->face == FACE_IMPORTED);
         semaphore->exportable |= semaphore->outside;
     }
+    return any;
 }
 
-static void delays_choose(struct plan *plan)
+static void delays_choose(struct plan *plan, bool outside)
 {
     static const char *const commands[] = {NULL,
                                            NULL,
@@ -40,7 +42,9 @@ static void delays_choose(struct plan *plan)
                                            "vkQueueWaitIdle",
                                            "vkDeviceWaitIdle"};
     struct rng rng = {plan->seed ^ UINT64_C(0x626c6f636b212121)};
-    plan->present_percent = rng_percent(&rng, 30) ? rng_range(&rng, 2, 60) : 0;
+    plan->present_percent = rng_percent(&rng, outside ? 60 : 30) ? rng_range(&rng, 2, 60) : 0;
+    if (outside && plan->shape == SHAPE_LATE)
+        plan->present_percent = rng_range(&rng, 20, 80);
     plan->block = (struct plan_block){0};
     if (!rng_percent(&rng, 25))
         return;
@@ -58,8 +62,7 @@ void plan_native(struct plan *plan, const struct machine *machine)
     bool any = machine->native && rng_percent(&rng, 60);
     bool logged = machine->native && rng_percent(&rng, 45);
     plan->logged = false;
-    outside_choose(plan, machine);
-    delays_choose(plan);
+    delays_choose(plan, outside_choose(plan, machine));
     for (int s = 0; s < plan->semaphore_count; s++) {
         struct plan_semaphore *semaphore = &plan->semaphores[s];
         semaphore->native = rng_percent(&rng, 60) && any &&

@@ -581,7 +581,8 @@ static void keys_choose(struct order *o)
         }
         if (plan->shape == SHAPE_RACE)
             event->key = e ^ 1;
-        if (plan->shape == SHAPE_BRAKE && event->kind == EVENT_SIGNAL && event->semaphore == 0)
+        if ((plan->shape == SHAPE_BRAKE || plan->shape == SHAPE_LATE) &&
+            event->kind == EVENT_SIGNAL && event->semaphore == 0)
             event->key += 1000000;
         else if (plan->shape != SHAPE_RACE && event->queue < 0 && rng_percent(o->rng, 40))
             event->key += rng_below(o->rng, 60);
@@ -651,6 +652,9 @@ static void order_init(struct order *o, struct plan *plan, const struct machine 
         o->fence_percent = rng_range(rng, 50, 100);
         o->wait_percent = rng_range(rng, 30, 70);
         o->idle_percent = rng_range(rng, 5, 20);
+    } else if (plan->shape == SHAPE_LATE) {
+        o->wait_percent = o->settle_percent = o->idle_percent = o->bell_percent = 0;
+        o->fence_percent = o->remove_percent = 0;
     }
     for (int q = 0; q < plan->queue_count; q++) {
         o->owner[q] = plan->shape == SHAPE_BURST || plan->shape == SHAPE_RACE
@@ -692,7 +696,7 @@ void plan_order(struct plan *plan, const struct machine *machine, const struct p
             rendezvous(&o);
             continue;
         }
-        if (rng_percent(rng, plan->shape == SHAPE_FENCE ? 20 : 3))
+        if (rng_percent(rng, plan->shape == SHAPE_FENCE ? 20 : plan->shape == SHAPE_LATE ? 0 : 3))
             empty_submit(&o);
         extra_ops(&o);
     }

@@ -95,6 +95,7 @@ enum plan_shape {
     SHAPE_BINARY,
     SHAPE_RACE,  /* pairs of calls, made at the same instant, of which one waits for the other */
     SHAPE_PULSE, /* wild fences: armed waits, and signals that take back what they gave */
+    SHAPE_LATE,  /* as brake, but that the host waits for nothing before it has signalled */
     SHAPE_COUNT,
 };
 

@@ -2,7 +2,9 @@
 /* Presents, behind submits of a program and on their VkQueues, on the test driver: no part of a
  * plan, since nothing waits for them; but like a window's they may find the driver blocking. Some
  * wait for all that was submitted to their queue (plan.h), by a batch of their own that signals a
- * binary semaphore; the driver says if such a wait comes before its signal. Each thread has a
+ * binary semaphore; the driver says if such a wait comes before its signal. Under the layer they may
+ * even wait for what somebody outside has yet to signal, if no call waits for the GPU until he has. Each
+ * thread has a
  * swapchain: two would have to take turns, and one may be waiting for what the other is to
  * submit. */
 #include "run.h"
@@ -106,27 +108,99 @@ static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue,
     return result;
 }
 
-/* Whether calls that the queue's last batch depends on have returned, where that matters
- * (plan.h). */
-static bool present_may_wait(const struct plan *plan, int op)
+/* Do waits of these events, and of that one, know of one timeline alone that is signalled from outside? Of
+ * several it can't be told which this device will bring to a value, and which he will. */
+static bool waits_for_one_outside(const struct plan *plan, const struct plan_event *last)
 {
-    const struct plan_op *o = &plan->ops[op];
-    bool shared = false;
+    int only = -1;
+    for (int e = 0; e < plan->event_count; e++) {
+        const struct plan_event *event = &plan->events[e];
+        if (event->batch < 0 || !(event == last || plan_set_has(last->live, e)))
+            continue;
+        const struct plan_batch *batch = &plan->batches[event->batch];
+        for (int i = 0; i < batch->wait_count; i++) {
+            const int s = batch->waits[i].semaphore;
+            if (!plan->semaphores[s].outside || s == only)
+                continue;
+            if (only >= 0)
+                return false;
+            only = s;
+        }
+    }
+    return true;
+}
+
+static bool plan_has(const struct plan *plan, enum plan_face face, bool exportable)
+{
     for (int s = 0; s < plan->semaphore_count; s++)
-        shared |= plan->semaphores[s].exportable || plan->semaphores[s].face == FACE_EXPORTED;
-    if (!o->closed || !shared)
+        if (plan->semaphores[s].face == face || (exportable && plan->semaphores[s].exportable))
+            return true;
+    return false;
+}
+
+/* May the call wait for the GPU? */
+static bool op_waits(const struct plan *plan, const struct plan_op *op)
+{
+    return run_op_may_block(plan, op) &&
+           (op->kind != OP_SUBMIT || plan_has(plan, FACE_EXPORTED, false) ||
+            plan_has(plan, FACE_IMPORTED, false));
+}
+
+/* OW-6: has a command queue to wait for the event before the last one can end? It hands over nothing
+ * until somebody outside has signalled. */
+static bool commands_wait(const struct plan *plan, const struct plan_event *last, int signal)
+{
+    for (int e = 0; e < plan->event_count; e++) {
+        const struct plan_event *event = &plan->events[e];
+        if (plan_set_has(last->live, e) && plan_set_has(event->live, signal) && event->queue >= 0 &&
+            plan->queues[event->queue].bf)
+            return true;
+    }
+    return false;
+}
+
+/* OW-5: once somebody outside has yet to signal that event, whatever is submitted beside the present
+ * may stand behind it. So no call that may wait for the GPU is beside it, or behind it and not behind
+ * the signal. */
+static bool present_may_pass(const struct plan *plan, int op, int signal)
+{
+    const struct plan_semaphore *semaphore = &plan->semaphores[plan->events[signal].semaphore];
+    const int signalled = plan_node_end(plan->events[signal].op);
+    if (!semaphore->outside || semaphore->face != FACE_SEMAPHORE) /* a fence's may come from here */
+        return false;
+    for (int i = 0; i < plan->op_count; i++) {
+        if (op_waits(plan, &plan->ops[i]) &&
+            !plan_before(plan, plan_node_end(i), plan_node_start(op)) &&
+            !plan_before(plan, signalled, plan_node_start(i)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a present may wait for the queue's last batch (plan.h). *passes: before what is to be
+ * signalled from outside. */
+static bool present_may_wait(const struct run *run, int op, bool *passes)
+{
+    const struct plan *plan = run->plan;
+    const struct plan_op *o = &plan->ops[op];
+    *passes = false;
+    if (!plan_has(plan, FACE_EXPORTED, true))
         return o->closed;
     if (!o->batch_count)
         return false;
     const struct plan_event *last =
         &plan->events[plan->batches[o->batches[o->batch_count - 1]].event];
     for (int e = 0; e < plan->event_count; e++) {
-        int before = plan->events[e].op;
-        if (plan_set_has(last->live, e) && before != op &&
-            !plan_before(plan, plan_node_end(before), plan_node_start(op)))
+        const struct plan_event *event = &plan->events[e];
+        if (!plan_set_has(last->live, e) || event->op == op ||
+            plan_before(plan, plan_node_end(event->op), plan_node_start(op)))
+            continue;
+        if (event->kind != EVENT_SIGNAL || !run->layer || commands_wait(plan, last, e) ||
+            !present_may_pass(plan, op, e))
             return false;
+        *passes = true;
     }
-    return true;
+    return !*passes || waits_for_one_outside(plan, last);
 }
 
 void present_after(struct run *run, int op)
@@ -146,7 +220,9 @@ void present_after(struct run *run, int op)
              "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (!supported)
         return;
-    bool waits = rng_percent(&rng, 70) && present_may_wait(plan, op);
+    bool passes, waits = rng_percent(&rng, 70) && present_may_wait(run, op, &passes);
+    if (waits && passes)
+        atomic_fetch_add(&run->presents_that_pass, 1);
     VkResult result = present_one(run, presenter, bench->queues[queue->machine_queue], waits);
     run_must(run, op, result, "a present behind it");
 }

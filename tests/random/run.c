@@ -531,7 +531,7 @@ static bool plan_has_followers(const struct plan *plan)
     return false;
 }
 
-static bool op_may_block(const struct plan *plan, const struct plan_op *op)
+bool run_op_may_block(const struct plan *plan, const struct plan_op *op)
 {
     switch (op->kind) {
     case OP_SUBMIT:
@@ -632,7 +632,7 @@ static void thread_run_plan(struct run_thread *thread)
         gate_pass(thread, &plan->ops[index]);
         atomic_store_explicit(&thread->where, "is in", memory_order_relaxed);
         check_not_started(run, index);
-        if (op_may_block(plan, &plan->ops[index]))
+        if (run_op_may_block(plan, &plan->ops[index]))
             driver_resume(run);
         logs_before(run, index);
         op_execute(thread, index);

@@ -42,7 +42,7 @@ struct run {
     BfFence executed[PLAN_QUEUES]; /* progress fences */
     struct run_log *logs;          /* one for each queue of a plan */
     _Atomic uint64_t logged, lost; /* entries that were read, and not */
-    _Atomic uint64_t presents, presents_that_wait, signals_outside;
+    _Atomic uint64_t presents, presents_that_wait, presents_that_pass, signals_outside;
     uint64_t presents_that_waited; /* in programs before this one */
 
     struct run_thread threads[PLAN_THREADS];
@@ -98,6 +98,8 @@ bool bf_bell_rings(struct run *run, int bell);
 
 /* present.c: behind that submit there may be a present. */
 void present_after(struct run *run, int op);
+/* Whether the call may wait for the GPU, or the present behind it for what the host does then. */
+bool run_op_may_block(const struct plan *plan, const struct plan_op *op);
 
 /* run_log.c: readers of queues' logs. */
 
