@@ -320,6 +320,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandBuffer(VkCommandBuffer buffer
                                                           VkCommandBufferResetFlags flags)
 {
     struct layer_device *d = layer_device_of(buffer);
+    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY; /* it isn't reset, nor could it be executed */
     if (d->runtime)
         bf_command_buffer_reset(d->gpu, buffer);
     return d->vk.vkResetCommandBuffer(buffer, flags);
@@ -330,6 +332,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandPool(VkDevice device, VkComma
 {
     struct layer_device *d = layer_device_of(device);
     struct pool *pool = bf_map_find(&d->pools, (uint64_t)handle);
+    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY; /* as above */
     if (pool)
         bf_command_pool_reset(d->gpu, &pool->buffers);
     return d->vk.vkResetCommandPool(device, handle, flags);

@@ -278,8 +278,8 @@ void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeou
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
 void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks);
-/* L-3: whether a stuck call may have command buffers that the program frees. They then stay with
- * their pool, and so does a pool (not NULL) that it destroys. Thread-safety: safe. */
+/* L-3: whether a stuck call may have command buffers that the program frees or resets. They then stay
+ * with their pool as they are, and so does a pool (not NULL) that it destroys. Thread-safety: safe. */
 bool bf_scheduler_keeps_commands(struct bf_scheduler *scheduler, VkCommandPool pool,
                                  bool own_callbacks);
 void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler);

@@ -357,6 +357,8 @@ DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
         vkDestroyFence(w->device, fences[i], NULL);
     vkDestroySemaphore(w->device, given, NULL);
     uint64_t pools = w->icd.live("command pool"), buffers = w->icd.live("command buffer");
+    assert_int_equal(vkResetCommandBuffer(freed, 0), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(vkResetCommandPool(w->device, pool, 0), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     vkFreeCommandBuffers(w->device, w->pools[0], 1, &freed);
     vkDestroyCommandPool(w->device, pool, NULL);
     assert_int_equal(w->icd.live("command pool"), pools);
