@@ -15,20 +15,25 @@ shapes+=(q1 q2 q8 q16)
 folder=$build/soak
 log=$folder/log
 mkdir -p "$folder" || exit 2
+# Of copies, so that whoever builds meanwhile doesn't change what runs.
+place=$folder/place
+rm -rf "$place"
+mkdir -p "$place/bin" "$place/lib" && cp "$build/bin/belfry-random" "$place/bin" &&
+    cp -P "$build"/lib/lib{belfry,VkLayer_belfry,belfry_test_icd}.so* "$build"/lib/*.json "$place/lib" || exit 2
 
 # The environment of a run, a word each, by its driver, way and log.
 environment() {
-    printf '%s\n' "BELFRY_TEST_BUILD=$build"
+    printf '%s\n' "BELFRY_TEST_BUILD=$place"
     case $1 in
     lavapipe) echo VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json ;;
     /*) printf '%s\n' "VK_ICD_FILENAMES=$1" ;;
     *)
-        printf '%s\n' "VK_ICD_FILENAMES=$build/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" \
+        printf '%s\n' "VK_ICD_FILENAMES=$place/lib/belfry_test_icd.json" "BELFRY_ICD_SHAPE=${1#icd:}" \
             "BELFRY_ICD_PROCESSES=$((round % 2))" "BELFRY_ICD_GPU=$((round / 2 % 2))"
         ;;
     esac
     [[ $2 == attached ]] ||
-        printf '%s\n' "VK_LAYER_PATH=$build/lib:/usr/share/vulkan/explicit_layer.d" \
+        printf '%s\n' "VK_LAYER_PATH=$place/lib:/usr/share/vulkan/explicit_layer.d" \
             VK_INSTANCE_LAYERS=VK_LAYER_BELFRY_multi_engine \
             VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=16
     [[ $3 != untimed ]] || echo VK_BELFRY_MULTI_ENGINE_LOG=untimed
@@ -39,6 +44,7 @@ environment() {
 complain() {
     local code=$1 only
     shift
+    set -- "${@//"$place"/"$build"}"
     grep -m 1 VIOLATION "$log" || tail -n 5 "$log"
     echo "soak: exit code $code; the output is in $log. To see it again, maybe not at once:"
     only=$(grep -oE -m 1 -e '--only-seed [0-9]+' "$log") && echo "    while $* $only; do :; done"
@@ -57,7 +63,7 @@ while :; do
     for driver in "${drivers[@]}"; do
         for way in layer attached; do
             mapfile -t words < <(environment "$driver" "$way" "$times")
-            command=(env "${words[@]}" "$build/bin/belfry-random")
+            command=(env "${words[@]}" "$place/bin/belfry-random")
             [[ $way == layer ]] || command+=(--attach)
             rm -f "$folder"/*.pftrace # none is overwritten
             timeout -k 5 900 "${command[@]}" --count "$count" --seed "$seed" >"$log" 2>&1
