@@ -152,25 +152,28 @@ static void inheritance_spread(struct inheritance *in)
     } while (in->count);
 }
 
-/* The pending lock is held. */
-static void inheritance_begin_with(struct inheritance *in, struct bf_queue *queue)
+/* With what the queue's first packet waits for, if its level is above that one; else false. The pending
+ * lock is held. */
+static bool inheritance_begin_with(struct inheritance *in, struct bf_queue *queue, uint8_t above)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet *first = queue->head;
     if (first) {
         uint8_t level = atomic_load(&first->level), own = atomic_load(&queue->level);
         in->level = level > own ? level : own;
-        inheritance_seek(in, first);
+        if (in->level > above)
+            inheritance_seek(in, first);
     }
     bf_lock_release(&queue->lock);
+    return in->level > above;
 }
 
 void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uint64_t *engines)
 {
     struct inheritance in = {.scheduler = scheduler};
     bf_lock_acquire(&scheduler->pending.lock);
-    inheritance_begin_with(&in, queue);
-    inheritance_spread(&in);
+    if (inheritance_begin_with(&in, queue, BF_LEVEL_NONE))
+        inheritance_spread(&in);
     bf_lock_release(&scheduler->pending.lock);
     *engines |= in.engines;
 }
@@ -186,8 +189,7 @@ static void appended_look_from(void *context, struct bf_queue *queue)
     struct inheritance in = {.scheduler = queue->scheduler};
     if (queue == appended->queue || !atomic_load(&queue->blocked))
         return;
-    inheritance_begin_with(&in, queue);
-    if (in.level <= atomic_load(&appended->queue->level))
+    if (!inheritance_begin_with(&in, queue, atomic_load(&appended->queue->level)))
         return;
     inheritance_spread(&in);
     appended->engines |= in.engines;
