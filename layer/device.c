@@ -285,7 +285,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 8) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + 9) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)

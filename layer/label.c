@@ -10,8 +10,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
                                                           const VkCommandBufferBeginInfo *info)
 {
     struct layer_device *d = layer_device_of(buffer);
+    /* It may reset it, and what a stuck call has stays as it is; nor could it be executed. */
+    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (d->runtime)
-        bf_command_buffer_reset(d->gpu, buffer); /* it may reset it */
+        bf_command_buffer_reset(d->gpu, buffer);
     bf_trace_command_buffer_begun(d->trace, buffer);
     bf_standstill_buffer_begun(d->standstill, buffer);
     PFN_vkBeginCommandBuffer next =

@@ -13,6 +13,7 @@
 #include "scheduler/pending.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
+#include "trace/stamps.h"
 
 bool bf_command_queue_is_preferred(struct bf_queue *queue)
 {
@@ -287,6 +288,7 @@ static void command_queue_leave_engine(struct bf_command_queue *queue)
         if (engine->queues[i] == &queue->base) {
             engine->queues[i] = engine->queues[--engine->queue_count];
             bf_log_leave(queue->base.log);
+            bf_stamps_forget(engine->base.stamps, &queue->base);
         }
     }
 }

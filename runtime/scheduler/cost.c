@@ -11,6 +11,8 @@ static uint64_t mean_with(uint64_t mean, uint64_t ns)
 
 void bf_cost_add_measured(struct bf_cost *cost, uint64_t ns)
 {
+    if (ns < BF_COST_LEAST) /* a mean of a few would stay there */
+        ns = BF_COST_LEAST;
     cost->measured_ns = cost->measured_ns ? mean_with(cost->measured_ns, ns) : ns;
     cost->unmeasured = 0;
 }

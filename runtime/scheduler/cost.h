@@ -29,6 +29,9 @@
  * same, after some more packets. */
 #define BF_COST_SPIKE 3
 
+/* No packet that the GPU has measured counts as less, in ns. */
+#define BF_COST_LEAST 100
+
 /* As many samples without a time that the GPU has measured, and the GPU's are no longer of late. */
 #define BF_COST_MEASURED 64
 

@@ -173,7 +173,7 @@ static bool packet_signals(const struct bf_packet *packet, const struct bf_semap
 /* Which packet of a queue is looked for. */
 struct sought {
     const struct bf_vkfence *fence; /* or */
-    const struct bf_semaphore *sem;
+    struct bf_semaphore *sem;
     uint64_t value;
 };
 
@@ -263,14 +263,16 @@ static void before_add(struct before *before, const struct bf_sync *wait)
 {
     const struct sought sought = {.sem = wait->sem, .value = wait->target};
     if (!wait->sem || bf_semaphore_accepted(wait->sem) >= wait->target ||
-        bf_semaphore_is_outside(wait->sem))
+        bf_semaphore_is_outside(wait->sem) || atomic_load(&wait->sem->fences))
         return;
     for (uint32_t i = 0; i < before->count; i++) {
         if (before->signals[i].sem == sought.sem && before->signals[i].value == sought.value)
             return;
     }
-    if (before->count < SIGNALS_BEFORE)
-        before->signals[before->count++] = sought;
+    if (before->count == SIGNALS_BEFORE)
+        return;
+    bf_semaphore_reference(wait->sem);
+    before->signals[before->count++] = sought;
 }
 
 /* Looks at what the queue's packets wait for, up to the one that is sought: is the semaphore there
@@ -296,27 +298,58 @@ static bool queue_waits_before(struct bf_queue *queue, const struct sought *soug
     return waits;
 }
 
-/* Is the held signal, the least that is at least 'target', given only once the semaphore has reached
- * that? Then somebody outside is the one who brings it there. */
-static bool signal_is_behind(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
-                             uint64_t target)
+/* By what is held now. */
+static bool signal_seems_behind(struct bf_scheduler *scheduler, struct before *before)
 {
-    struct before before = {
-        .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
-    for (uint32_t i = 0; i < before.count; i++) {
-        struct sought sought = before.signals[i];
+    for (uint32_t i = 0; i < before->count; i++) {
+        struct sought sought = before->signals[i];
         if (!scheduler_held_signal(scheduler, sought.sem, sought.value, &sought.value))
             continue;
         for (uint32_t q = 0; q < scheduler->queue_count; q++) {
-            if (queue_waits_before(&scheduler->queues[q], &sought, &before))
+            if (queue_waits_before(&scheduler->queues[q], &sought, before))
                 return true;
         }
     }
     return false;
 }
 
+/* A packet that the driver has accepted is held no more a moment before its signals count as accepted:
+ * then one that follows them was taken for the one that is to come. Has one of those that were looked
+ * for been accepted meanwhile? */
+static bool signals_have_come(struct bf_scheduler *scheduler, const struct before *before)
+{
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        bf_lock_acquire(&scheduler->engines[i].batch_lock);
+        bf_lock_release(&scheduler->engines[i].batch_lock);
+    }
+    for (uint32_t i = 0; i < before->count; i++) {
+        if (bf_semaphore_accepted(before->signals[i].sem) >= before->signals[i].value)
+            return true;
+    }
+    return false;
+}
+
+/* Is the held signal, the least that is at least 'target', given only once the semaphore has reached
+ * that? Then somebody outside is the one who brings it there. */
+static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                             uint64_t target)
+{
+    bool behind, again;
+    do {
+        struct before before = {
+            .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
+        bf_semaphore_reference(sem);
+        behind = signal_seems_behind(scheduler, &before);
+        again =
+            behind && signals_have_come(scheduler, &before) && bf_semaphore_accepted(sem) < target;
+        for (uint32_t i = 0; i < before.count; i++)
+            bf_semaphore_release(before.signals[i].sem);
+    } while (again);
+    return behind;
+}
+
 /* Marks what signals the semaphore from this device; false: nobody does, or he would be too late. */
-static bool scheduler_mark_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+static bool scheduler_mark_signal(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                   uint64_t target)
 {
     struct sought sought = {.sem = sem};

@@ -30,7 +30,9 @@
  *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
  *        demands it). Where both may signal a timeline, it is this device's signal that is waited
  *        for, the least that is held, unless that itself comes behind the value, as when a batch
- *        waits for one value and signals the next. The driver's waits for idleness, which are made
+ *        waits for one value and signals the next. (That is followed through this device's queues
+ *        and semaphores, not through others' and fences: such a present may wait for somebody
+ *        outside.) The driver's waits for idleness, which are made
  *        under engines' locks, begin when what isn't grounded is over; until then they are waited
  *        for outside of the lock, so that nobody waits for somebody outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values

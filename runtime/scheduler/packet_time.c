@@ -8,21 +8,23 @@
 #include "scheduler/scheduler.h"
 #include "trace/stamps.h"
 
-/* The queue's packet has been seen complete that had timestamps. 0: these are not known. */
+/* One packet of a lower queue in so many, or up to three more, is measured. */
+#define MEASURE_LEAST 5
+
+/* A packet of the queue's has been seen complete that had timestamps. 0: these are not known. */
 static void queue_measured(void *queue_, uint64_t ns)
 {
     struct bf_queue *queue = queue_;
-    queue->is_measured = false;
     if (ns && !atomic_load_explicit(&queue->scheduler->costs_frozen, memory_order_relaxed))
         bf_cost_add_measured(&queue->cost, ns);
 }
 
-/* Another engine's, by which clocks of as many valid bits are compared. */
+/* For a trace, another engine's, by which clocks of as many valid bits are compared. */
 static struct bf_calibration *engine_find_calibration(const struct bf_engine *engine)
 {
     const struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_calibration *calibration = NULL;
-    for (uint32_t i = 0; i < engine->base.number && !calibration; i++) {
+    for (uint32_t i = 0; scheduler->gpu.trace && i < engine->base.number && !calibration; i++) {
         if (scheduler->engines[i].base.timestamp_bits == engine->base.timestamp_bits)
             calibration = bf_stamps_calibration(scheduler->engines[i].base.stamps);
     }
@@ -65,11 +67,25 @@ static uint8_t packet_untimed(const struct bf_engine *engine, const struct bf_pa
                                                       : BF_TRACE_UNTIMED_UNKNOWN;
 }
 
-/* Is it to have timestamps for the windows? */
-static bool packet_is_to_be_measured(const struct bf_queue *queue, const struct bf_packet *packet)
+/* Of a queue whose packets are short and long in turn, not always the same ones are measured. */
+static uint32_t packets_to_next(uint64_t number)
 {
-    return packet->windowed && !queue->is_measured &&
-           !atomic_load_explicit(&queue->scheduler->costs_frozen, memory_order_relaxed);
+    return MEASURE_LEAST + (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 62);
+}
+
+/* Is it to have timestamps for the windows? */
+static bool packet_is_to_be_measured(struct bf_queue *queue, const struct bf_packet *packet)
+{
+    if (!packet->windowed ||
+        atomic_load_explicit(&queue->scheduler->costs_frozen, memory_order_relaxed))
+        return false;
+    if (queue->cost.measured_ns && queue->unmeasured_left) {
+        queue->unmeasured_left--;
+        return false;
+    }
+    queue->unmeasured_left =
+        packets_to_next(atomic_load_explicit(&queue->appended, memory_order_relaxed)) - 1;
+    return true;
 }
 
 static void packet_put_around(struct bf_packet *packet, VkCommandBuffer before,
@@ -107,7 +123,6 @@ void bf_packet_time_put(struct bf_engine *engine, struct bf_queue *queue, struct
         packet->trace.untimed = BF_TRACE_UNTIMED_SLOTS;
         return;
     }
-    queue->is_measured = queue->is_measured || measured;
     packet_put_around(packet, before, after);
 }
 

@@ -5,11 +5,12 @@
  *
  *  PW-8  Where timestamps are cheap, what packets of lower queues cost is measured by the GPU: on a
  *        GPU, not on a driver that is a CPU's; where the family has timestamps, and the host may reset
- *        queries, so that nothing else comes between the program's batches; and by a trace's wherever
- *        it has them. Of a queue no more than one packet in flight has timestamps for this. Nothing
- *        waits for them, they are read when the packet's epoch has been seen complete; where they
- *        can't be had, gaps between epochs are learnt from (scheduler/cost.h). While nothing is to be
- *        learnt (bf_scheduler.costs_frozen) there are none.
+ *        queries, so that nothing else comes between the program's batches. With a trace its
+ *        timestamps do, wherever it takes any. Of a queue one packet in five to eight has timestamps
+ *        for this, and the first ones, while it isn't known what they cost. Nothing waits for them,
+ *        they are read when the packet's epoch has been seen complete; where they can't be had, gaps
+ *        between epochs are learnt from (scheduler/cost.h). While nothing is to be learnt
+ *        (bf_scheduler.costs_frozen) there are none.
  *
  * Thread-safety: the engine's lock is held.
  *
@@ -28,7 +29,7 @@ struct bf_packet;
 struct bf_queue;
 
 /* Creates what the engine needs for timestamps, if it hasn't got it: for a trace, or for windows.
- * Nobody else uses the engine meanwhile. VK_SUCCESS too where there can be none. Errors: those of
+ * Nobody else uses the engine meanwhile, nor with a trace any other engine. VK_SUCCESS too where there can be none. Errors: those of
  * bf_stamps_create. */
 VkResult bf_packet_time_begin(struct bf_engine *engine);
 

@@ -58,14 +58,14 @@ struct bf_queue {
     _Atomic uint64_t numbered, numbered_at_once;
     uint64_t watched_finished, watched_since_ns;
 
-    _Atomic uint8_t level; /* enum bf_level (scheduler/window.h) */
-    _Atomic bool windowed; /* the first packet is held by a priority window */
-    uint64_t held_ns;      /* since then, or 0; under the engine's lock, as is: */
-    struct bf_cost cost;   /* of its packets */
-    bool is_measured;   /* one in flight has timestamps for that (PW-8, scheduler/packet_time.h) */
-    uint64_t served_ns; /* what it has had of the GPU's time, by PW-6 (scheduler/window.h) */
-    bool contends;      /* it had packets that may go when it was looked at last */
-    uint64_t gathered;  /* bf_window.gathers when it was looked at last */
+    _Atomic uint8_t level;    /* enum bf_level (scheduler/window.h) */
+    _Atomic bool windowed;    /* the first packet is held by a priority window */
+    uint64_t held_ns;         /* since then, or 0; under the engine's lock, as is: */
+    struct bf_cost cost;      /* of its packets */
+    uint32_t unmeasured_left; /* packets until one has timestamps (PW-8, scheduler/packet_time.h) */
+    uint64_t served_ns;       /* what it has had of the GPU's time, by PW-6 (scheduler/window.h) */
+    bool contends;            /* it had packets that may go when it was looked at last */
+    uint64_t gathered;        /* bf_window.gathers when it was looked at last */
 
     _Atomic bool preempted; /* the first packet is held by a request (PE-1) */
     _Atomic bool blocked;   /* the first packet waits; whoever ends its wait clears this */

@@ -62,7 +62,7 @@ static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
     uint8_t before = atomic_exchange(&window->top, top);
     if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
         atomic_fetch_add(&engine->scheduler->windows, top ? 1 : -1);
-    if (top) /* where it can't, gaps tell what packets cost */
+    if (top && !engine->scheduler->gpu.trace) /* where it can't, gaps tell what packets cost */
         (void)bf_packet_time_begin(engine);
     if (before != top) /* what is held may be let go */
         atomic_store(&engine->dirty, 1);
@@ -82,7 +82,6 @@ void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue)
             entry->queue = NULL;
     }
     bf_stamps_forget(engine->base.stamps, queue);
-    queue->is_measured = false;
     queue->served_ns = 0; /* another engine counts otherwise */
     if (window->overdue == queue)
         window->overdue = NULL;

@@ -357,6 +357,8 @@ DEVICE_TEST(test_loss_is_told_while_a_call_is_stuck, "SHAPE=q1", three)
         vkDestroyFence(w->device, fences[i], NULL);
     vkDestroySemaphore(w->device, given, NULL);
     uint64_t pools = w->icd.live("command pool"), buffers = w->icd.live("command buffer");
+    const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
+    assert_int_equal(vkBeginCommandBuffer(freed, &begin), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(vkResetCommandBuffer(freed, 0), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(vkResetCommandPool(w->device, pool, 0), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     vkFreeCommandBuffers(w->device, w->pools[0], 1, &freed);

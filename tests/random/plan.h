@@ -29,7 +29,9 @@
  * wants it to have been submitted by then. Belfry also bears calls that are still on their way in
  * other threads, and the present waits for them; but not where a semaphore may be shared with
  * others, who might be the ones to signal it: there such calls have returned. It never waits for
- * the GPU, but where the host signals a semaphore once the GPU has given a value.
+ * the GPU, but where the host signals a semaphore once the GPU has given a value. Under the layer
+ * it may also wait for what is to be signalled from outside by a later call, if nothing between
+ * waits for the GPU (present.c).
  *
  * After that a plan is constant; any thread may read it. */
 #ifndef BELFRY_RANDOM_PLAN_H

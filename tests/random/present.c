@@ -108,26 +108,22 @@ static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue,
     return result;
 }
 
-/* Do waits of these events, and of that one, know of one timeline alone that is signalled from outside? Of
- * several it can't be told which this device will bring to a value, and which he will. */
-static bool waits_for_one_outside(const struct plan *plan, const struct plan_event *last)
+/* Is one timeline alone signalled from outside, and can it be told what this device has to bring it to?
+ * Of several it can't: by one may depend whether another is signalled from here. */
+static bool outside_is_clear(const struct plan *plan)
 {
-    int only = -1;
-    for (int e = 0; e < plan->event_count; e++) {
-        const struct plan_event *event = &plan->events[e];
-        if (event->batch < 0 || !(event == last || plan_set_has(last->live, e)))
-            continue;
-        const struct plan_batch *batch = &plan->batches[event->batch];
-        for (int i = 0; i < batch->wait_count; i++) {
-            const int s = batch->waits[i].semaphore;
-            if (!plan->semaphores[s].outside || s == only)
-                continue;
-            if (only >= 0)
+    int outside = 0;
+    bool commands = false;
+    for (int q = 0; q < plan->queue_count; q++)
+        commands |= plan->queues[q].bf;
+    for (int s = 0; s < plan->semaphore_count; s++) {
+        const struct plan_semaphore *semaphore = &plan->semaphores[s];
+        outside += semaphore->outside;
+        for (int k = 0; semaphore->outside && commands && k < semaphore->signal_count; k++)
+            if (plan->events[semaphore->signals[k]].batch >= 0)
                 return false;
-            only = s;
-        }
     }
-    return true;
+    return outside == 1;
 }
 
 static bool plan_has(const struct plan *plan, enum plan_face face, bool exportable)
@@ -146,14 +142,13 @@ static bool op_waits(const struct plan *plan, const struct plan_op *op)
             plan_has(plan, FACE_IMPORTED, false));
 }
 
-/* OW-6: has a command queue to wait for the event before the last one can end? It hands over nothing
- * until somebody outside has signalled. */
-static bool commands_wait(const struct plan *plan, const struct plan_event *last, int signal)
+/* OW-6: is a command queue's work before the last one? It hands over nothing behind what waits for
+ * somebody outside. */
+static bool commands_come_before(const struct plan *plan, const struct plan_event *last)
 {
     for (int e = 0; e < plan->event_count; e++) {
         const struct plan_event *event = &plan->events[e];
-        if (plan_set_has(last->live, e) && plan_set_has(event->live, signal) && event->queue >= 0 &&
-            plan->queues[event->queue].bf)
+        if (plan_set_has(last->live, e) && event->queue >= 0 && plan->queues[event->queue].bf)
             return true;
     }
     return false;
@@ -195,12 +190,12 @@ static bool present_may_wait(const struct run *run, int op, bool *passes)
         if (!plan_set_has(last->live, e) || event->op == op ||
             plan_before(plan, plan_node_end(event->op), plan_node_start(op)))
             continue;
-        if (event->kind != EVENT_SIGNAL || !run->layer || commands_wait(plan, last, e) ||
+        if (event->kind != EVENT_SIGNAL || !run->layer || commands_come_before(plan, last) ||
             !present_may_pass(plan, op, e))
             return false;
         *passes = true;
     }
-    return !*passes || waits_for_one_outside(plan, last);
+    return !*passes || outside_is_clear(plan);
 }
 
 void present_after(struct run *run, int op)

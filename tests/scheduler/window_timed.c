@@ -111,8 +111,8 @@ TEST_AROUND(on_a_cpu_gaps_are_what_is_known, struct fixture, f, open_with, fixtu
     assert_int_equal(flood_deepest(f, low, 2), 2);
 }
 
-/* One packet of a queue in flight has timestamps; none has while nothing is to be learnt, nor of who is
- * no lower queue. */
+/* One packet of a queue in five to eight has timestamps; none has while nothing is to be learnt, nor of
+ * who is no lower queue. */
 TEST_AROUND(few_packets_have_timestamps, struct fixture, f, open_with, fixture_close, "GPU=1")
 {
     BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
@@ -123,7 +123,9 @@ TEST_AROUND(few_packets_have_timestamps, struct fixture, f, open_with, fixture_c
     freeze(f, true);
     uint64_t plain = command_buffers_of_flood(f, low);
     freeze(f, false);
-    assert_int_equal(command_buffers_of_flood(f, low), plain + 2);
+    uint64_t measured = command_buffers_of_flood(f, low);
+    assert_true(measured >= plain + 2 * (FLOOD / 8));
+    assert_true(measured <= plain + 2 * (FLOOD / 5));
     assert_int_equal(command_buffers_of_flood(f, high), plain);
 }
 
