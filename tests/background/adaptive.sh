@@ -7,6 +7,7 @@
 # ask, and one that asks must be listed.
 # Parts below background processing (runtime/scheduler) are told instead, by a flag of the device.
 list='
+runtime/scheduler/packet_time.c what packets of lower queues cost is measured
 runtime/scheduler/window.c what packets of lower queues cost is learnt
 runtime/specialize/recording.c uses are noted; variants on trial take turns with the general pipelines
 runtime/specialize/submission.c what has finished is counted, and chosen by

@@ -68,6 +68,7 @@ static void drv_GetPhysicalDeviceProperties(VkPhysicalDevice physical,
 {
     assert_ptr_equal(physical, &physical_object);
     *properties = (VkPhysicalDeviceProperties){.apiVersion = fake.driver.api_version,
+                                               .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
                                                .deviceName = "fake",
                                                .limits.timestampPeriod = 1.0f};
 }
