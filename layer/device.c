@@ -108,6 +108,11 @@ static VkResult feature_enable(struct request *r, const struct feature *f, VkBas
     return result;
 }
 
+/* As many as can be added to the program's own: timeline semaphores, synchronization2, device fault,
+ * host query reset, calibrated timestamps, external memory host, external semaphore fd, internally
+ * synchronized queues, global priorities. */
+#define OWN_EXTENSIONS 9
+
 static bool has_extension(const struct request *r, const char *name)
 {
     for (uint32_t i = 0; i < r->info.enabledExtensionCount; i++) {
@@ -285,7 +290,7 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
             return VK_ERROR_EXTENSION_NOT_PRESENT;
         }
     }
-    r->extensions = malloc((info->enabledExtensionCount + 9) * sizeof(*r->extensions));
+    r->extensions = malloc((info->enabledExtensionCount + OWN_EXTENSIONS) * sizeof(*r->extensions));
     if (!r->extensions)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (info->enabledExtensionCount)

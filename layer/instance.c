@@ -198,10 +198,9 @@ static void find_global_priorities(struct layer_physical *p, const VkExtensionPr
 
 /* Finds out whether the device has what the scheduler needs, by core version or by extension:
  * timeline semaphores and synchronization2. Also what it uses if present: calibrated timestamps (to
- * show CPU and GPU on one time axis), host query reset (for traces, and
- * to learn what packets cost), buffer device addresses with
- * 64-bit integers and imported host memory (for native fences), and exportable timeline semaphores
- * (for shared fences). */
+ * show CPU and GPU on one time axis), host query reset (for traces, and to learn what packets
+ * cost), buffer device addresses with 64-bit integers and imported host memory (for native fences),
+ * and exportable timeline semaphores (for shared fences). */
 static VkResult find_capabilities(struct layer_physical *p)
 {
     struct layer_instance *i = p->instance;

@@ -11,7 +11,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
 {
     struct layer_device *d = layer_device_of(buffer);
     /* It may reset it, and what a stuck call has stays as it is; nor could it be executed. */
-    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+    if (layer_keeps_commands(d))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (d->runtime)
         bf_command_buffer_reset(d->gpu, buffer);

@@ -166,6 +166,9 @@ void layer_messengers_finish(struct layer_instance *instance);
 
 /* resource.c. Frees the records of command pools when their device is destroyed. */
 void layer_pools_finish(struct layer_device *device);
+/* L-3: a stuck call may have the device's command buffers, which stay as they are. Thread-safety:
+ * safe. */
+bool layer_keeps_commands(const struct layer_device *d);
 
 /* family.c. Translates the families of a CONCURRENT resource, each real family once. If only one is
  * left, the resource has to be EXCLUSIVE. */

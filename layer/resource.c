@@ -316,11 +316,16 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+bool layer_keeps_commands(const struct layer_device *d)
+{
+    return d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandBuffer(VkCommandBuffer buffer,
                                                           VkCommandBufferResetFlags flags)
 {
     struct layer_device *d = layer_device_of(buffer);
-    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+    if (layer_keeps_commands(d))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY; /* it isn't reset, nor could it be executed */
     if (d->runtime)
         bf_command_buffer_reset(d->gpu, buffer);
@@ -332,7 +337,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandPool(VkDevice device, VkComma
 {
     struct layer_device *d = layer_device_of(device);
     struct pool *pool = bf_map_find(&d->pools, (uint64_t)handle);
-    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+    if (layer_keeps_commands(d))
         return VK_ERROR_OUT_OF_DEVICE_MEMORY; /* as above */
     if (pool)
         bf_command_pool_reset(d->gpu, &pool->buffers);
@@ -349,7 +354,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkFreeCommandBuffers(VkDevice device, VkCommand
         if (buffers[i])
             forget_buffer(d, pool, buffers[i]);
     }
-    if (d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false))
+    if (layer_keeps_commands(d))
         return;
     d->vk.vkFreeCommandBuffers(device, handle, count, buffers);
 }

@@ -45,7 +45,7 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
     scheduler_info.fence_extension = &bf_fence_extension;
     scheduler_info.peer_extension = &bf_peer_extension;
     scheduler_info.doorbell_extension = &bf_doorbell_extension;
-    scheduler_info.gpu_is_cpu = info->cpu;
+    scheduler_info.cpu = info->cpu;
     scheduler_info.timed = info->tdr.level > 0 && !info->cpu;
     scheduler_info.leave_ms = info->tdr.ddi_ms > LEAST_LEAVE_MS ? info->tdr.ddi_ms : LEAST_LEAVE_MS;
     scheduler_info.watched = info->watchdog_ms > 0 || (scheduler_info.timed && info->attached);

@@ -185,13 +185,20 @@ static bool packet_is_sought(const struct bf_packet *packet, const struct sought
                                value == sought->value;
 }
 
+/* NULL: the queue has none. Its lock is held. */
+static struct bf_packet *queue_find_sought(struct bf_queue *queue, const struct sought *sought)
+{
+    struct bf_packet *packet = queue->head;
+    while (packet && !packet_is_sought(packet, sought))
+        packet = packet->next;
+    return packet;
+}
+
 /* Marks the queue's packets up to the one that is sought; false: it has none like that. */
 static bool queue_mark(struct bf_queue *queue, const struct sought *sought)
 {
     bf_lock_acquire(&queue->lock);
-    struct bf_packet *last = queue->head;
-    while (last && !packet_is_sought(last, sought))
-        last = last->next;
+    struct bf_packet *last = queue_find_sought(queue, sought);
     for (struct bf_packet *p = queue->head; last; p = p->next) {
         p->marked = true;
         if (p == last)
@@ -254,7 +261,7 @@ struct before {
     const struct bf_semaphore *sem; /* has it reached 'target' before? */
     uint64_t target;
     uint32_t count;
-    struct sought signals[SIGNALS_BEFORE];
+    struct sought signals[SIGNALS_BEFORE]; /* the first is that of 'sem' itself */
 };
 
 /* Adds the signal by which a semaphore of this device alone reaches the value: the least that is held,
@@ -282,9 +289,7 @@ static bool queue_waits_before(struct bf_queue *queue, const struct sought *soug
 {
     bool waits = false;
     bf_lock_acquire(&queue->lock);
-    struct bf_packet *last = queue->head;
-    while (last && !packet_is_sought(last, sought))
-        last = last->next;
+    struct bf_packet *last = queue_find_sought(queue, sought);
     for (struct bf_packet *p = queue->head; last; p = p->next) {
         for (uint32_t i = 0; i < p->wait_count; i++) {
             const struct bf_sync *wait = &p->waits[i];
@@ -314,15 +319,15 @@ static bool signal_seems_behind(struct bf_scheduler *scheduler, struct before *b
 }
 
 /* A packet that the driver has accepted is held no more a moment before its signals count as accepted:
- * then one that follows them was taken for the one that is to come. Has one of those that were looked
- * for been accepted meanwhile? */
+ * then one that follows them was taken for the one that is to come. Both happen under one hold of its
+ * engine's batch lock. Has one of those that were followed been accepted meanwhile? */
 static bool signals_have_come(struct bf_scheduler *scheduler, const struct before *before)
 {
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         bf_lock_acquire(&scheduler->engines[i].batch_lock);
         bf_lock_release(&scheduler->engines[i].batch_lock);
     }
-    for (uint32_t i = 0; i < before->count; i++) {
+    for (uint32_t i = 1; i < before->count; i++) {
         if (bf_semaphore_accepted(before->signals[i].sem) >= before->signals[i].value)
             return true;
     }
@@ -340,8 +345,7 @@ static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore
             .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
         bf_semaphore_reference(sem);
         behind = signal_seems_behind(scheduler, &before);
-        again =
-            behind && signals_have_come(scheduler, &before) && bf_semaphore_accepted(sem) < target;
+        again = behind && signals_have_come(scheduler, &before);
         for (uint32_t i = 0; i < before.count; i++)
             bf_semaphore_release(before.signals[i].sem);
     } while (again);

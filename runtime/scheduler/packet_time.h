@@ -14,7 +14,8 @@
  *
  * Thread-safety: the engine's lock is held.
  *
- * Proven by tests/scheduler (window_timed.c, window_account.c) and tests/trace (stamps.c).
+ * Proven by tests/scheduler (window_timed.c, window_account.c), tests/trace (stamps.c) and tests/layer
+ * (create.c).
  */
 #ifndef BELFRY_SCHEDULER_PACKET_TIME_H
 #define BELFRY_SCHEDULER_PACKET_TIME_H

@@ -140,7 +140,8 @@ static VkResult pending_read_counters(struct bf_pending *pending, uint64_t *seen
     return VK_SUCCESS;
 }
 
-/* Nothing has been read yet. (Of all engines that there can be it would take as long as all the rest.) */
+/* Nothing has been read yet: of the engines that there are. (There can be 64, and clearing as many
+ * would be the better part of many calls.) */
 static void counters_clear(const struct bf_pending *pending, uint64_t *seen)
 {
     memset(seen, 0, pending->engine_count * sizeof(*seen));

@@ -129,7 +129,7 @@ static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
 VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
 {
     scheduler->preemption = info->preemption;
-    scheduler->measures_costs = info->preemption && info->gpu.host_query_reset && !info->gpu_is_cpu;
+    scheduler->measures_costs = info->preemption && info->gpu.host_query_reset && !info->cpu;
     if (info->serialize_submits)
         scheduler->submit_lock = &scheduler->submit_lock_storage;
     scheduler->seen_outside = info->shares_memory;

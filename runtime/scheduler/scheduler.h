@@ -179,7 +179,7 @@ struct bf_scheduler_info {
     const struct bf_queue_info *queues;
     bool serialize_submits;
     bool preemption;              /* the setting */
-    bool gpu_is_cpu;              /* the driver is a CPU's: its timestamps aren't cheap (PW-8) */
+    bool cpu;                     /* the driver is a CPU's: its timestamps aren't cheap (PW-8) */
     bool shares_memory;           /* memory may be exported or imported unseen (AC-2) */
     bool watched;                 /* a watchdog is to see what is outstanding */
     bool timed;                   /* it ends what hangs on command queues' engines */

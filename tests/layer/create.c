@@ -127,6 +127,22 @@ TEST(test_traced)
     }
 }
 
+/* PW-8: and so do windows, on a GPU. */
+TEST(test_measured)
+{
+    for (uint32_t gpu = 0; gpu < 2; gpu++) {
+        for (uint32_t preemption = 0; preemption < 2; preemption++) {
+            setenv("VK_BELFRY_MULTI_ENGINE_PREEMPTION", preemption ? "true" : "false", 1);
+            fake_start(&(struct fake_driver){.extensions = both, .gpu = gpu});
+            unsetenv("VK_BELFRY_MULTI_ENGINE_PREEMPTION");
+            struct program p = program_of(one);
+            assert_success(program_create(&p));
+            assert_int_equal(fake.requests[0].host_reset, gpu && preemption ? 1 : -1);
+            program_close(&p);
+        }
+    }
+}
+
 /* Features ---------------------------------------------------------------------------------- */
 
 static const VkPhysicalDeviceVulkan12Features v12_off = {

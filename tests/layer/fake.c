@@ -67,10 +67,12 @@ static void drv_GetPhysicalDeviceProperties(VkPhysicalDevice physical,
                                             VkPhysicalDeviceProperties *properties)
 {
     assert_ptr_equal(physical, &physical_object);
-    *properties = (VkPhysicalDeviceProperties){.apiVersion = fake.driver.api_version,
-                                               .deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU,
-                                               .deviceName = "fake",
-                                               .limits.timestampPeriod = 1.0f};
+    *properties = (VkPhysicalDeviceProperties){
+        .apiVersion = fake.driver.api_version,
+        .deviceType =
+            fake.driver.gpu ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU : VK_PHYSICAL_DEVICE_TYPE_CPU,
+        .deviceName = "fake",
+        .limits.timestampPeriod = 1.0f};
 }
 
 static void drv_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice physical,

@@ -27,6 +27,7 @@ struct fake_driver {
     VkQueueFamilyProperties families[FAKE_FAMILIES]; /* count 0: one family that does everything */
     const char *const *extensions;                   /* of the device, NULL-terminated, or NULL */
     bool no_timeline, no_sync2, no_host_reset;
+    bool gpu;             /* else it is a CPU's driver */
     bool writes_values;   /* bufferDeviceAddress and shaderInt64; importable host memory */
     bool internal_queues; /* the feature internallySynchronizedQueues */
     bool shares; /* timeline semaphores can be exported and imported, as opaque descriptors */

@@ -290,6 +290,17 @@ DEVICE_TEST(test_outside_is_destroyed, "SHAPE=q4", five)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
+/* An image, for which the queue waits. */
+static uint32_t acquire_on(struct device *w, VkQueue queue, const struct screen *s,
+                           VkSemaphore acquired)
+{
+    uint32_t image;
+    assert_success(vkAcquireNextImageKHR(w->device, s->swapchain, UINT64_MAX, acquired,
+                                         VK_NULL_HANDLE, &image));
+    submit(queue, (struct vulkan_batch){.wait = acquired});
+    return image;
+}
+
 /* OW-5: a present returns without anybody outside, and takes along what it depends on, by whatever
  * queues of the VkQueue; what it doesn't depend on stays held. */
 DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
@@ -300,12 +311,9 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
     VkSemaphore acquired = vulkan_binary(w->device), other = world_exportable(w),
                 theirs = world_import_of(w, other), inside = world_exportable(w),
                 copy = world_import_of(w, inside); /* which nobody signals */
-    uint32_t image;
     for (uint64_t round = 1; round <= 5; round++) {
         struct outside o = outside_begin(w);
-        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
-                                             VK_NULL_HANDLE, &image));
-        submit(q[0], (struct vulkan_batch){.wait = acquired});
+        const uint32_t image = acquire_on(w, q[0], &s, acquired);
         submit(q[1],
                (struct vulkan_batch){.wait = inside, .wait_value = 3 * round, .signal = o.binary});
         submit(q[2], (struct vulkan_batch){
@@ -334,12 +342,9 @@ DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
     struct screen s;
     screen_open(w, &s, NULL, 0);
     VkSemaphore acquired = vulkan_binary(w->device), between = vulkan_timeline(w->device, 0);
-    uint32_t image;
     for (uint64_t round = 1; round <= 5; round++) {
         struct outside o = outside_begin(w);
-        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, acquired,
-                                             VK_NULL_HANDLE, &image));
-        submit(q[0], (struct vulkan_batch){.wait = acquired});
+        const uint32_t image = acquire_on(w, q[0], &s, acquired);
         /* 1 is the outside's, and all others are given behind it: 2 in the same batch, or not before 3
          * is, by another queue. */
         const bool same = round % 2;

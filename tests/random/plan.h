@@ -487,6 +487,23 @@ static inline int plan_reach(const struct plan_semaphore *semaphore, uint64_t va
     return low;
 }
 
+static inline bool plan_has_face(const struct plan *plan, enum plan_face face)
+{
+    for (int s = 0; s < plan->semaphore_count; s++)
+        if (plan->semaphores[s].face == face)
+            return true;
+    return false;
+}
+
+/* Semaphores that the host may signal once the GPU has got somewhere: for these a present may wait. */
+static inline bool plan_has_followers(const struct plan *plan)
+{
+    bool exportable = false;
+    for (int s = 0; s < plan->semaphore_count; s++)
+        exportable |= plan->semaphores[s].exportable;
+    return exportable || plan_has_face(plan, FACE_EXPORTED);
+}
+
 static inline bool plan_is_bf(const struct plan_semaphore *semaphore)
 {
     return semaphore->face != FACE_SEMAPHORE;

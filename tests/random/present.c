@@ -126,20 +126,12 @@ static bool outside_is_clear(const struct plan *plan)
     return outside == 1;
 }
 
-static bool plan_has(const struct plan *plan, enum plan_face face, bool exportable)
-{
-    for (int s = 0; s < plan->semaphore_count; s++)
-        if (plan->semaphores[s].face == face || (exportable && plan->semaphores[s].exportable))
-            return true;
-    return false;
-}
-
 /* May the call wait for the GPU? */
 static bool op_waits(const struct plan *plan, const struct plan_op *op)
 {
     return run_op_may_block(plan, op) &&
-           (op->kind != OP_SUBMIT || plan_has(plan, FACE_EXPORTED, false) ||
-            plan_has(plan, FACE_IMPORTED, false));
+           (op->kind != OP_SUBMIT || plan_has_face(plan, FACE_EXPORTED) ||
+            plan_has_face(plan, FACE_IMPORTED));
 }
 
 /* OW-6: is a command queue's work before the last one? It hands over nothing behind what waits for
@@ -179,7 +171,7 @@ static bool present_may_wait(const struct run *run, int op, bool *passes)
     const struct plan *plan = run->plan;
     const struct plan_op *o = &plan->ops[op];
     *passes = false;
-    if (!plan_has(plan, FACE_EXPORTED, true))
+    if (!plan_has_followers(plan))
         return o->closed;
     if (!o->batch_count)
         return false;
@@ -190,12 +182,11 @@ static bool present_may_wait(const struct run *run, int op, bool *passes)
         if (!plan_set_has(last->live, e) || event->op == op ||
             plan_before(plan, plan_node_end(event->op), plan_node_start(op)))
             continue;
-        if (event->kind != EVENT_SIGNAL || !run->layer || commands_come_before(plan, last) ||
-            !present_may_pass(plan, op, e))
+        if (event->kind != EVENT_SIGNAL || !run->layer || !present_may_pass(plan, op, e))
             return false;
         *passes = true;
     }
-    return !*passes || outside_is_clear(plan);
+    return !*passes || (outside_is_clear(plan) && !commands_come_before(plan, last));
 }
 
 void present_after(struct run *run, int op)

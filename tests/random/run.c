@@ -522,15 +522,6 @@ static void driver_block(struct run *run, const struct plan_block *block)
                                                       .late = block->late});
 }
 
-/* A present may wait for what the host is to signal once the GPU has got somewhere. */
-static bool plan_has_followers(const struct plan *plan)
-{
-    for (int s = 0; s < plan->semaphore_count; s++)
-        if (plan->semaphores[s].exportable || plan->semaphores[s].face == FACE_EXPORTED)
-            return true;
-    return false;
-}
-
 bool run_op_may_block(const struct plan *plan, const struct plan_op *op)
 {
     switch (op->kind) {

@@ -2,7 +2,7 @@
 /* Priority windows (scheduler/window.h), on one VkQueue of the test driver, whose clock is the
  * test: what it has been given and hasn't finished is counted while it is paused. Nothing is known
  * yet of how long packets take: each of a lower queue goes alone. */
-#include "support/fixture.h"
+#include "flood.h"
 
 #include <belfry/background.h>
 #include <belfry/preemption.h>
@@ -11,17 +11,6 @@
 #include "base/clock.h"
 #include "scheduler/engine.h"
 #include "scheduler/window.h"
-
-#define FLOOD 20
-
-static BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
-{
-    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .priority = priority,
-                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
-    BfCommandQueue *queue = &f->made_queues[f->queue_count++];
-    assert_success(bfCreateCommandQueue(f->bf, &info, queue));
-    return *queue;
-}
 
 #define high_of(f_) make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_HIGH)
 #define low_of(f_)  make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_NORMAL)
@@ -40,17 +29,6 @@ static uint64_t depth(struct fixture *f)
     return f->icd.queue_depth(0, 0);
 }
 
-/* With a signal behind each: so they aren't joined, and the driver has as many. */
-static BfFence flood(struct fixture *f, BfCommandQueue queue, uint32_t packets)
-{
-    BfFence fence = make_fence(f, 0);
-    for (uint32_t i = 0; i < packets; i++) {
-        execute(queue, write_word(f, queue, i, i + 1));
-        queue_signal(queue, fence, i + 1);
-    }
-    return fence;
-}
-
 static void step(struct fixture *f)
 {
     assert_true(f->icd.step(0, 0));
@@ -65,16 +43,6 @@ static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint
     assert_submitted(f->queues[0][queue], .wait = wait ? timeline : VK_NULL_HANDLE,
                      .wait_value = wait, .commands = write_word_in(f, 0, queue, queue + 1),
                      .signal = signal ? timeline : VK_NULL_HANDLE, .signal_value = signal);
-}
-
-/* All of it goes in the end. */
-static void drain(struct fixture *f, uint32_t words)
-{
-    f->icd.resume();
-    for (uint32_t i = 0; i < f->queue_count; i++)
-        await_idle(f->made_queues[i]);
-    for (uint32_t i = 0; i < words; i++)
-        assert_int_equal(read_word(f, i), i + 1);
 }
 
 FIXTURE_TEST(with_one_priority_nothing_is_held)

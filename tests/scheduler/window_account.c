@@ -385,4 +385,10 @@ TEST(what_the_gpu_measures_counts_while_it_does)
     bf_cost_add_measured(&cost, 100 * MICRO_NS);
     bf_cost_add_measured(&cost, 50 * MILLI_NS);
     assert_int_equal(bf_cost_estimate(&cost), (700 + BF_COST_SPIKE * 100) / 8 * MICRO_NS);
+    /* However short packets were, longer ones are noticed. */
+    cost = (struct bf_cost){0};
+    bf_cost_add_measured(&cost, 1);
+    for (int i = 0; i < 100; i++)
+        bf_cost_add_measured(&cost, MILLI_NS);
+    assert_in_range(bf_cost_estimate(&cost), MILLI_NS * 9 / 10, MILLI_NS);
 }

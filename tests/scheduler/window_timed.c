@@ -2,7 +2,7 @@
 /* What windows learn from the GPU's timestamps (PW-8, scheduler/packet_time.h), on one VkQueue of the
  * test driver, whose GPU takes next to no time for a packet; but as seen from outside each packet takes
  * longer than a window is, since it isn't let go before. */
-#include "support/fixture.h"
+#include "flood.h"
 
 #include <sched.h>
 
@@ -11,23 +11,12 @@
 #include "base/clock.h"
 #include "scheduler/window.h"
 
-#define FLOOD 20
-
 static void open_with(struct fixture *f, const char *driver)
 {
     struct environment saved;
     environment_set(&saved, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
     fixture_open(f, ENVIRONMENT(driver));
     environment_restore(&saved);
-}
-
-static BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
-{
-    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
-                                           .priority = priority};
-    BfCommandQueue *queue = &f->made_queues[f->queue_count++];
-    assert_success(bfCreateCommandQueue(f->bf, &info, queue));
-    return *queue;
 }
 
 static void freeze(struct fixture *f, bool frozen)
@@ -39,33 +28,13 @@ static void freeze(struct fixture *f, bool frozen)
         BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
 }
 
-/* With a signal behind each: so they aren't joined. */
-static BfFence flood(struct fixture *f, BfCommandQueue queue)
-{
-    BfFence fence = make_fence(f, 0);
-    for (uint32_t i = 0; i < FLOOD; i++) {
-        execute(queue, write_word(f, queue, i, i + 1));
-        queue_signal(queue, fence, i + 1);
-    }
-    return fence;
-}
-
-static void drain(struct fixture *f)
-{
-    f->icd.resume();
-    for (uint32_t i = 0; i < f->queue_count; i++)
-        await_idle(f->made_queues[i]);
-    for (uint32_t i = 0; i < FLOOD; i++)
-        assert_int_equal(read_word(f, i), i + 1);
-}
-
 /* How many of a flood's packets are in flight at most, if each ends more than a window's time after it was
  * handed over; or the first number above 'enough'. */
 static uint64_t flood_deepest(struct fixture *f, BfCommandQueue queue, uint64_t enough)
 {
     uint64_t deepest = 0;
     f->icd.pause();
-    BfFence fence = flood(f, queue);
+    BfFence fence = flood(f, queue, FLOOD);
     for (uint64_t over = 0; over < FLOOD && deepest <= enough; over++) {
         uint64_t since = bf_now_ns(), depth;
         while (bf_now_ns() - since <= BF_WINDOW_NS)
@@ -78,7 +47,7 @@ static uint64_t flood_deepest(struct fixture *f, BfCommandQueue queue, uint64_t 
                (over + 1 < FLOOD && f->icd.queue_depth(0, 0) == 0))
             sched_yield();
     }
-    drain(f);
+    drain(f, FLOOD);
     return deepest;
 }
 
@@ -87,9 +56,9 @@ static uint64_t command_buffers_of_flood(struct fixture *f, BfCommandQueue queue
     struct belfry_icd_counters before, after;
     f->icd.pause();
     f->icd.get_counters(&before);
-    flood(f, queue);
+    flood(f, queue, FLOOD);
     assert_int_equal(f->icd.queue_depth(0, 0), FLOOD);
-    drain(f);
+    drain(f, FLOOD);
     f->icd.get_counters(&after);
     return after.command_buffers - before.command_buffers;
 }
@@ -141,7 +110,19 @@ TEST_AROUND(a_queue_may_go_while_it_is_measured, struct fixture, f, open_with, f
     f->icd.pause();
     execute(low, write_word(f, low, FLOOD, 1));
     bfDestroyCommandQueue(low);
-    flood(f, other);
-    drain(f);
+    flood(f, other, FLOOD);
+    drain(f, FLOOD);
     assert_int_equal(read_word(f, FLOOD), 1);
+}
+
+/* Nor is one told that the device takes along. */
+TEST_AROUND(a_device_may_go_with_a_queue_that_it_has_measured, struct fixture, f, open_with,
+            fixture_close, "GPU=1")
+{
+    make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_HIGH);
+    BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    f->queue_count = 0; /* nobody destroys them */
+    execute(low, write_word(f, low, 0, 1));
+    f->icd.quiesce(); /* a call of Belfry's might learn of its end */
+    assert_int_equal(read_word(f, 0), 1);
 }

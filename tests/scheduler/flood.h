@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues of several priorities, and floods of packets on them. */
+#ifndef BELFRY_TESTS_SCHEDULER_FLOOD_H
+#define BELFRY_TESTS_SCHEDULER_FLOOD_H
+
+#include "support/fixture.h"
+
+#define FLOOD 20
+
+static inline BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
+{
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .priority = priority,
+                                           .flags = BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT};
+    BfCommandQueue *queue = &f->made_queues[f->queue_count++];
+    assert_success(bfCreateCommandQueue(f->bf, &info, queue));
+    return *queue;
+}
+
+/* With a signal behind each: so they aren't joined, and the driver has as many. */
+static inline BfFence flood(struct fixture *f, BfCommandQueue queue, uint32_t packets)
+{
+    BfFence fence = make_fence(f, 0);
+    for (uint32_t i = 0; i < packets; i++) {
+        execute(queue, write_word(f, queue, i, i + 1));
+        queue_signal(queue, fence, i + 1);
+    }
+    return fence;
+}
+
+/* All of it goes in the end, and has written so many words. */
+static inline void drain(struct fixture *f, uint32_t words)
+{
+    f->icd.resume();
+    for (uint32_t i = 0; i < f->queue_count; i++)
+        await_idle(f->made_queues[i]);
+    for (uint32_t i = 0; i < words; i++)
+        assert_int_equal(read_word(f, i), i + 1);
+}
+
+#endif
