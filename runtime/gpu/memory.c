@@ -11,9 +11,16 @@
 
 #define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
-static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool imported,
-                                     VkBuffer *handle)
+static bool buffer_has_address(const struct bf_gpu *gpu, enum bf_buffer_place place)
 {
+    return gpu->writes_values || place == BF_BUFFER_DESCRIPTORS;
+}
+
+static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool imported,
+                                     enum bf_buffer_place place, VkBuffer *handle)
+{
+    const VkBufferUsageFlags descriptors = VK_BUFFER_USAGE_RESOURCE_DESCRIPTOR_BUFFER_BIT_EXT |
+                                           VK_BUFFER_USAGE_SAMPLER_DESCRIPTOR_BUFFER_BIT_EXT;
     uint32_t count = gpu->family_count;
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -25,12 +32,16 @@ static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool
         .size = size,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                 (gpu->writes_values ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
+                 (buffer_has_address(gpu, place) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0) |
+                 (place == BF_BUFFER_DESCRIPTORS ? descriptors : 0),
         .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = count > 1 ? count : 0,
         .pQueueFamilyIndices = gpu->families,
     };
-    return gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle);
+    VkResult result = gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle);
+    if (result != VK_SUCCESS)
+        *handle = VK_NULL_HANDLE; /* Vulkan says nothing of what is in it */
+    return result;
 }
 
 /* The memory type in the mask 'bits' that has all flags of 'needed' and, if possible, all of
@@ -74,7 +85,7 @@ static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, ui
     const VkMemoryAllocateFlagsInfo flags = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
         .pNext = buffer->pages ? &import : NULL,
-        .flags = gpu->writes_values ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+        .flags = buffer_has_address(gpu, place) ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -83,8 +94,10 @@ static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, ui
         .memoryTypeIndex = type,
     };
     VkResult result = gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, &buffer->memory);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        buffer->memory = VK_NULL_HANDLE;
         return result;
+    }
     return gpu->vk.vkBindBufferMemory(gpu->handle, buffer->handle, buffer->memory, 0);
 }
 
@@ -147,7 +160,7 @@ static bool buffer_import(struct bf_gpu *gpu, struct bf_buffer *buffer, enum bf_
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     if (gpu->vk.vkGetMemoryHostPointerPropertiesEXT(gpu->handle, HANDLE_TYPE, buffer->pages,
                                                     &properties) != VK_SUCCESS ||
-        buffer_create_handle(gpu, buffer->size, true, &buffer->handle) != VK_SUCCESS ||
+        buffer_create_handle(gpu, buffer->size, true, place, &buffer->handle) != VK_SUCCESS ||
         buffer_allocate(gpu, buffer, properties.memoryTypeBits, place) != VK_SUCCESS) {
         bf_buffer_destroy(gpu, buffer);
         return false;
@@ -164,7 +177,7 @@ VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_
     *buffer = (struct bf_buffer){.size = size};
     if (!buffer_import(gpu, buffer, place)) {
         *buffer = (struct bf_buffer){.size = size};
-        VkResult result = buffer_create_handle(gpu, size, false, &buffer->handle);
+        VkResult result = buffer_create_handle(gpu, size, false, place, &buffer->handle);
         if (result == VK_SUCCESS)
             result = buffer_allocate(gpu, buffer, UINT32_MAX, place);
         if (result == VK_SUCCESS && place != BF_BUFFER_DEVICE)
@@ -179,7 +192,7 @@ VkResult bf_buffer_create(struct bf_gpu *gpu, VkDeviceSize size, enum bf_buffer_
         if (place == BF_BUFFER_SHOWN)
             buffer->shown = buffer->mapped;
     }
-    if (gpu->writes_values)
+    if (buffer_has_address(gpu, place))
         buffer->address = gpu->vk.vkGetBufferDeviceAddress(
             gpu->handle,
             &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,

@@ -177,6 +177,8 @@ void *fake_dispatchable(void)
     }                                                                                              \
     DESTROY(name_, type_)
 
+OBJECT(Buffer, VK_OBJECT_TYPE_BUFFER)
+OBJECT(BufferView, VK_OBJECT_TYPE_BUFFER_VIEW)
 OBJECT(DescriptorSetLayout, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT)
 OBJECT(Fence, VK_OBJECT_TYPE_FENCE)
 DESTROY(Pipeline, VK_OBJECT_TYPE_PIPELINE)
@@ -250,6 +252,8 @@ static const struct entry {
     PFN_vkVoidFunction function;
     size_t offset; /* in the table */
 } entries[] = {
+    ENTRIES(Buffer),
+    ENTRIES(BufferView),
     ENTRIES(CommandPool),
     ENTRY(vkAllocateCommandBuffers, allocate),
     ENTRY(vkEndCommandBuffer, end),

@@ -151,7 +151,10 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
             info->instance, "vkGetPhysicalDeviceFormatProperties"),
         .image_formats = (PFN_vkGetPhysicalDeviceImageFormatProperties)info->get_instance_proc_addr(
             info->instance, "vkGetPhysicalDeviceImageFormatProperties"),
+        .properties = (PFN_vkGetPhysicalDeviceProperties2)info->get_instance_proc_addr(
+            info->instance, "vkGetPhysicalDeviceProperties2"),
         .robust = info->robust,
+        .robust_enabled = info->robust_enabled,
     };
     checker->patience_ns = info->patience_ns ? info->patience_ns : PATIENCE_NS;
     checker->limit_ns = info->limit_ns ? info->limit_ns : LIMIT_NS;

@@ -41,6 +41,9 @@
  *        where a dry run goes before: of 0 and 1 any sums and products are the same.
  *  CK-12 Where it is known how many workgroups the program's last dispatch had, none runs with more
  *        on any axis: invocations that the program never has may reach past its buffers, or race.
+ *  CK-13 A pipeline whose sets lie in descriptor buffers is compared with its sets in one: each
+ *        descriptor where the driver says that its binding is, as large as the driver has them for
+ *        what is enabled, and samplers that can't change among them.
  *
  * Proven by tests/specialize.
  *
@@ -83,6 +86,7 @@ struct bf_checker_info {
     /* Accesses out of bounds do no harm: robustBufferAccess is enabled, or the driver is one that
      * checks all the same. */
     bool robust;
+    bool robust_enabled; /* the first of these: where descriptors lie in buffers, they are others */
     uint64_t patience_ns; /* for one run; then it is taken for hung. 0: ten seconds */
     uint64_t limit_ns;    /* of the general pipeline's least run. 0: 200 ms */
     uint64_t double_ns;   /* a dry run that takes less is doubled. 0: 1 ms; on a CPU 20 */

@@ -32,6 +32,7 @@ struct bf_check_binding {
     bool depth;                    /* compared with a reference */
     uint32_t input_index; /* of an input attachment: the first one's in the subpass' list */
     const VkSamplerCreateInfo *sampler; /* last seen, its pNext ignored; NULL: linear, repeated */
+    const VkSampler *immutable; /* 'count' of them, of who runs the check; NULL: there are none */
     /* Buffers. */
     VkDeviceSize size;                 /* last seen, of the range; 0: unknown */
     uint32_t block_size, array_stride; /* of the shader's type: fixed part; 0: no open array */

@@ -348,7 +348,12 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
     }
     if (type == UINT32_MAX)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+    };
     const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = resources->described ? &flags : NULL,
                                        .allocationSize = needs->size,
                                        .memoryTypeIndex = type};
     return gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, memory);
@@ -364,7 +369,8 @@ static VkResult build_arena(struct bf_test_resources *resources)
                  VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                  VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
+                 (resources->described ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
     };
     VkResult result = gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, &resources->arena);
     if (result != VK_SUCCESS)
@@ -496,6 +502,7 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
     const struct VolkDeviceTable *vk = &gpu->vk;
     if (resources->pool)
         vk->vkDestroyDescriptorPool(gpu->handle, resources->pool, NULL);
+    bf_buffer_destroy(gpu, &resources->descriptors);
     for (uint32_t i = 0; i < resources->write_count; i++)
         free(resources->writes[i].infos);
     for (uint32_t i = 0; i < resources->view_count; i++)

@@ -40,7 +40,9 @@ struct bf_test_place {
     VkPhysicalDevice physical;
     PFN_vkGetPhysicalDeviceFormatProperties formats;
     PFN_vkGetPhysicalDeviceImageFormatProperties image_formats;
-    bool robust; /* accesses out of bounds do no harm */
+    PFN_vkGetPhysicalDeviceProperties2 properties; /* NULL: there are no descriptor buffers */
+    bool robust;                                   /* accesses out of bounds do no harm */
+    bool robust_enabled; /* robustBufferAccess is, and descriptors are those for it */
 };
 
 /* A piece of the arena. */
@@ -144,6 +146,10 @@ struct bf_test_resources {
     VkDescriptorSet sets[BF_TEST_SETS];
     uint32_t dynamic_counts[BF_TEST_SETS];
     uint32_t *zeros; /* dynamic offsets */
+    /* In place of pool and sets (specialize/check/test_descriptor_buffer.h). */
+    bool described;
+    struct bf_buffer descriptors;
+    VkDeviceSize set_offsets[BF_TEST_SETS];
     /* Of samples: from bits, from depths. */
     VkDescriptorSetLayout reader_sets;
     VkPipelineLayout reader_layout;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "specialize/check/test_descriptor_buffer.h"
 
 #define MOST_DESCRIPTORS 1024 /* of a binding that is used */
 #define COPIES           4    /* different resources in an array of descriptors */
@@ -186,12 +187,14 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
     if (layout->set_count > BF_TEST_SETS)
         return bf_test_resources_refuse(resources, "it has very many sets");
     resources->layout = layout;
+    if (bf_test_descriptor_buffer_wanted(layout))
+        result = bf_test_descriptor_buffer_plan(resources, layout);
     for (uint32_t i = 0; i < layout->set_count && result == VK_SUCCESS; i++) {
         const struct bf_check_set *set = &layout->sets[i];
         const VkDescriptorSetLayoutCreateFlags known =
             VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT |
             VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
-        if (set->flags & ~known)
+        if (!resources->described && set->flags & ~known)
             return bf_test_resources_refuse(resources, "a set is of a kind that is not known here");
         if ((set->flags & VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR) &&
             !resources->place->gpu->vk.vkCmdPushDescriptorSetKHR)
@@ -522,8 +525,23 @@ static VkResult allocate_set(struct bf_test_resources *resources, uint32_t index
     return gpu->vk.vkAllocateDescriptorSets(gpu->handle, &info, &resources->sets[index]);
 }
 
+static VkResult build_descriptors(struct bf_test_resources *resources)
+{
+    VkPhysicalDeviceDescriptorBufferPropertiesEXT sizes;
+    VkResult result = bf_test_descriptor_buffer_make(resources, &sizes);
+    for (uint32_t i = 0; i < resources->write_count && result == VK_SUCCESS; i++) {
+        struct bf_test_write *write = &resources->writes[i];
+        result = fill_write(resources, write);
+        if (result == VK_SUCCESS)
+            result = bf_test_descriptor_buffer_write(resources, &sizes, write);
+    }
+    return result;
+}
+
 VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 {
+    if (resources->described)
+        return build_descriptors(resources);
     struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_layout *layout = resources->layout;
     VkResult result = test_descriptor_pool_create(resources);
@@ -551,6 +569,10 @@ VkResult bf_test_resources_build_sets(struct bf_test_resources *resources)
 void bf_test_resources_bind(struct bf_test_resources *resources, VkCommandBuffer commands,
                             VkPipelineBindPoint point)
 {
+    if (resources->described) {
+        bf_test_descriptor_buffer_bind(resources, commands, point);
+        return;
+    }
     struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_layout *layout = resources->layout;
     for (uint32_t i = 0; i < layout->set_count; i++) {

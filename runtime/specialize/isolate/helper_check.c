@@ -143,15 +143,24 @@ struct bf_checker_info helper_checker_info(struct helper_device *device)
         .physical = device->physical,
         .get_instance_proc_addr = device->get_proc,
         .robust = device->robust,
+        .robust_enabled = device->features.robustBufferAccess,
     };
 }
 
 struct bf_check_info helper_check_info(struct bf_wire_check *wanted,
+                                       const struct bf_wire_build *build,
                                        const struct helper_pipeline *general)
 {
     wanted->layout.handle = general->layout;
-    for (uint32_t i = 0; i < wanted->layout.set_count; i++)
-        wanted->sets[i].handle = wanted->sets_are[i] ? general->sets[i] : VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < wanted->layout.set_count; i++) {
+        struct bf_check_set *set = &wanted->sets[i];
+        set->handle = wanted->sets_are[i] ? general->sets[i] : VK_NULL_HANDLE;
+        set->flags = build->sets[i].flags;
+        /* The request's own bindings, and the samplers that were made for this build. */
+        struct bf_check_binding *bindings = (struct bf_check_binding *)set->bindings;
+        for (uint32_t k = 0; k < set->binding_count; k++)
+            bindings[k].immutable = build->sets[i].pBindings[k].pImmutableSamplers;
+    }
     return (struct bf_check_info){
         .interface = &wanted->interface,
         .push = wanted->push,
@@ -184,7 +193,7 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     if (result != VK_SUCCESS)
         return result;
     struct bf_check_form forms[BF_CHECK_FORMS] = {0};
-    struct bf_check_info info = helper_check_info(wanted, &pipelines[0]);
+    struct bf_check_info info = helper_check_info(wanted, &wanted->builds[0], &pipelines[0]);
     info.plan = plan;
     info.form_count = wanted->build_count - 1;
     info.forms = forms;

@@ -31,9 +31,11 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
 /* After errors, and zeroed, too. */
 void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *pipeline);
 
-/* For a checker on that device, and for its check of what was made first. The latter is told the handles. */
+/* For a checker on that device, and for its check of what was made first, by that build. The latter is told
+ * the handles and what sets there are. */
 struct bf_checker_info helper_checker_info(struct helper_device *device);
 struct bf_check_info helper_check_info(struct bf_wire_check *check,
+                                       const struct bf_wire_build *build,
                                        const struct helper_pipeline *general);
 
 /* Of all forms. */

@@ -85,8 +85,15 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
     form->arrays = calloc(bindings + 1, sizeof(*form->arrays));
     if (!form->runs || !form->code || !form->sets || !form->arrays)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    /* It runs with sets, one of them its own, where the program has descriptor buffers. */
+    form->build.compute.flags &=
+        ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT;
+    form->build.graphics.flags &=
+        ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT;
     for (uint32_t i = 0; i < set_count; i++) {
         form->sets[i] = build->sets[i];
+        form->sets[i].flags &= ~(VkDescriptorSetLayoutCreateFlags)
+                                   VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT;
         for (uint32_t k = 0; k < build->sets[i].bindingCount; k++) {
             const VkDescriptorSetLayoutBinding *b = &build->sets[i].pBindings[k];
             form->arrays[form->array_count++] =
@@ -214,7 +221,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
     VkResult result = bf_checker_create(&about, &checker);
     if (result != VK_SUCCESS)
         return result;
-    struct bf_check_info info = helper_check_info(wanted, pipeline);
+    struct bf_check_info info = helper_check_info(wanted, &form->build, pipeline);
     info.needed = form->needed;
     result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
     *hung = bf_checker_hangs(checker);

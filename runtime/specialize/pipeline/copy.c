@@ -28,7 +28,8 @@ struct create_flags_2 {
      VK_PIPELINE_CREATE_RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_BIT_EXT |                        \
      VK_PIPELINE_CREATE_COLOR_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |                                   \
      VK_PIPELINE_CREATE_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |                           \
-     VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT)
+     VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT |                                              \
+     VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT)
 #define CALLS_FLAGS                                                                                \
     (VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT | VK_PIPELINE_CREATE_DERIVATIVE_BIT |                \
      VK_PIPELINE_CREATE_DEFER_COMPILE_BIT_NV |                                                     \

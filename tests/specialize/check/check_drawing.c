@@ -34,6 +34,7 @@ struct drawing *drawing_open(const struct bf_check_set *set, uint32_t color_coun
     struct info_graphics *g = &d->g;
     info_graphics(g, 64, VK_NULL_HANDLE, VK_NULL_HANDLE, d->w->s.layout.handle, VK_NULL_HANDLE,
                   color_count, colors);
+    g->info.flags = world_pipeline_flags(d->w);
     g->info.pDepthStencilState = &g->depth;
     g->info.pDynamicState = &g->dynamic;
     g->depth.depthTestEnable = g->depth.depthWriteEnable = VK_TRUE;

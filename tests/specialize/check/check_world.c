@@ -12,6 +12,19 @@
 #define CODE(constant, code, text) [constant] = code,
 static const char *const codes[] = {BF_REASONS(CODE)};
 
+/* Whether the program asks for descriptor buffers. */
+static bool is_described(const struct fixture *f)
+{
+    const char *variable = getenv("BELFRY_CHECK_DESCRIPTOR_BUFFERS");
+    if (!variable)
+        return false;
+    if (!vulkan_has_device_extension(f->physical, VK_EXT_DESCRIPTOR_BUFFER_EXTENSION_NAME)) {
+        printf("skipped: there is no VK_EXT_descriptor_buffer\n");
+        exit(77);
+    }
+    return true;
+}
+
 static void open_device(struct fixture *f)
 {
     VkDeviceQueueCreateInfo queues[DEVICE_FAMILIES];
@@ -19,7 +32,10 @@ static void open_device(struct fixture *f)
         f->queue_counts[i] =
             (f->families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) != 0;
     uint32_t n = device_queue_infos(&f->base, queues);
-    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES)};
+    VkPhysicalDeviceDescriptorBufferFeaturesEXT buffers = {
+        VK_TYPE(PHYSICAL_DEVICE_DESCRIPTOR_BUFFER_FEATURES_EXT)};
+    VkPhysicalDeviceVulkan13Features v13 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES),
+                                            .pNext = is_described(f) ? &buffers : NULL};
     VkPhysicalDeviceVulkan12Features v12 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES),
                                             .pNext = &v13};
     VkPhysicalDeviceVulkan11Features v11 = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_1_FEATURES),
@@ -28,14 +44,19 @@ static void open_device(struct fixture *f)
     vkGetPhysicalDeviceFeatures2(f->physical, &all);
     f->addresses = v12.bufferDeviceAddress;
     f->int64 = all.features.shaderInt64;
-    const char *push_descriptors = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    buffers.descriptorBufferCaptureReplay = VK_FALSE;
+    const char *extensions[2];
+    uint32_t extension_count = 0;
+    if (vulkan_has_device_extension(f->physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        extensions[extension_count++] = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    if (buffers.descriptorBuffer)
+        extensions[extension_count++] = VK_EXT_DESCRIPTOR_BUFFER_EXTENSION_NAME;
     const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO),
                                      .pNext = &all,
                                      .queueCreateInfoCount = n,
                                      .pQueueCreateInfos = queues,
-                                     .enabledExtensionCount =
-                                         vulkan_has_device_extension(f->physical, push_descriptors),
-                                     .ppEnabledExtensionNames = &push_descriptors};
+                                     .enabledExtensionCount = extension_count,
+                                     .ppEnabledExtensionNames = extensions};
     f->no_native_fences = true;
     assert_success(device_create(&f->base, &info));
 }
@@ -83,6 +104,7 @@ struct world *world_open_device(const struct fixture_options *options)
     world = (struct world){0};
     fixture_open_instance(&world.f, options);
     open_device(&world.f);
+    world.described = is_described(&world.f);
     keep_driver();
     assert_success(fixture_attach(&world.f));
     return &world;
@@ -118,7 +140,8 @@ struct bf_checker_info world_checker_info(struct world *w)
                                     .instance = w->f.instance,
                                     .physical = w->f.physical,
                                     .get_instance_proc_addr = vkGetInstanceProcAddr,
-                                    .robust = true};
+                                    .robust = true,
+                                    .robust_enabled = true};
 }
 
 void world_open_checker(struct world *w, bool robust, uint64_t patience_ns, uint64_t limit_ns)
@@ -153,9 +176,11 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
     for (uint32_t i = 0; i < set->binding_count; i++) {
         const struct bf_check_binding *b = &set->bindings[i];
         bool input = b->type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
-        bindings[i] = (VkDescriptorSetLayoutBinding){
-            b->binding, b->type, b->count,
-            input ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_ALL, NULL};
+        bindings[i] = (VkDescriptorSetLayoutBinding){b->binding, b->type, b->count,
+                                                     input ? VK_SHADER_STAGE_FRAGMENT_BIT
+                                                           : VK_SHADER_STAGE_ALL_GRAPHICS |
+                                                                 VK_SHADER_STAGE_COMPUTE_BIT,
+                                                     NULL};
     }
     const VkDescriptorSetLayoutCreateInfo info = {
         VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO), .flags = set->flags,
@@ -166,15 +191,29 @@ static VkDescriptorSetLayout make_set_layout(struct world *w, const struct bf_ch
     return *made;
 }
 
+/* Pushed descriptors and dynamic buffers are none for descriptor buffers. */
+static bool is_for_sets(const struct bf_check_set *set)
+{
+    bool is = set->flags != 0;
+    for (uint32_t i = 0; i < set->binding_count; i++)
+        is = is || set->bindings[i].type == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC ||
+             set->bindings[i].type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
+    return is;
+}
+
 void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set *sets,
                   uint32_t push_bytes)
 {
     struct interface *s = &w->s;
     VkDescriptorSetLayout handles[4];
     *s = (struct interface){.range = {VK_SHADER_STAGE_ALL, 0, push_bytes}};
+    for (uint32_t i = 0; i < set_count; i++)
+        w->described = w->described && !is_for_sets(&sets[i]);
     for (uint32_t i = 0; i < set_count; i++) {
         s->sets[i] = sets[i];
-        s->sets[i].handle = handles[i] = make_set_layout(w, &sets[i]);
+        if (w->described)
+            s->sets[i].flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT;
+        s->sets[i].handle = handles[i] = make_set_layout(w, &s->sets[i]);
     }
     const VkPipelineLayoutCreateInfo info = {
         VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = set_count, .pSetLayouts = handles,
@@ -190,13 +229,18 @@ void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set
     s->check.layout = &s->layout;
 }
 
+VkPipelineCreateFlags world_pipeline_flags(const struct world *w)
+{
+    return w->described ? VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT : 0;
+}
+
 VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int32_t which)
 {
     VkShaderModule module = vulkan_module(w->f.device, words, size);
     const VkSpecializationMapEntry entry = {.size = sizeof(which)};
     const VkSpecializationInfo specialization = {1, &entry, sizeof(which), &which};
-    const VkComputePipelineCreateInfo info =
-        info_compute(module, w->s.layout.handle, &specialization);
+    VkComputePipelineCreateInfo info = info_compute(module, w->s.layout.handle, &specialization);
+    info.flags = world_pipeline_flags(w);
     assert_true(w->pipeline_count < WORLD_OBJECTS);
     VkPipeline *made = &w->pipelines[w->pipeline_count++];
     assert_success(vkCreateComputePipelines(w->f.device, VK_NULL_HANDLE, 1, &info, NULL, made));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of the check stand on: a device with what they need enabled, a checker on it, and
- * pipelines made from shaders with one specialization constant, CASE. */
+ * pipelines made from shaders with one specialization constant, CASE. With BELFRY_CHECK_DESCRIPTOR_BUFFERS
+ * in the environment the pipelines' sets lie in descriptor buffers, and without those the program is skipped. */
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 
@@ -32,6 +33,8 @@ struct world {
     struct interface s;
     struct timing t;
     uint64_t double_ns; /* of the checkers that are opened */
+    bool
+        described; /* sets lie in descriptor buffers; a test may clear it before its subject is made */
     VkPipeline pipelines[WORLD_OBJECTS];
     VkPipelineLayout layouts[WORLD_OBJECTS];
     VkDescriptorSetLayout set_layouts[WORLD_OBJECTS];
@@ -61,6 +64,8 @@ void world_close(struct world *w);
 /* Makes the set layouts and the pipeline layout; push_bytes may be 0. */
 void subject_init(struct world *w, uint32_t set_count, const struct bf_check_set *sets,
                   uint32_t push_bytes);
+/* As all pipelines with that layout are made. */
+VkPipelineCreateFlags world_pipeline_flags(const struct world *w);
 VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int32_t which);
 #define COMPUTE(w_, shader_, case_) make_compute(w_, shader_, sizeof(shader_), case_)
 

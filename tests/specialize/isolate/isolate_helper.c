@@ -25,17 +25,17 @@ static void leave(const char *why)
 }
 
 /* Asked once: the loader and the driver may start threads, and a test forks. */
-static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_UUID_SIZE])
+static VkPhysicalDevice identify(uint8_t device_uuid[VK_UUID_SIZE],
+                                 uint8_t driver_uuid[VK_UUID_SIZE])
 {
     static VkPhysicalDeviceIDProperties id;
-    static bool known;
-    if (!known) {
+    static VkPhysicalDevice physical;
+    if (!physical) {
         const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
                                                .apiVersion = VK_API_VERSION_1_1};
         const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
                                            .pApplicationInfo = &application};
         static VkInstance instance; /* to the end: lavapipe leaks a little where it ends */
-        VkPhysicalDevice physical;
         uint32_t count = 1;
         if (volkInitialize() || vkCreateInstance(&info, NULL, &instance))
             leave("no Vulkan");
@@ -46,10 +46,22 @@ static void identify(uint8_t device_uuid[VK_UUID_SIZE], uint8_t driver_uuid[VK_U
         VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
                                                   .pNext = &id};
         vkGetPhysicalDeviceProperties2(physical, &properties);
-        known = true;
     }
     memcpy(device_uuid, id.deviceUUID, VK_UUID_SIZE);
     memcpy(driver_uuid, id.driverUUID, VK_UUID_SIZE);
+    return physical;
+}
+
+bool isolate_device_has(const char *extension)
+{
+    uint8_t uuid[VK_UUID_SIZE];
+    VkExtensionProperties all[512];
+    uint32_t count = sizeof(all) / sizeof(all[0]);
+    if (vkEnumerateDeviceExtensionProperties(identify(uuid, uuid), NULL, &count, all) < 0)
+        return false;
+    while (count && strcmp(all[count - 1].extensionName, extension) != 0)
+        count--;
+    return count;
 }
 
 struct bf_isolate_info info_of(const char *const *variables)

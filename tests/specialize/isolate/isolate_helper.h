@@ -15,6 +15,8 @@ extern _Atomic uint32_t lines; /* of warnings */
 /* The first device's identity, and the helper of this build; the environment is the program's with
  * those in front, NULL at the end. Skips the program (exit 77) where there is no device. */
 struct bf_isolate_info info_of(const char *const *variables);
+/* Whether that device has the extension. */
+bool isolate_device_has(const char *extension);
 
 /* An empty compute shader; its entry point has that name. 'made' holds what it points to. */
 struct made {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that
- * knows nothing of it but the modes of background processing. */
-#include "support/fixture.h"
+ * knows nothing of it but the modes of background processing; with sets, or (described.h) a descriptor
+ * buffer. */
+#include "described.h"
 #include "support/infos.h"
 #include "support/cache.h"
 #include "support/capture.h"
@@ -20,6 +21,7 @@ struct push {
 
 struct program {
     struct fixture f;
+    struct described described;
     uint32_t family;
     VkQueue queue;
     VkBuffer buffer;
@@ -45,26 +47,34 @@ static uint32_t find_family(const struct fixture *f)
     return 0;
 }
 
+#define PIPELINE(p_, shader_)                                                                      \
+    described_compute(&(p_)->described, (p_)->f.device, (p_)->layout, shader_, sizeof(shader_))
+
 static struct program *program_open(void)
 {
     static struct program program;
     struct program *p = &program;
     *p = (struct program){0};
-    fixture_open(&p->f, NULL);
+    described_fixture_open(&p->f, &p->described);
     VkDevice device = p->f.device;
     p->family = find_family(&p->f);
     p->queue = p->f.queues[p->family][0];
     const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     p->buffer =
-        vulkan_buffer_of(p->f.physical, device, WORDS * 4, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+        vulkan_buffer_of(p->f.physical, device, WORDS * 4,
+                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                             (p->described.is ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
                          &p->memory, (void **)&p->words);
-    p->set_layout = vulkan_set_layout(device, 1, &type, VK_SHADER_STAGE_COMPUTE_BIT);
+    p->set_layout = described_layout(&p->described, device);
     p->layout =
         vulkan_layout(device, p->set_layout, VK_SHADER_STAGE_COMPUTE_BIT, sizeof(struct push));
-    assert_success(
-        vulkan_compute(device, p->layout, general_comp, sizeof(general_comp), &p->pipeline));
-    p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
-    vulkan_set_buffer(device, p->set, p->buffer);
+    p->pipeline = PIPELINE(p, general_comp);
+    if (p->described.is) {
+        described_write(&p->described, &p->f, p->set_layout, p->buffer);
+    } else {
+        p->set = vulkan_set(device, p->set_layout, 1, &type, &p->descriptors);
+        vulkan_set_buffer(device, p->set, p->buffer);
+    }
     p->fence = vulkan_fence(device, false);
     p->commands = vulkan_commands(device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     await_background(p->f.bf);
@@ -77,6 +87,7 @@ static const char *program_close(struct program *p)
     VkDevice device = p->f.device;
     vkDestroyFence(device, p->fence, NULL);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
+    described_close(&p->described, device);
     vulkan_destroy(device, p->pipeline, p->layout);
     vkDestroyDescriptorSetLayout(device, p->set_layout, NULL);
     vulkan_destroy(device, p->buffer, p->memory);
@@ -90,13 +101,21 @@ static const char *program_close(struct program *p)
     return report;
 }
 
+static void descriptors_bind(const struct program *p)
+{
+    if (p->described.is)
+        described_bind(&p->described, p->commands, p->layout);
+    else
+        vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
+                                &p->set, 0, NULL);
+}
+
 /* A frame: a command buffer with so many dispatches. */
 static void frame_record(struct program *p, uint32_t count, const struct push *pushes)
 {
     const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     assert_success(vkBeginCommandBuffer(p->commands, &begin));
-    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
-                            0, NULL);
+    descriptors_bind(p);
     for (uint32_t i = 0; i < count; i++) {
         vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
         vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
@@ -477,8 +496,7 @@ TEST_WITH(shaders_are_analysed_once_background_work_is_allowed, cache_setup, cac
         p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK,
         BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
     vkDestroyPipeline(p->f.device, p->pipeline, NULL);
-    assert_success(
-        vulkan_compute(p->f.device, p->layout, general_comp, sizeof(general_comp), &p->pipeline));
+    p->pipeline = PIPELINE(p, general_comp);
     for (int i = 0; i < 3; i++) {
         frame(p, 1, &hot);
         await_background(p->f.bf);
@@ -500,8 +518,7 @@ TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
             p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
             BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, event, NULL));
         vkDestroyPipeline(p->f.device, p->pipeline, NULL);
-        assert_success(vulkan_compute(p->f.device, p->layout, general_comp, sizeof(general_comp),
-                                      &p->pipeline));
+        p->pipeline = PIPELINE(p, general_comp);
         frame(p, 1, &push);
         assert_words(p, &push);
         await_event(event);
@@ -515,8 +532,7 @@ static void frame_of(struct program *p, uint32_t count, const VkPipeline *pipeli
 {
     const VkCommandBufferBeginInfo begin = info_begin(flags);
     assert_success(vkBeginCommandBuffer(p->commands, &begin));
-    vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &p->set,
-                            0, NULL);
+    descriptors_bind(p);
     vkCmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(hot), &hot);
     for (uint32_t i = 0; i < count; i++) {
         const VkMemoryBarrier barrier =
@@ -552,8 +568,8 @@ TEST_WITH(the_report_says_what_each_reason_is_worth, cache_setup, cache_teardown
     struct program *p = program_open();
     VkDevice device = p->f.device;
     pipelines[0] = p->pipeline;
-    assert_success(vulkan_compute(device, p->layout, long_comp, sizeof(long_comp), &pipelines[1]));
-    assert_success(vulkan_compute(device, p->layout, sine_comp, sizeof(sine_comp), &pipelines[2]));
+    pipelines[1] = PIPELINE(p, long_comp);
+    pipelines[2] = PIPELINE(p, sine_comp);
     await_background(p->f.bf);
     frame_of(p, 3, pipelines, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
@@ -575,7 +591,7 @@ TEST_WITH(the_report_says_where_it_does_not_know, cache_setup, cache_teardown)
 {
     VkPipeline pipeline;
     struct program *p = program_open();
-    assert_success(vulkan_compute(p->f.device, p->layout, long_comp, sizeof(long_comp), &pipeline));
+    pipeline = PIPELINE(p, long_comp);
     await_background(p->f.bf);
     frame_of(p, 1, &pipeline, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     vkDestroyPipeline(p->f.device, pipeline, NULL);

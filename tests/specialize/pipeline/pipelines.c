@@ -322,12 +322,12 @@ TEST(what_is_excluded_has_its_reason)
         {"none", 0, 0, 0, 0},
         {"none", VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT, 0, 0, 0},
         {"none", VK_PIPELINE_CREATE_NO_PROTECTED_ACCESS_BIT_EXT, 0, 0, 0},
+        {"none", VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT, 0, 0, 0},
         {"library", VK_PIPELINE_CREATE_LIBRARY_BIT_KHR, 0, 0, 0},
         {"library", VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT, 0, 0, 0},
         {"library", 0, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR, 0, 0},
         {"flags", VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, 0, 0, 0},
         {"flags", VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR, 0, 0, 0},
-        {"flags", VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT, 0, 0, 0},
         {"flags", VK_PIPELINE_CREATE_PROTECTED_ACCESS_ONLY_BIT_EXT, 0, 0, 0},
         {"flags", UINT64_C(1) << 31, 0, 0, 0}, /* capture data */
         {"flags", UINT64_C(1) << 36, 0, 0, 0}, /* descriptor heap */
