@@ -146,8 +146,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointDataNV(VkQueue queue, uint3
     struct checkpoints c = {d, count, data};
     if (!d->runtime)
         d->vk.vkGetQueueCheckpointDataNV(queue, count, data);
-    else
-        bf_queue_call(layer_queue(queue), get_checkpoints, &c);
+    else if (bf_queue_call(layer_queue(queue), get_checkpoints, &c) != VK_SUCCESS)
+        *count = 0;
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointData2NV(VkQueue queue, uint32_t *count,
@@ -157,8 +157,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetQueueCheckpointData2NV(VkQueue queue, uint
     struct checkpoints c = {d, count, data};
     if (!d->runtime)
         d->vk.vkGetQueueCheckpointData2NV(queue, count, data);
-    else
-        bf_queue_call(layer_queue(queue), get_checkpoints2, &c);
+    else if (bf_queue_call(layer_queue(queue), get_checkpoints2, &c) != VK_SUCCESS)
+        *count = 0;
 }
 
 struct performance {

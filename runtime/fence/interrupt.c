@@ -120,9 +120,9 @@ static bool interrupt_read_log(struct bf_command_queue *queue)
     struct bf_engine *engine = queue->base.engine;
     if (!queue_has_timed_log(queue))
         return false;
-    bool beside_present = bf_engine_enter_beside(engine);
-    bool known = queue_read_log(queue);
-    bf_engine_leave_beside(engine, beside_present);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    bool known = entry != BF_ENGINE_LOST && queue_read_log(queue);
+    bf_engine_leave_beside(engine, entry);
     return known;
 }
 
@@ -130,13 +130,13 @@ static bool interrupt_read_log(struct bf_command_queue *queue)
  * marked. */
 static void engine_read_logs(struct bf_engine *engine)
 {
-    bool beside_present = bf_engine_enter_beside(engine);
-    for (uint32_t i = 0; i < engine->queue_count; i++) {
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    for (uint32_t i = 0; entry != BF_ENGINE_LOST && i < engine->queue_count; i++) {
         struct bf_command_queue *queue = (struct bf_command_queue *)engine->queues[i];
         if (queue->base.is_command_queue && !queue_read_log(queue))
             queue_name_all(queue);
     }
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
 }
 
 static bool choose_all(const struct bf_update *update, const void *context)

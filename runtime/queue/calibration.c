@@ -134,9 +134,10 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
     if (under_way && result != VK_SUCCESS) {
         /* No memory for a fence; waiting by the driver needs none. */
         bf_engine_pump_taking_over(queue->base.engine);
-        bf_engine_enter(queue->base.engine);
-        bf_driver_queue_wait_idle(queue->base.engine);
-        bf_engine_leave(queue->base.engine, 0);
+        if (bf_engine_enter(queue->base.engine)) {
+            bf_driver_queue_wait_idle(queue->base.engine);
+            bf_engine_leave(queue->base.engine, 0);
+        }
     }
     if (result == VK_SUCCESS) {
         *cpu_ns = bf_now_ns();

@@ -248,8 +248,8 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQue
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (!bf_handle_add(queue, BF_HANDLE_QUEUE))
         goto fail_handle;
-    bool beside_present = bf_engine_enter_beside(engine);
-    result = bf_engine_take_queues(engine);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    result = entry == BF_ENGINE_LOST ? VK_ERROR_DEVICE_LOST : bf_engine_take_queues(engine);
     if (result == VK_SUCCESS)
         result = bf_sleepers_ensure_engine(scheduler, engine->base.number);
     if (result == VK_SUCCESS)
@@ -258,7 +258,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQue
         command_queue_list(&scheduler->pending, queue);
         command_queue_introduce(queue, own);
     }
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     if (result != VK_SUCCESS)
         goto fail_engine;
     if (!own)
@@ -322,12 +322,14 @@ void bfDestroyCommandQueue(BfCommandQueue handle)
     bf_observe_queue_remove(queue->observed);
     if (progress)
         bf_fence_destroy(progress);
-    bool beside_present = bf_engine_enter_beside(engine);
-    atomic_store(&queue->base.suspended, 0); /* CS-4 */
-    queue->leaving = true;
-    engine->leaving = true;
-    atomic_store(&engine->dirty, 1);
-    bf_engine_leave_beside(engine, beside_present); /* the pump removes it (C-4) */
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    if (entry != BF_ENGINE_LOST) {               /* else its device takes it along */
+        atomic_store(&queue->base.suspended, 0); /* CS-4 */
+        queue->leaving = true;
+        engine->leaving = true;
+        atomic_store(&engine->dirty, 1);
+    }
+    bf_engine_leave_beside(engine, entry); /* the pump removes it (C-4) */
 }
 
 VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
@@ -351,17 +353,21 @@ VkResult bfGetCommandQueueProgressFence(BfCommandQueue handle, BfFence *out)
         if (result != VK_SUCCESS)
             return result;
         /* Executions that are packets already, or handed over, are not counted. */
-        bool beside_present = bf_engine_enter_beside(engine);
+        const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
         struct bf_fence *other = atomic_load(&queue->progress);
-        if (other) {
+        if (entry == BF_ENGINE_LOST) {
+            unused = fence;
+        } else if (other) {
             unused = fence;
             fence = other;
         } else {
             atomic_store(&queue->progress, fence);
         }
-        bf_engine_leave_beside(engine, beside_present);
+        bf_engine_leave_beside(engine, entry);
         if (unused)
             bf_fence_destroy(unused);
+        if (entry == BF_ENGINE_LOST)
+            return bf_scheduler_settle(scheduler);
     }
     *out = (BfFence)fence;
     return VK_SUCCESS;
@@ -415,7 +421,11 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
                    "bfSetCommandQueuePriority: GLOBAL_REALTIME is fixed at creation");
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
-    bool beside_present = bf_engine_enter_beside(engine);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    if (entry == BF_ENGINE_LOST) {
+        bf_engine_leave_beside(engine, entry);
+        return bf_scheduler_settle(engine->scheduler);
+    }
     bool was = atomic_load(&queue->priority) > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
     atomic_store(&queue->priority, (uint32_t)priority);
     bool is = priority > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
@@ -424,7 +434,7 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
     else if (was && !is)
         atomic_fetch_sub(&engine->preferred, 1);
     bf_window_change(engine, &queue->base, bf_level_of_priority((uint32_t)priority));
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     return VK_SUCCESS;
 }
 

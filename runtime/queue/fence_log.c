@@ -97,13 +97,14 @@ VkResult bfCreateFenceLogReader(BfDevice handle, const BfFenceLogReaderCreateInf
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     reader->queue = queue;
-    bool beside_present = bf_queue_log_enter(queue);
-    VkResult result = queue_log_enable(queue, info->entries);
+    const enum bf_engine_entry entry = bf_queue_log_enter(queue);
+    VkResult result =
+        entry == BF_ENGINE_LOST ? VK_ERROR_DEVICE_LOST : queue_log_enable(queue, info->entries);
     if (result == VK_SUCCESS) {
         bf_log_cursor_open(queue->log, (enum bf_log_side)(info->type - 1), &reader->cursor);
         queue->log->readers++;
     }
-    bf_engine_leave_beside(queue->engine, beside_present);
+    bf_engine_leave_beside(queue->engine, entry);
     if (result != VK_SUCCESS) {
         bf_handle_remove(reader);
         free(reader);
@@ -120,12 +121,16 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
         return;
     struct bf_queue *queue = reader->queue;
     bf_handle_remove(reader);
-    bool beside_present = bf_queue_log_enter(queue);
+    const enum bf_engine_entry entry = bf_queue_log_enter(queue);
+    if (entry == BF_ENGINE_LOST) { /* its log has its cursor: it stays */
+        bf_engine_leave_beside(queue->engine, entry);
+        return;
+    }
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
     if (queue->log->readers == 0)
         bf_queue_log_unread(queue);
-    bf_engine_leave_beside(queue->engine, beside_present);
+    bf_engine_leave_beside(queue->engine, entry);
     free(reader);
 }
 
@@ -158,14 +163,16 @@ static VkResult reader_read_some(struct reader *reader, struct bf_log_item *item
 {
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bool beside_present = bf_engine_enter_beside(engine);
-    VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    VkResult result = entry == BF_ENGINE_LOST
+                          ? VK_ERROR_DEVICE_LOST
+                          : bf_gpu_engine_completed_epoch(&engine->base, &completed);
     enum bf_log_read read = BF_LOG_READ_OK;
     if (result == VK_SUCCESS) {
         bf_log_collect(reader->queue->log, completed);
         read = bf_log_cursor_read(&reader->cursor, items, capacity, count, lost);
     }
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     return result == VK_SUCCESS ? reader_explain(reader, read) : result;
 }
 
@@ -240,8 +247,10 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     }
     struct bf_engine *engine = reader->queue->engine;
     uint64_t completed;
-    bool beside_present = bf_engine_enter_beside(engine);
-    VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &completed);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    VkResult result = entry == BF_ENGINE_LOST
+                          ? VK_ERROR_DEVICE_LOST
+                          : bf_gpu_engine_completed_epoch(&engine->base, &completed);
     const struct bf_log_writer *writer = reader->queue->log->writer;
     size_t all = BF_FENCE_LOG_BYTES(writer->count);
     if (result == VK_SUCCESS && !data) {
@@ -254,7 +263,7 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
             *size = all;
         log_memory_copy(data, bf_log_writer_memory(writer, reader->cursor.side), *size);
     }
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }
@@ -269,9 +278,10 @@ VkResult bfSetFenceLogEntries(BfFenceLogReader handle, uint32_t entries)
                        BF_LABEL(reader), entries);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    bool beside_present = bf_queue_log_enter(reader->queue);
-    VkResult result = bf_queue_log_set(reader->queue, entries, true);
-    bf_engine_leave_beside(reader->queue->engine, beside_present);
+    const enum bf_engine_entry entry = bf_queue_log_enter(reader->queue);
+    VkResult result = entry == BF_ENGINE_LOST ? VK_ERROR_DEVICE_LOST
+                                              : bf_queue_log_set(reader->queue, entries, true);
+    bf_engine_leave_beside(reader->queue->engine, entry);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(reader->queue->scheduler, __func__)
                                           : result;
 }

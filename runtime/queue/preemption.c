@@ -34,14 +34,14 @@ static VkResult engine_make_fence(struct bf_engine *engine)
     if (result != VK_SUCCESS)
         return result;
     fence->queue_owned = true;
-    bool beside_present = bf_engine_enter_beside(engine);
-    bool first = !atomic_load(&engine->preempt.fence);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    bool first = entry != BF_ENGINE_LOST && !atomic_load(&engine->preempt.fence);
     if (first)
         atomic_store(&engine->preempt.fence, fence);
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     if (!first)
         bf_fence_destroy(fence);
-    return VK_SUCCESS;
+    return entry == BF_ENGINE_LOST ? bf_scheduler_settle(engine->scheduler) : VK_SUCCESS;
 }
 
 /* The live queue, of whatever kind, whose engine has all that requests need. */

@@ -73,7 +73,8 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
-        bf_engine_enter(queue->engine);
+        if (!bf_engine_enter(queue->engine))
+            return bf_scheduler_lost(queue->scheduler, __func__);
         atomic_fetch_add(&queue->engine->kept, 1);
     } else {
         bf_lock_acquire(&queue->calls_lock);

@@ -580,7 +580,10 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     struct bf_packet *view = bf_packet_from_raw(queue, raw);
     if (!view)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine)) {
+        bf_packet_recycle(queue, view);
+        return bf_scheduler_lost(scheduler, "vkQueueSubmit");
+    }
     uint64_t engines = 0;
     /* On an engine that the queue has to itself, the driver's waits block only what they would
      * block without Belfry. Held packets of this queue would be overtaken, so there must be
@@ -631,16 +634,20 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     uint32_t wait_count = 0;
 
     uint64_t engines = 0;
-    bf_engine_enter(engine);
+    bool has = bf_engine_enter(engine);
     /* The driver may block in a present until the next vertical blank, or for ever: what this sets
      * free on other engines goes before it, too (Q-5). */
-    for (int round = 0;; round++) {
+    for (int round = 0; has; round++) {
         bf_engine_hand_over_ready(engine, queue, &engines);
         if (!(engines & ~bf_engine_bit(engine)) || round == PRESENT_ROUNDS)
             break;
         bf_engine_leave(engine, engines);
         engines = 0;
-        bf_engine_enter(engine);
+        has = bf_engine_enter(engine);
+    }
+    if (!has) {
+        bf_trace_packet_dropped(scheduler->gpu.trace, &trace);
+        return bf_scheduler_lost(scheduler, "vkQueuePresentKHR");
     }
     bf_label_enter(engine, queue->labels);
     atomic_store(&engine->has_presented, true);
@@ -682,9 +689,11 @@ static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
         return result;
     bool unknown = atomic_exchange(&queue->completion_unknown, false);
     bool presenting = atomic_exchange(&queue->may_be_presenting, false);
-    bf_engine_enter(engine);
-    result = bf_driver_queue_wait_idle(engine);
-    bf_engine_leave(engine, 0);
+    result = VK_ERROR_DEVICE_LOST;
+    if (bf_engine_enter(engine)) {
+        result = bf_driver_queue_wait_idle(engine);
+        bf_engine_leave(engine, 0);
+    }
     if (unknown && result != VK_SUCCESS)
         atomic_store(&queue->completion_unknown, true);
     if (presenting && result != VK_SUCCESS)
@@ -734,7 +743,8 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
     struct bf_engine *engine = queue->engine;
     bf_deferral_flush(queue->scheduler);
     bf_engines_pump(queue->scheduler, bf_windows_flush_queue(queue));
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine))
+        return bf_scheduler_lost(queue->scheduler, "a call of the VkQueue");
     bf_driver_await_presents(engine);
     VkResult result = call(engine->base.handle, context);
     bf_engine_leave(engine, 0);

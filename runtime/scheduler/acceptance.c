@@ -2,6 +2,7 @@
 /* The waits of calls that submit and of calls that set packets free, until the driver has these. */
 #include "scheduler/acceptance.h"
 
+#include "base/clock.h"
 #include "scheduler/engine.h"
 #include "scheduler/scheduler.h"
 
@@ -22,8 +23,13 @@ void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target)
     uint32_t ticket = bf_signpost_enter(&engine->progress);
     bool timed_out = false;
     while (!queue_is_settled(queue, target)) {
-        if (!atomic_load(&engine->dirty) || !bf_engine_pump_if_free(engine))
-            ticket = bf_signpost_sleep(&engine->progress, ticket, NULL, &timed_out);
+        if (atomic_load(&engine->dirty) && bf_engine_pump_if_free(engine))
+            continue;
+        const struct timespec until = bf_timespec(bf_now_ns() + BF_SCHEDULER_LOOK_NS);
+        timed_out = false;
+        ticket = bf_signpost_sleep(&engine->progress, ticket, &until, &timed_out);
+        if (timed_out) /* L-5: the call that is waited for may be stuck */
+            bf_scheduler_ask_lost(engine->scheduler);
     }
     bf_signpost_leave(&engine->progress);
     atomic_fetch_sub(&engine->takers, 1);

@@ -17,11 +17,28 @@
 /* How long a use of the logs waits before it tries the lock again. */
 #define LOGS_SLICE_NS UINT64_C(500000)
 
-void bf_engine_enter(struct bf_engine *engine)
+/* L-3, L-5: nobody tells of a loss who waits for the lock. */
+static bool engine_await_lock(struct bf_engine *engine)
 {
+    for (;;) {
+        const struct timespec until = bf_timespec(bf_now_ns() + BF_SCHEDULER_LOOK_NS);
+        if (bf_lock_acquire_until(&engine->lock, &until))
+            return true;
+        if (bf_scheduler_ask_lost(engine->scheduler))
+            return bf_lock_try(&engine->lock);
+    }
+}
+
+bool bf_engine_enter(struct bf_engine *engine)
+{
+    if (bf_lock_try(&engine->lock))
+        return true;
     atomic_fetch_add(&engine->takers, 1);
-    bf_lock_acquire(&engine->lock);
+    bool has = engine_await_lock(engine);
     atomic_fetch_sub(&engine->takers, 1);
+    if (!has)
+        bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
+    return has;
 }
 
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
@@ -38,7 +55,10 @@ VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
     VkResult result = gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence);
     if (result != VK_SUCCESS)
         return result;
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine)) {
+        gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
+        return VK_ERROR_DEVICE_LOST;
+    }
     result = bf_driver_submit(engine, 0, NULL, fence);
     bf_engine_leave(engine, 0);
     if (result == VK_SUCCESS)
@@ -76,37 +96,49 @@ void bf_engine_end_present(struct bf_engine *engine)
     bf_lock_release(&engine->present_lock);
 }
 
-bool bf_engine_enter_beside(struct bf_engine *engine)
+enum bf_engine_entry bf_engine_enter_beside(struct bf_engine *engine)
 {
     if (bf_lock_try_briefly(&engine->lock))
-        return false;
-    bool beside_present = false, timed_out = false;
+        return BF_ENGINE_LOCKED;
+    enum bf_engine_entry entry = BF_ENGINE_LOCKED;
+    bool timed_out = false;
+    uint64_t look_ns = bf_now_ns() + BF_SCHEDULER_LOOK_NS;
     atomic_fetch_add(&engine->takers, 1);
     uint32_t ticket = bf_signpost_enter(&engine->progress);
     for (;;) {
         bf_lock_acquire(&engine->present_lock);
-        beside_present = atomic_load(&engine->presenting);
-        if (beside_present)
+        if (atomic_load(&engine->presenting)) {
+            entry = BF_ENGINE_BESIDE_PRESENT;
             break;
+        }
         bf_lock_release(&engine->present_lock);
         if (bf_lock_try(&engine->lock))
             break;
+        bool look = bf_now_ns() >= look_ns;
+        if (look ? bf_scheduler_ask_lost(engine->scheduler)
+                 : bf_scheduler_is_lost(engine->scheduler)) {
+            entry = BF_ENGINE_LOST;
+            break;
+        }
+        if (look)
+            look_ns = bf_now_ns() + BF_SCHEDULER_LOOK_NS;
         /* The beginning of a present is announced; the release of the lock is not. */
         const struct timespec until = bf_timespec(bf_now_ns() + LOGS_SLICE_NS);
         ticket = bf_signpost_sleep(&engine->progress, ticket, &until, &timed_out);
     }
     bf_signpost_leave(&engine->progress);
     atomic_fetch_sub(&engine->takers, 1);
-    return beside_present;
+    return entry;
 }
 
-void bf_engine_leave_beside(struct bf_engine *engine, bool beside_present)
+void bf_engine_leave_beside(struct bf_engine *engine, enum bf_engine_entry entry)
 {
-    if (!beside_present) {
+    if (entry == BF_ENGINE_LOCKED) {
         bf_engine_leave(engine, 0);
         return;
     }
-    bf_lock_release(&engine->present_lock);
+    if (entry == BF_ENGINE_BESIDE_PRESENT)
+        bf_lock_release(&engine->present_lock);
     bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
 }
 

@@ -159,13 +159,14 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
 }
 
 /* Takes the lock for a call other than a pump, as a taker; bf_engine_leave releases it and pumps,
- * also the engines of 'mask'. */
-void bf_engine_enter(struct bf_engine *engine);
+ * also the engines of 'mask'. False: the device is lost, and whoever has the lock may be in a call of
+ * the driver's for ever (L-3): the lock isn't held. */
+bool bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 
 /* Waits, outside of the lock, until the VkQueue has finished what it has been given: by the fence
  * of an empty submission. The caller holds no lock. Errors: those of vkCreateFence, vkQueueSubmit2
- * and vkWaitForFences. */
+ * and vkWaitForFences; VK_ERROR_DEVICE_LOST also where the lock isn't to be had (L-3). */
 VkResult bf_engine_wait_by_fence(struct bf_engine *engine);
 
 /* Does the driver synchronize calls on the VkQueue? */
@@ -179,14 +180,21 @@ static inline bool bf_engine_synchronizes(const struct bf_engine *engine)
 void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines);
 void bf_engine_end_present(struct bf_engine *engine);
 
+enum bf_engine_entry {
+    BF_ENGINE_LOCKED,
+    BF_ENGINE_BESIDE_PRESENT,
+    BF_ENGINE_LOST, /* bf_engine_enter's false: nothing that the lock guards may be touched */
+};
+
 /* As bf_engine_enter, for what a present neither looks at nor changes (AC-4), as the engine's logs:
- * while the lock's holder is in a present, it returns true beside that. To be passed to
+ * it returns while the lock's holder is in a present, too. What it returns is for
  * bf_engine_leave_beside. */
-bool bf_engine_enter_beside(struct bf_engine *engine);
-void bf_engine_leave_beside(struct bf_engine *engine, bool beside_present);
+enum bf_engine_entry bf_engine_enter_beside(struct bf_engine *engine);
+void bf_engine_leave_beside(struct bf_engine *engine, enum bf_engine_entry entry);
 
 /* Waits for the lock as a taker (Q-4) and pumps. False: something may be left, since it stopped at
- * its bound, and another taker goes on, or for what it has set free (Q-5). */
+ * its bound, and another taker goes on, or for what it has set free (Q-5); or bf_engine_enter
+ * returned false. */
 bool bf_engine_pump_taking_over(struct bf_engine *engine);
 
 /* Pumps, if the lock is free; false: it isn't. To be called by a taker. */

@@ -135,7 +135,8 @@ static bool queue_labels_are_live(struct bf_queue *queue)
 void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
 {
     struct bf_engine *engine = queue->engine;
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine))
+        return;
     struct bf_label *label =
         queue->labels_lost ? NULL : malloc(sizeof(*label) + strlen(info->pLabelName) + 1);
     if (!label) {
@@ -156,7 +157,8 @@ void bf_label_begin(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
 void bf_label_end(struct bf_queue *queue)
 {
     struct bf_engine *engine = queue->engine;
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine))
+        return;
     struct bf_label *label = queue->labels;
     if (queue->labels_lost) {
         queue->labels_lost--;
@@ -190,7 +192,8 @@ static void label_insert_free(struct bf_label_insert *insert)
 void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
 {
     struct bf_engine *engine = queue->engine;
-    bf_engine_enter(engine);
+    if (!bf_engine_enter(engine))
+        return;
     if (!bf_queue_has_backlog(queue)) {
         bf_label_enter(engine, queue->labels);
         bf_driver_await_presents(engine);

@@ -157,6 +157,32 @@ uint64_t bf_outside_drop(struct bf_engine *engine)
     return engines;
 }
 
+/* Keys: the queue's index, and one, above the packet's number. */
+#define KEY_SHIFT 48
+
+uint64_t bf_outside_key(const struct bf_queue *queue, uint64_t number)
+{
+    return (uint64_t)(queue - queue->scheduler->queues + 1) << KEY_SHIFT |
+           (number & ((UINT64_C(1) << KEY_SHIFT) - 1));
+}
+
+bool bf_outside_has_passed(struct bf_scheduler *scheduler, uint64_t key)
+{
+    const struct bf_queue *queue = &scheduler->queues[(key >> KEY_SHIFT) - 1];
+    return atomic_load(&queue->passed) >= (key & ((UINT64_C(1) << KEY_SHIFT) - 1));
+}
+
+uint64_t bf_outside_passed(struct bf_queue *queue, struct bf_packet *packet)
+{
+    uint64_t engines = 0;
+    atomic_store(&queue->passed, atomic_load(&queue->finished) + 1);
+    for (uint32_t i = 0; i < packet->signal_count; i++) {
+        if (packet->signals[i].sem)
+            engines |= bf_semaphore_look_again(packet->signals[i].sem);
+    }
+    return engines;
+}
+
 static bool packet_signals(const struct bf_packet *packet, const struct bf_semaphore *sem,
                            uint64_t least, uint64_t *value)
 {
@@ -194,18 +220,25 @@ static struct bf_packet *queue_find_sought(struct bf_queue *queue, const struct 
     return packet;
 }
 
-/* Marks the queue's packets up to the one that is sought; false: it has none like that. */
-static bool queue_mark(struct bf_queue *queue, const struct sought *sought)
+/* Marks the queue's packets up to the one that is sought. Returns its key; 0: it has none like that. */
+static uint64_t queue_mark(struct bf_queue *queue, const struct sought *sought)
 {
+    uint64_t key = 0;
     bf_lock_acquire(&queue->lock);
     struct bf_packet *last = queue_find_sought(queue, sought);
+    if (last) {
+        uint64_t number = atomic_load(&queue->appended);
+        for (struct bf_packet *p = last->next; p; p = p->next)
+            number--;
+        key = bf_outside_key(queue, number);
+    }
     for (struct bf_packet *p = queue->head; last; p = p->next) {
         p->marked = true;
         if (p == last)
             break;
     }
     bf_lock_release(&queue->lock);
-    return last != NULL;
+    return key;
 }
 
 /* Lets the queue's marked packets go. */
@@ -245,13 +278,45 @@ static bool scheduler_held_signal(struct bf_scheduler *scheduler, const struct b
     return any;
 }
 
-/* Returns whether a held packet signals it. */
-static bool scheduler_mark(struct bf_scheduler *scheduler, const struct sought *sought)
+/* The same of what is accepted and not grounded. What left its queue before the held ones were looked at
+ * is in its engine's list by now, or grounded: all of that is under one hold of the batch lock. */
+static bool scheduler_listed_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                    uint64_t target, uint64_t *least)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < scheduler->queue_count && !found; i++)
-        found = queue_mark(&scheduler->queues[i], sought);
-    return found;
+    bool any = false;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        struct bf_engine *engine = &scheduler->engines[i];
+        bf_lock_acquire(&engine->batch_lock);
+        for (struct bf_packet *p = engine->outside.first; p; p = p->next) {
+            uint64_t value;
+            if (packet_signals(p, sem, target, &value) && (!any || value < *least)) {
+                *least = value;
+                any = true;
+            }
+        }
+        bf_lock_release(&engine->batch_lock);
+    }
+    return any;
+}
+
+/* The held signal that brings the semaphore to 'target'; false: none does. One that is accepted may,
+ * though it isn't grounded: held ones behind it have no part in that. */
+static bool scheduler_signal_to_come(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                                     uint64_t target, uint64_t *value)
+{
+    uint64_t listed = 0;
+    return scheduler_held_signal(scheduler, sem, target, value) &&
+           !(scheduler_listed_signal(scheduler, sem, target, &listed) && listed < *value) &&
+           atomic_load(&sem->reached[BF_FOR_WAIT]) < target;
+}
+
+/* Returns the key of the held packet that signals it; 0: none does. */
+static uint64_t scheduler_mark(struct bf_scheduler *scheduler, const struct sought *sought)
+{
+    uint64_t key = 0;
+    for (uint32_t i = 0; i < scheduler->queue_count && !key; i++)
+        key = queue_mark(&scheduler->queues[i], sought);
+    return key;
 }
 
 /* What a held signal is behind: signals that are held, too. Those that don't fit aren't looked at. */
@@ -352,14 +417,16 @@ static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore
     return behind;
 }
 
-/* Marks what signals the semaphore from this device; false: nobody does, or he would be too late. */
-static bool scheduler_mark_signal(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
-                                  uint64_t target)
+/* Marks what signals the semaphore from this device. Returns its key; 0: nobody does, or he would be too
+ * late. */
+static uint64_t scheduler_mark_signal(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                                      uint64_t target)
 {
     struct sought sought = {.sem = sem};
-    return scheduler_held_signal(scheduler, sem, target, &sought.value) &&
-           !(bf_semaphore_is_outside(sem) && signal_is_behind(scheduler, sem, target)) &&
-           scheduler_mark(scheduler, &sought);
+    if (!scheduler_signal_to_come(scheduler, sem, target, &sought.value) ||
+        (bf_semaphore_is_outside(sem) && signal_is_behind(scheduler, sem, target)))
+        return 0;
+    return scheduler_mark(scheduler, &sought);
 }
 
 /* The next wait of a marked packet that nobody has followed yet; its semaphore is referenced. */
@@ -379,14 +446,14 @@ static bool queue_next_wait(struct bf_queue *queue, struct bf_sync *wait)
     return any;
 }
 
-/* The driver may not see the wait before its signal, which comes from this device. */
-static void queue_mark_inside(struct bf_queue *queue, const struct bf_sync *wait)
+/* The driver may not see the wait before its signal, which comes from this device, by that packet. */
+static void queue_mark_inside(struct bf_queue *queue, const struct bf_sync *wait, uint64_t key)
 {
     bf_lock_acquire(&queue->lock);
     for (struct bf_packet *p = queue->head; p && p->marked; p = p->next) {
         for (uint32_t i = 0; i < p->wait_count; i++) {
             if (p->waits[i].sem == wait->sem && p->waits[i].target == wait->target)
-                atomic_store(&p->waits[i].inside, true);
+                atomic_store(&p->waits[i].inside, key);
         }
     }
     bf_lock_release(&queue->lock);
@@ -403,8 +470,9 @@ static void scheduler_pass(struct bf_scheduler *scheduler)
         }
         if (atomic_load(&scheduler->windows)) /* a command queue may signal it, too */
             bf_inherit_flush_signal(scheduler, wait.sem, wait.target);
-        if (scheduler_mark_signal(scheduler, wait.sem, wait.target))
-            queue_mark_inside(&scheduler->queues[i], &wait);
+        uint64_t key = scheduler_mark_signal(scheduler, wait.sem, wait.target);
+        if (key)
+            queue_mark_inside(&scheduler->queues[i], &wait, key);
         bf_semaphore_release(wait.sem);
         i = 0; /* it may be held by any queue */
     }

@@ -28,11 +28,13 @@
  *        shared engines, too: such a call returns without anybody outside. Of this, waits for
  *        outside go to the driver as they came, and neighbours on the VkQueue wait behind them; but
  *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
- *        demands it). Where both may signal a timeline, it is this device's signal that is waited
- *        for, the least that is held, unless that itself comes behind the value, as when a batch
- *        waits for one value and signals the next. (That is followed through this device's queues
- *        and semaphores, not through others' and fences: such a present may wait for somebody
- *        outside.) The driver's waits for idleness, which are made
+ *        demands it). That signal is the least that is held, unless a lesser one has been accepted;
+ *        and it has come when its own packet has been accepted: larger values may have been before,
+ *        on other VkQueues, where they wait for outside. Where both sides may signal a timeline, it
+ *        is this device's signal that is waited for, unless that itself comes behind the value, as
+ *        when a batch waits for one value and signals the next. (That is followed through this
+ *        device's queues and semaphores, not through others' and fences: such a present may wait for
+ *        somebody outside.) The driver's waits for idleness, which are made
  *        under engines' locks, begin when what isn't grounded is over; until then they are waited
  *        for outside of the lock, so that nobody waits for somebody outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values
@@ -90,6 +92,16 @@ uint64_t bf_outside_watch(struct bf_scheduler *scheduler);
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target);
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence);
+
+/* A packet of a queue of the scheduler's, for a wait for its signal (bf_sync.inside): the engine may have
+ * accepted signals of later values before, so that these tell nothing. 'number' counts what was
+ * appended. */
+uint64_t bf_outside_key(const struct bf_queue *queue, uint64_t number);
+/* Has that packet been accepted? Thread-safety: safe. */
+bool bf_outside_has_passed(struct bf_scheduler *scheduler, uint64_t key);
+/* The packet, which is marked, has been accepted, and its signals counted; it is off its queue's list
+ * and not among 'finished' yet. Returns the engines to pump. */
+uint64_t bf_outside_passed(struct bf_queue *queue, struct bf_packet *packet);
 
 /* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it
  * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock. */

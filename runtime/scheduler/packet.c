@@ -9,6 +9,7 @@
 #include "scheduler/chained.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
+#include "scheduler/outside.h"
 #include "scheduler/scheduler.h"
 
 /* Places consecutive arrays in one block. With base NULL, only computes the size. */
@@ -573,9 +574,10 @@ struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_pac
     *side = BF_FOR_WAIT;
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
-        bool inside = rule == BF_WAIT_NATIVE && atomic_load(&s->inside);
-        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target,
-                                          inside ? BF_WAIT_ACCEPTED : rule))
+        uint64_t inside = rule == BF_WAIT_NATIVE ? atomic_load(&s->inside) : 0;
+        if (s->sem && !(inside && bf_outside_has_passed(scheduler, inside)) &&
+            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target,
+                                inside ? BF_WAIT_GROUNDED : rule))
             return s;
     }
     *side = BF_FOR_SIGNAL;

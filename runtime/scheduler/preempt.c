@@ -98,9 +98,11 @@ static VkResult preempt_wait_unnumbered(struct bf_engine *engine)
     struct bf_pending *pending = &engine->scheduler->pending;
     VkResult result = bf_engine_wait_by_fence(engine);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        bf_engine_enter(engine); /* the driver's wait needs no memory */
-        result = bf_driver_queue_wait_idle(engine);
-        bf_engine_leave(engine, 0);
+        result = VK_ERROR_DEVICE_LOST;
+        if (bf_engine_enter(engine)) { /* the driver's wait needs no memory */
+            result = bf_driver_queue_wait_idle(engine);
+            bf_engine_leave(engine, 0);
+        }
     }
     bf_lock_acquire(&pending->lock);
     if (result == VK_SUCCESS && engine->preempt.first)
@@ -184,7 +186,12 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         .begun_ns = bf_now_ns(),
     };
     /* Nothing is accepted while the lock's holder is in a present. */
-    bool beside_present = bf_engine_enter_beside(engine);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    if (entry == BF_ENGINE_LOST) {
+        bf_engine_leave_beside(engine, entry);
+        free(request);
+        return bf_scheduler_settle(scheduler);
+    }
     request->unnumbered = !atomic_load(&preempt->asked) && engine_may_be_unnumbered(engine);
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
@@ -198,7 +205,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     atomic_fetch_add(&scheduler->windows, 1); /* PW-7 holds of this, too */
     atomic_store(&preempt->asked, true);
     bf_lock_release(&scheduler->pending.lock);
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     preempt_settle(engine);
     struct bf_preempter *preempter = atomic_load(&preempt->thread);
     atomic_fetch_add(&preempter->turn, 1);

@@ -93,14 +93,13 @@ static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_c
     return result;
 }
 
-bool bf_queue_log_enter(struct bf_queue *queue)
+enum bf_engine_entry bf_queue_log_enter(struct bf_queue *queue)
 {
-    bool beside_present = bf_engine_enter_beside(queue->engine);
-    if (!beside_present || !queue_may_be_at_work(queue))
-        return beside_present;
-    bf_engine_leave_beside(queue->engine, true);
-    bf_engine_enter(queue->engine);
-    return false;
+    const enum bf_engine_entry entry = bf_engine_enter_beside(queue->engine);
+    if (entry != BF_ENGINE_BESIDE_PRESENT || !queue_may_be_at_work(queue))
+        return entry;
+    bf_engine_leave_beside(queue->engine, entry);
+    return bf_engine_enter(queue->engine) ? BF_ENGINE_LOCKED : BF_ENGINE_LOST;
 }
 
 VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read)
@@ -291,12 +290,14 @@ void bf_queue_log_trace(struct bf_queue *queue)
     struct bf_log_trace *trace = bf_log_trace_create();
     if (!trace)
         return; /* the trace then has the packets' own timestamps only */
-    bool beside_present = bf_queue_log_enter(queue);
+    const enum bf_engine_entry entry = bf_queue_log_enter(queue);
     struct bf_log *log = queue->log;
     bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
-    if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
+    if (entry == BF_ENGINE_LOST)
+        free(trace);
+    else if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
         bf_log_begin_trace(queue->log, trace);
     else
         free(trace);
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
 }

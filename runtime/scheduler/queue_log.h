@@ -24,7 +24,7 @@ bool bf_queue_log_is_possible(const struct bf_queue *queue);
  * bf_queue_log_set and bf_queue_log_unread: where these have to submit a mark, since the driver may
  * be at work for the queue, it waits for the present. Returns what bf_engine_leave_beside is to be
  * passed. */
-bool bf_queue_log_enter(struct bf_queue *queue);
+enum bf_engine_entry bf_queue_log_enter(struct bf_queue *queue);
 
 /* The engine's lock, or its place beside a present, is held for these functions, down to
  * bf_queue_logs_finish. */

@@ -325,17 +325,21 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
                                               : result;
     /* vkDeviceWaitIdle counts as access to every VkQueue, so all engines are locked, in order;
      * packets appended meanwhile are pumped afterwards. */
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        bf_lock_acquire(&scheduler->engines[i].lock);
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        bf_driver_await_presents(&scheduler->engines[i]);
-    result = bf_driver_device_wait_idle(scheduler);
+    uint32_t locked = 0;
+    while (locked < scheduler->engine_count && bf_engine_enter(&scheduler->engines[locked]))
+        locked++;
+    result = VK_ERROR_DEVICE_LOST;
+    if (locked == scheduler->engine_count) {
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            bf_driver_await_presents(&scheduler->engines[i]);
+        result = bf_driver_device_wait_idle(scheduler);
+    }
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         atomic_store(&scheduler->queues[i].completion_unknown, false);
         atomic_store(&scheduler->queues[i].may_be_presenting, false);
     }
-    for (uint32_t i = scheduler->engine_count; i-- > 0;)
-        bf_lock_release(&scheduler->engines[i].lock);
+    while (locked-- > 0)
+        bf_lock_release(&scheduler->engines[locked].lock);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         bf_engine_recheck(&scheduler->engines[i], 0);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkDeviceWaitIdle")

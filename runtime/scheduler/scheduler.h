@@ -9,17 +9,18 @@
  *  L-2  By then every fence reads UINT64_MAX and every event registered with one is set. Proven by
  *       tests/scheduler (loss_midway.c).
  *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is held
- *       is dropped meanwhile, whoever has the engine's lock; of what the call itself was given,
+ *       is dropped meanwhile, whoever has the engine's lock, and who waits for that goes on without
+ *       it, and does nothing: he is told of the loss. Of what the call itself was given,
  *       semaphores, fences and command buffers that the program destroys stay until the device's
  *       end: of command buffers all, by their pools. (On attached devices pools are the program's
- *       own.) Proven by tests/layer (acceptance.c).
+ *       own.) Proven by tests/layer (acceptance.c, stuck_calls.c).
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
- *  L-5  Who waits for held work, or asks for it, learns of a loss that no other call has met: he
- *       asks the driver, once a millisecond at most, and ten times a second while he sleeps; so does
- *       who waits for a BfFence that work might signal which was held when he began. Proven by
- *       tests/layer (acceptance.c) and tests/scheduler (loss.c).
+ *  L-5  Who waits for held work or for a neighbour's call, or asks for it, learns of a loss that no
+ *       other call has met: he asks the driver, once a millisecond at most, and ten times a second
+ *       while he sleeps; so does who waits for a BfFence that work might signal which was held when he began. Proven by
+ *       tests/layer (acceptance.c, stuck_calls.c) and tests/scheduler (loss.c).
  *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill

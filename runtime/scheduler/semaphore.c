@@ -189,6 +189,8 @@ bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *s
 
 static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *waiter)
 {
+    if (waiter->inside && bf_outside_has_passed(waiter->queue->scheduler, waiter->inside))
+        return true;
     if (waiter->complete)
         return atomic_load(&sem->seen) >= waiter->target;
     return atomic_load(&sem->reached[waiter->side]) >= waiter->target ||
@@ -295,6 +297,19 @@ bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem
         .sem = sem,
         .side = side,
         .target = target,
+    };
+    return semaphore_add_waiter(scheduler, &queue->waiter, &waiter, &queue->blocked, engines);
+}
+
+bool bf_semaphore_block_behind(struct bf_scheduler *scheduler, const struct bf_sync *wait,
+                               struct bf_queue *queue, uint64_t *engines)
+{
+    const struct bf_waiter waiter = {
+        .queue = queue,
+        .sem = wait->sem,
+        .side = BF_FOR_WAIT,
+        .target = wait->target,
+        .inside = atomic_load(&wait->inside),
     };
     return semaphore_add_waiter(scheduler, &queue->waiter, &waiter, &queue->blocked, engines);
 }

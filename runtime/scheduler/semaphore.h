@@ -64,6 +64,7 @@ struct bf_waiter {
     struct bf_semaphore *sem;
     enum bf_side side;
     uint64_t target;
+    uint64_t inside; /* not 0: its wait ends when that packet has been accepted (bf_sync) */
 };
 
 struct bf_semaphore {
@@ -102,9 +103,11 @@ struct bf_semaphore {
  * are passed on as they are. */
 struct bf_sync {
     struct bf_semaphore *sem;
-    uint64_t target;     /* timeline: the value; binary: see above */
-    uint64_t ordinal;    /* for the trace: timeline value, or the number of the binary signal */
-    _Atomic bool inside; /* a held packet signals what it waits for (OW-5) */
+    uint64_t target;  /* timeline: the value; binary: see above */
+    uint64_t ordinal; /* for the trace: timeline value, or the number of the binary signal */
+    /* A wait that is signalled by a packet which was held when this was found out (OW-5): that packet, by
+     * bf_outside_key. 0: none is known. */
+    _Atomic uint64_t inside;
 };
 
 /* Of a signal, what its semaphore counts: the value of a timeline, the number of a binary one. */
@@ -173,6 +176,10 @@ uint64_t bf_semaphore_see(struct bf_semaphore *sem, uint64_t value);
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule, struct bf_queue *queue,
                         uint64_t *engines);
+/* The same for a wait whose 'inside' isn't 0: until that packet has been accepted, or the target
+ * reached. */
+bool bf_semaphore_block_behind(struct bf_scheduler *scheduler, const struct bf_sync *wait,
+                               struct bf_queue *queue, uint64_t *engines);
 /* The same for the first packet of an engine's list (scheduler/outside.h), whose batch lock is
  * held. */
 bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,

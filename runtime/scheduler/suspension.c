@@ -9,7 +9,11 @@ bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend)
 {
     struct bf_queue *base = &queue->base;
     struct bf_engine *engine = base->engine;
-    bool beside_present = bf_engine_enter_beside(engine);
+    const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+    if (entry == BF_ENGINE_LOST) { /* nothing of it goes any more */
+        bf_engine_leave_beside(engine, entry);
+        return true;
+    }
     uint32_t count = atomic_load(&base->suspended);
     bool can = suspend ? count < UINT32_MAX : count > 0;
     if (can)
@@ -23,6 +27,6 @@ bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend)
     } else if (can && count == 1) {
         atomic_store(&engine->dirty, 1);
     }
-    bf_engine_leave_beside(engine, beside_present);
+    bf_engine_leave_beside(engine, entry);
     return can;
 }

@@ -369,6 +369,82 @@ DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
     screen_close(w, &s);
 }
 
+/* OW-5: what a present depends on may have been accepted, and not be grounded. What signals the same timeline
+ * later has no part in that and stays held: it may wait for what is submitted behind the present. */
+DEVICE_TEST(test_present_takes_along_no_later_signal, "SHAPE=q1", five)
+{
+    VkQueue *q = w->queues[0];
+    struct screen s;
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), again = vulkan_binary(w->device),
+                drawn = vulkan_binary(w->device), inside = world_exportable(w),
+                copy = world_import_of(w, inside); /* which nobody signals */
+    for (uint64_t round = 1; round <= 5; round++) {
+        struct outside o = outside_begin(w);
+        uint32_t image = acquire_on(w, q[0], &s, acquired);
+        submit(q[1], (struct vulkan_batch){
+                         .wait = o.mine, .wait_value = 1, .signal = o.t, .signal_value = 1});
+        submit(q[1], (struct vulkan_batch){.signal = o.binary});
+        assert_success(screen_present(q[1], &s, image, o.binary));
+        image = acquire_on(w, q[0], &s, again);
+        assert_accepted(w, &o, 4);
+        submit(q[2], (struct vulkan_batch){
+                         .wait = inside, .wait_value = round, .signal = o.t, .signal_value = 2});
+        submit(q[3], (struct vulkan_batch){.wait = o.t, .wait_value = 1, .signal = drawn});
+        assert_success(screen_present(q[round % 5], &s, image, drawn));
+        assert_accepted(w, &o, 5);
+        submit(q[4], (struct vulkan_batch){.signal = inside, .signal_value = round});
+        vulkan_signal(w->device, o.theirs, 1);
+        vulkan_wait(w->device, o.t, 2);
+        outside_end(w, &o);
+        assert_accepted(w, &o, 7);
+    }
+    vulkan_destroy(w->device, acquired, again, drawn, inside, copy);
+    screen_close(w, &s);
+}
+
+/* OW-5: a wait that goes with a present stands behind the signal that brings it about, though the driver has
+ * accepted a later value of the timeline, on another VkQueue, which comes behind that. */
+DEVICE_TEST(test_present_keeps_the_order_of_values, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    struct screen s;
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), other = world_exportable(w),
+                theirs = world_import_of(w, other), inside = world_exportable(w),
+                copy = world_import_of(w, inside); /* which nobody signals */
+    for (uint64_t round = 1; round <= 4; round++) {
+        struct outside o = outside_begin(w);
+        const uint32_t first = round % 2 ? SHARED : BESIDE, second = SHARED + BESIDE - first;
+        const uint32_t image = acquire_on(w, q[first], &s, acquired);
+        submit(q[ALONE],
+               (struct vulkan_batch){
+                   .wait = o.mine, .wait_value = 1, .signal = inside, .signal_value = 2 * round});
+        submit(q[first],
+               (struct vulkan_batch){
+                   .wait = inside, .wait_value = 2 * round - 1, .signal = o.t, .signal_value = 1});
+        submit(q[first], (struct vulkan_batch){.signal = o.binary});
+        submit(q[second], (struct vulkan_batch){.wait = other,
+                                                .wait_value = round,
+                                                .signal = inside,
+                                                .signal_value = 2 * round - 1});
+        const bool turned =
+            round > 2; /* it is the other's turn: one look more, for what goes with it */
+        if (turned)
+            submit(q[second], (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)});
+        assert_accepted(w, &o, 2);
+        assert_success(screen_present(q[first], &s, image, o.binary));
+        assert_accepted(w, &o, 5 + turned);
+        vulkan_signal(w->device, theirs, round);
+        vulkan_wait(w->device, o.t, 1);
+        vulkan_signal(w->device, o.theirs, 1);
+        vulkan_wait(w->device, inside, 2 * round);
+        outside_end(w, &o);
+    }
+    vulkan_destroy(w->device, acquired, other, theirs, inside, copy);
+    screen_close(w, &s);
+}
+
 /* A wait for idleness on a thread of its own. */
 struct idle {
     struct device *w;

@@ -30,9 +30,10 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-void bf_engine_enter(struct bf_engine *engine)
+bool bf_engine_enter(struct bf_engine *engine)
 {
     bf_lock_acquire(&engine->lock);
+    return true;
 }
 
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
