@@ -253,6 +253,8 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
                 .family_flags = map->shown[shown].flags,
                 .flags = asked[i].flags,
                 .engine = engine,
+                /* Its own, whatever others have made of the VkQueue's. */
+                .level = bf_level_of_global(chain_global_priority(asked[i].pNext)),
             };
             float *priority = priorities + engine + SPARES * (g - groups);
             if (asked[i].pQueuePriorities[n] > *priority)
@@ -326,7 +328,7 @@ void bf_placement_take_priorities(struct bf_placement *placement, uint32_t count
     struct bf_queue_info *queue = placement->queues;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t n = 0; n < asked[i].queueCount; n++, queue++) {
-            VkQueueGlobalPriorityKHR global = placement->engines[queue->engine].global_priority;
+            VkQueueGlobalPriorityKHR global = chain_global_priority(asked[i].pNext);
             float priority = asked[i].pQueuePriorities[n];
             if (!global || global == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR)
                 queue->level = priority < 1 / 3.0f   ? BF_LEVEL_LOW

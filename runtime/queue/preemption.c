@@ -16,7 +16,7 @@ VkResult bfGetPreemptionCaps(BfDevice handle, BfPreemptionCaps *caps)
     if (!scheduler ||
         !bf_structure_check(caps, BF_STRUCTURE_TYPE_PREEMPTION_CAPS, __func__, "pCaps"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    bool on = scheduler->preemption && !scheduler->holds_nothing;
+    bool on = scheduler->preemption && !atomic_load(&scheduler->seen_outside);
     caps->graphicsPreemptionGranularity =
         on ? BF_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY : BF_GRAPHICS_PREEMPTION_NONE;
     caps->computePreemptionGranularity =

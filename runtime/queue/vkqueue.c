@@ -545,8 +545,7 @@ static VkResult raw_flush(struct bf_queue *queue, struct bf_raw_submit *raw)
     while (bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
            !bf_scheduler_is_lost(scheduler)) {
         /* A packet becoming blocked is not announced, so check again soon. */
-        struct timespec until = bf_timespec(bf_now_ns() + RAW_SLICE_NS);
-        ticket = bf_signpost_sleep(&scheduler->progress, ticket, &until, &timed_out);
+        ticket = bf_scheduler_sleep(scheduler, ticket, bf_now_ns() + RAW_SLICE_NS, &timed_out);
     }
     bf_signpost_leave(&scheduler->progress);
     return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;

@@ -133,7 +133,6 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     if (info->serialize_submits)
         scheduler->submit_lock = &scheduler->submit_lock_storage;
     scheduler->seen_outside = info->shares_memory;
-    scheduler->holds_nothing = info->shares_memory;
     scheduler->splits = info->layer;
     scheduler->fence_extension = info->fence_extension;
     scheduler->doorbell_extension = info->doorbell_extension;

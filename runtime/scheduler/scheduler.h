@@ -125,7 +125,6 @@ struct bf_scheduler {
 
     bool preemption;             /* the setting */
     bool measures_costs;         /* with windows: the GPU's timestamps are cheap (PW-8) */
-    bool holds_nothing;          /* seen_outside from the beginning: no preemption is promised */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
 

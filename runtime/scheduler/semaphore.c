@@ -371,7 +371,7 @@ VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
     uint32_t ticket = bf_signpost_enter(&scheduler->progress);
     bool timed_out = false;
     while (bf_semaphore_accepted(sem) < target && !bf_scheduler_is_lost(scheduler))
-        ticket = bf_signpost_sleep(&scheduler->progress, ticket, NULL, &timed_out);
+        ticket = bf_scheduler_sleep(scheduler, ticket, UINT64_MAX, &timed_out); /* L-5 */
     bf_signpost_leave(&scheduler->progress);
     return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
 }

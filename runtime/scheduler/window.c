@@ -22,20 +22,6 @@
 /* By how much less than others of its level a queue may have been served and still catch up. */
 #define CREDIT_NS BF_WINDOW_NS
 
-uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
-{
-    switch (priority) {
-    case VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR:
-        return BF_LEVEL_LOW;
-    case VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR:
-        return BF_LEVEL_HIGH;
-    case VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR:
-        return BF_LEVEL_REALTIME;
-    default:
-        return BF_LEVEL_NORMAL;
-    }
-}
-
 uint8_t bf_level_of_priority(uint32_t priority)
 {
     return priority >= BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME ? BF_LEVEL_REALTIME

@@ -137,7 +137,20 @@ void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t 
 
 /* The level of a VkQueue with that global priority (0: none was asked for), or of a command queue
  * with that BfCommandQueuePriority. */
-uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority);
+static inline uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
+{
+    switch (priority) {
+    case VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR:
+        return BF_LEVEL_LOW;
+    case VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR:
+        return BF_LEVEL_HIGH;
+    case VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR:
+        return BF_LEVEL_REALTIME;
+    default:
+        return BF_LEVEL_NORMAL;
+    }
+}
+
 uint8_t bf_level_of_priority(uint32_t priority);
 
 /* For the pump: before a batch is gathered, when it is ('full': others might have gone, too), and when

@@ -194,6 +194,12 @@ TEST(test_global_priorities)
                 assert_true(cases[i].priority == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR ||
                             p.engines[e].global_priority != VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR);
             }
+            for (uint32_t f = 0; f < 3; f++) { /* each queue keeps what it was asked for with */
+                const VkDeviceQueueGlobalPriorityCreateInfoKHR *own = cases[i].chains[f];
+                assert_int_equal(p.queues[f].level, own == &low    ? BF_LEVEL_LOW
+                                                    : own == &high ? BF_LEVEL_HIGH
+                                                                   : BF_LEVEL_NORMAL);
+            }
             bf_placement_finish(&p);
         }
     }

@@ -320,6 +320,52 @@ TEST(test_queues_share_by_priority)
     world_close(&w);
 }
 
+/* Global priorities of families that one real family serves: the VkQueue has the higher one, and the
+ * lower queue a window. */
+TEST(test_global_priorities_share_a_vkqueue)
+{
+    const float priority = 1;
+    for (int differ = 0; differ < 2; differ++) {
+        const VkDeviceQueueGlobalPriorityCreateInfoKHR globals[2] = {
+            {VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR), .globalPriority = HIGH},
+            {VK_TYPE(DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR),
+             .globalPriority = differ ? VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR : HIGH}};
+        VkDeviceQueueCreateInfo asked[2];
+        for (uint32_t i = 0; i < 2; i++)
+            asked[i] = (VkDeviceQueueCreateInfo){VK_TYPE(DEVICE_QUEUE_CREATE_INFO),
+                                                 .pNext = &globals[i], .queueFamilyIndex = i,
+                                                 .queueCount = 1, .pQueuePriorities = &priority};
+        static const char *const names[] = {VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME};
+        const VkDeviceCreateInfo info = {VK_TYPE(DEVICE_CREATE_INFO), .queueCreateInfoCount = 2,
+                                         .pQueueCreateInfos = asked, .enabledExtensionCount = 1,
+                                         .ppEnabledExtensionNames = names};
+        struct device w;
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES", "append", 1);
+        assert_success(world_instance(&w, "SHAPE=q1"));
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES");
+        assert_success(vkCreateDevice(w.physical, &info, NULL, &w.device));
+        VkQueue high, low;
+        vkGetDeviceQueue(w.device, 0, 0, &high);
+        vkGetDeviceQueue(w.device, 1, 0, &low);
+        VkCommandPool pools[2] = {vulkan_pool(w.device, 0), vulkan_pool(w.device, 1)};
+        w.icd.pause();
+        for (uint32_t i = 0; i < 4; i++) {
+            VkCommandBuffer commands =
+                vulkan_begin(w.device, pools[i < 3], VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
+            assert_success(vkEndCommandBuffer(commands));
+            assert_submitted(i < 3 ? low : high, .commands = commands);
+            if (i == 2)
+                assert_int_equal(w.icd.queue_depth(0, 0), differ ? 1 : 3);
+        }
+        assert_int_equal(w.icd.queue_depth(0, 0), differ ? 2 : 4);
+        w.icd.resume();
+        assert_success(vkDeviceWaitIdle(w.device));
+        for (uint32_t i = 0; i < 2; i++)
+            vkDestroyCommandPool(w.device, pools[i], NULL);
+        world_close(&w);
+    }
+}
+
 /* Setting 'queue_priorities': of two queues of the program on one VkQueue, the lower one, of whose
  * packets nothing is known, has one of them in flight. */
 TEST(test_queue_priorities)

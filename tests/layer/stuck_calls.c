@@ -20,13 +20,20 @@ struct scene {
     struct screen screen;
     uint32_t image;
     VkCommandBuffer commands;
-    VkSemaphore held; /* frees what is on the VkQueue */
+    VkSemaphore held, drawn; /* frees what is on the VkQueue, and signals that */
 };
 
 /* Each: VK_SUCCESS where a call can't tell, or needn't. */
 static VkResult present(struct scene *s)
 {
     return screen_present(s->w->queues[0][1], &s->screen, s->image, VK_NULL_HANDLE);
+}
+
+/* Its image is drawn by what has been set free, and waits for the VkQueue. */
+static VkResult present_behind(struct scene *s)
+{
+    vulkan_signal(s->w->device, s->held, 1);
+    return screen_present(s->w->queues[0][1], &s->screen, s->image, s->drawn);
 }
 
 static VkResult label(struct scene *s)
@@ -118,6 +125,7 @@ static const struct {
     VkResult (*call)(struct scene *s);
     VkResult result; /* of a lost device */
 } calls[] = {
+    {present_behind, VK_ERROR_DEVICE_LOST},
     {present, VK_ERROR_DEVICE_LOST},
     {label, VK_SUCCESS},
     {queue_idle, VK_ERROR_DEVICE_LOST},
@@ -197,7 +205,8 @@ static void scene_open(struct scene *s, struct device *w, bool exported)
     assert_success(vkCreateSemaphore(
         w->device, &(VkSemaphoreCreateInfo){VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &timeline},
         NULL, &s->held));
-    assert_submitted(w->queues[0][2], .wait = s->held, .wait_value = 1);
+    s->drawn = vulkan_binary(w->device);
+    assert_submitted(w->queues[0][2], .wait = s->held, .wait_value = 1, .signal = s->drawn);
     s->commands = device_store(w, 0, 0, 7);
     /* What needs the driver at its first call. */
     uint64_t id;
@@ -210,7 +219,7 @@ static void scene_close(struct scene *s)
     bfDestroyFenceLogReader(s->reader);
     bfDestroyCommandQueue(s->queue);
     screen_close(s->w, &s->screen);
-    vkDestroySemaphore(s->w->device, s->held, NULL);
+    vulkan_destroy(s->w->device, s->held, s->drawn);
 }
 
 /* 'known': the loss is, before the call is made. */

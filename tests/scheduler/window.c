@@ -593,6 +593,35 @@ TEST(where_others_could_tell_nothing_is_held)
     fixture_close(&f);
 }
 
+/* The layer sees when that ends: what others may look at from then on, nothing is held before. */
+TEST(what_becomes_exportable_ends_the_promise)
+{
+    struct fixture f;
+    const VkExportSemaphoreCreateInfo external = {
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &external};
+    if (!fixture_is_layered())
+        return;
+    fixture_open(&f, NULL);
+    BfPreemptionCaps caps = {BF_TYPE(PREEMPTION_CAPS)};
+    assert_success(bfGetPreemptionCaps(f.bf, &caps));
+    assert_int_equal(caps.computePreemptionGranularity, BF_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY);
+    VkSemaphore semaphore;
+    assert_success(vkCreateSemaphore(f.device, &info, NULL, &semaphore));
+    vkDestroySemaphore(f.device, semaphore, NULL);
+    assert_success(bfGetPreemptionCaps(f.bf, &caps));
+    assert_int_equal(caps.computePreemptionGranularity, BF_COMPUTE_PREEMPTION_NONE);
+    assert_false(caps.schedulingCaps & BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT);
+    BfCommandQueue low = low_of(&f);
+    high_of(&f);
+    f.icd.pause();
+    flood(&f, low, FLOOD);
+    assert_int_equal(depth(&f), FLOOD);
+    drain(&f, FLOOD);
+    fixture_close(&f);
+}
+
 static _Atomic uint32_t told;
 
 static void hear(BfMessageSeverity severity, const char *text, void *context)

@@ -49,9 +49,9 @@ typedef VkFlags BfSchedulingCapsFlags;
 /* D3DKMDT_PREEMPTION_CAPS and DXGK_VIDSCHCAPS: the coarsest granularity of the device's engines
  * that is promised. No Vulkan driver promises a finer one by any extension, though the GPU may well
  * have it, and use it between VkQueues of different global priority. None is, and the device isn't
- * PREEMPTION_AWARE, with the setting preemption=off, and where nothing can be held: on attached
- * devices without BfAttachInfo::sharesNothing. (A device on which something is exported or imported
- * later tells the same as before, and holds nothing from then on.) */
+ * PREEMPTION_AWARE, with the setting preemption=off, and where nothing is held: on attached devices
+ * without BfAttachInfo::sharesNothing, and on any from the first time that a semaphore, a fence or
+ * memory is made that may be exported, or is imported. */
 typedef struct BfPreemptionCaps {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_PREEMPTION_CAPS */
     void *pNext;
