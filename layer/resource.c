@@ -292,7 +292,8 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyCommandPool(VkDevice device, VkCommand
         bf_map_finish(&pool->buffers, forget_visited, d);
         free(pool);
     }
-    if (d->runtime && handle && bf_scheduler_keeps_commands(d->scheduler, handle, allocator))
+    const struct bf_retained object = {.pool = handle};
+    if (d->runtime && handle && bf_scheduler_keeps(d->scheduler, &object, allocator))
         return;
     d->vk.vkDestroyCommandPool(device, handle, allocator);
 }
@@ -318,7 +319,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAllocateCommandBuffers(
 
 bool layer_keeps_commands(const struct layer_device *d)
 {
-    return d->runtime && bf_scheduler_keeps_commands(d->scheduler, VK_NULL_HANDLE, false);
+    return d->runtime && bf_scheduler_keeps(d->scheduler, NULL, false);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkResetCommandBuffer(VkCommandBuffer buffer,
@@ -371,3 +372,17 @@ void layer_pools_finish(struct layer_device *d)
 {
     bf_map_finish(&d->pools, command_pool_free, NULL);
 }
+
+/* L-3: a sparse bind that is stuck in the driver has them. */
+#define KEPT(command_, type_, member_)                                                             \
+    VKAPI_ATTR void VKAPI_CALL layer_vk##command_(VkDevice device, type_ handle,                   \
+                                                  const VkAllocationCallbacks *allocator)          \
+    {                                                                                              \
+        struct layer_device *d = layer_device_of(device);                                          \
+        const struct bf_retained object = {.member_ = handle};                                     \
+        if (!d->runtime || !handle || !bf_scheduler_keeps(d->scheduler, &object, allocator))       \
+            d->vk.vk##command_(device, handle, allocator);                                         \
+    }
+KEPT(DestroyBuffer, VkBuffer, buffer)
+KEPT(DestroyImage, VkImage, image)
+KEPT(FreeMemory, VkDeviceMemory, memory)

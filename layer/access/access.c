@@ -89,7 +89,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyBuffer(VkDevice device, VkBuffe
     struct layer_device *d = layer_device_of(device);
     if (d->access)
         bf_access_buffer_remove(d->access->check, buffer);
-    d->vk.vkDestroyBuffer(device, buffer, allocator);
+    layer_vkDestroyBuffer(device, buffer, allocator);
 }
 
 /* The runtime calls this command, and the one for images below, to learn the program's handle of a
@@ -129,7 +129,7 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyImage(VkDevice device, VkImage 
     struct layer_device *d = layer_device_of(device);
     if (d->access)
         bf_access_image_remove(d->access->check, image);
-    d->vk.vkDestroyImage(device, image, allocator);
+    layer_vkDestroyImage(device, image, allocator);
 }
 
 /* Of the commands that take an image, this is the only one that is valid for all images: others

@@ -33,11 +33,13 @@
     X(vkCreateVideoSessionKHR) \
     X(vkDebugMarkerSetObjectNameEXT) \
     X(vkDebugMarkerSetObjectTagEXT) \
+    X(vkDestroyBuffer) \
     X(vkDestroyCommandPool) \
     X(vkDestroyDebugReportCallbackEXT) \
     X(vkDestroyDebugUtilsMessengerEXT) \
     X(vkDestroyDevice) \
     X(vkDestroyFence) \
+    X(vkDestroyImage) \
     X(vkDestroyInstance) \
     X(vkDestroyPrivateDataSlot) \
     X(vkDestroySemaphore) \
@@ -49,6 +51,7 @@
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR) \
     X(vkFreeCommandBuffers) \
+    X(vkFreeMemory) \
     X(vkGetDeviceBufferMemoryRequirements) \
     X(vkGetDeviceImageMemoryRequirements) \
     X(vkGetDeviceImageSparseMemoryRequirements) \

@@ -38,9 +38,9 @@
     F(VkResult, bf_driver_wait_semaphores,                                                         \
       (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \
       (scheduler, info, timeout_ns))                                                               \
-    F(bool, bf_scheduler_keeps_commands,                                                           \
-      (struct bf_scheduler * scheduler, VkCommandPool pool, bool own_callbacks),                   \
-      (scheduler, pool, own_callbacks))                                                            \
+    F(bool, bf_scheduler_keeps,                                                                    \
+      (struct bf_scheduler * scheduler, const struct bf_retained *object, bool own_callbacks),     \
+      (scheduler, object, own_callbacks))                                                          \
     F(VkResult, bf_scheduler_lost, (struct bf_scheduler * scheduler, const char *where),           \
       (scheduler, where))                                                                          \
     F(void, bf_scheduler_observe_executes,                                                         \

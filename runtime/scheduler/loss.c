@@ -188,13 +188,13 @@ void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what
     bf_lock_release(&scheduler->retained_lock);
 }
 
-bool bf_scheduler_keeps_commands(struct bf_scheduler *scheduler, VkCommandPool pool,
-                                 bool own_callbacks)
+bool bf_scheduler_keeps(struct bf_scheduler *scheduler, const struct bf_retained *object,
+                        bool own_callbacks)
 {
     if (!atomic_load(&scheduler->stuck) && !bf_scheduler_was_left(scheduler))
         return false;
-    if (pool)
-        bf_scheduler_retain(scheduler, (struct bf_retained){.pool = pool}, own_callbacks);
+    if (object)
+        bf_scheduler_retain(scheduler, *object, own_callbacks);
     return true;
 }
 
@@ -206,6 +206,9 @@ void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler)
         scheduler->gpu.vk.vkDestroySemaphore(scheduler->gpu.handle, object->semaphore, NULL);
         scheduler->gpu.vk.vkDestroyFence(scheduler->gpu.handle, object->fence, NULL);
         scheduler->gpu.vk.vkDestroyCommandPool(scheduler->gpu.handle, object->pool, NULL);
+        scheduler->gpu.vk.vkDestroyBuffer(scheduler->gpu.handle, object->buffer, NULL);
+        scheduler->gpu.vk.vkDestroyImage(scheduler->gpu.handle, object->image, NULL);
+        scheduler->gpu.vk.vkFreeMemory(scheduler->gpu.handle, object->memory, NULL);
         free(object);
     }
 }

@@ -11,9 +11,9 @@
  *  L-3  A call of the driver's that is stuck delays that by STUCK_NS (loss.c) at most. What is held
  *       is dropped meanwhile, whoever has the engine's lock, and who waits for that goes on without
  *       it, and does nothing: he is told of the loss. Of what the call itself was given,
- *       semaphores, fences and command buffers that the program destroys stay until the device's
- *       end: of command buffers all, by their pools. (On attached devices pools are the program's
- *       own.) Proven by tests/layer (acceptance.c, stuck_calls.c).
+ *       semaphores, fences, command buffers, and a bind's buffers, images and memory stay until the
+ *       device's end when the program destroys them: of command buffers all, by their pools. (On
+ *       attached devices pools, buffers, images and memory are the program's own.) Proven by tests/layer (acceptance.c, stuck_calls.c).
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
@@ -71,7 +71,10 @@ struct bf_retained {
     struct bf_retained *next;
     VkSemaphore semaphore; /* or */
     VkFence fence;         /* or */
-    VkCommandPool pool;
+    VkCommandPool pool;    /* or */
+    VkBuffer buffer;       /* or */
+    VkImage image;         /* or */
+    VkDeviceMemory memory;
 };
 
 /* How many doorbells the GPU is to have (the settings 'doorbells' and 'doorbell_model'). */
@@ -274,14 +277,15 @@ VkResult bf_scheduler_settle(struct bf_scheduler *scheduler);
  * declared lost, and what was made of it is to stay until then. */
 void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeout_ns);
 
-/* Keeps one of the three until the device's end; without memory for that, or with the program's own
+/* Keeps one object until the device's end; without memory for that, or with the program's own
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
 void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks);
-/* L-3: whether a stuck call may have command buffers that the program frees or resets. They then stay
- * with their pool as they are, and so does a pool (not NULL) that it destroys. Thread-safety: safe. */
-bool bf_scheduler_keeps_commands(struct bf_scheduler *scheduler, VkCommandPool pool,
-                                 bool own_callbacks);
+/* L-3: whether a stuck call may have what the program destroys, that object (none: command buffers that
+ * it frees or resets, which then stay with their pool as they are). If so, it is kept, and not to be
+ * destroyed. Thread-safety: safe. */
+bool bf_scheduler_keeps(struct bf_scheduler *scheduler, const struct bf_retained *object,
+                        bool own_callbacks);
 void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler);
 
 /* L-7: joins a thread that has been told to stop. False: it hasn't left the driver; what it uses

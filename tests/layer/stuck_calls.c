@@ -274,3 +274,63 @@ TEST(test_who_comes_after_a_loss_waits_for_no_stuck_call)
 {
     all_try(true);
 }
+
+/* What a stuck bind has been given stays until the device's end, whoever destroys it. */
+struct bind {
+    VkQueue queue;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkResult result;
+    _Atomic bool returned;
+};
+
+static void *bind_run(void *argument)
+{
+    struct bind *b = argument;
+    const VkSparseMemoryBind block = {.size = 65536, .memory = b->memory};
+    const VkSparseBufferMemoryBindInfo buffer = {b->buffer, 1, &block};
+    const VkBindSparseInfo info = {VK_TYPE(BIND_SPARSE_INFO), .bufferBindCount = 1,
+                                   .pBufferBinds = &buffer};
+    b->result = vkQueueBindSparse(b->queue, 1, &info, VK_NULL_HANDLE);
+    b->returned = true;
+    return NULL;
+}
+
+DEVICE_TEST(test_what_a_stuck_bind_has_stays, "SHAPE=q1", four)
+{
+    const VkBufferCreateInfo info = {VK_TYPE(BUFFER_CREATE_INFO),
+                                     .flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT, .size = 65536,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    const VkMemoryAllocateInfo memory = {VK_TYPE(MEMORY_ALLOCATE_INFO), .allocationSize = 65536};
+    struct bind b = {.queue = w->queues[0][0]};
+    VkImage image;
+    VkDeviceMemory of_image;
+    VkImageView view;
+    pthread_t thread;
+    assert_success(vkCreateBuffer(w->device, &info, NULL, &b.buffer));
+    assert_success(vkAllocateMemory(w->device, &memory, NULL, &b.memory));
+    image = vulkan_image(w->physical, w->device, VK_FORMAT_R8G8B8A8_UNORM, 4, VK_SAMPLE_COUNT_1_BIT,
+                         VK_IMAGE_USAGE_SAMPLED_BIT, &of_image, &view);
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueBindSparse", .first = 1});
+    assert_int_equal(pthread_create(&thread, NULL, bind_run, &b), 0);
+    w->icd.await_blocked(1);
+    VkFence fence = vulkan_fence(w->device, false);
+    w->icd.lose();
+    assert_int_equal(vkGetFenceStatus(w->device, fence), VK_ERROR_DEVICE_LOST);
+    assert_false(b.returned);
+    vkDestroyFence(w->device, fence, NULL);
+    vkDestroyImageView(w->device, view, NULL);
+    const uint64_t buffers = w->icd.live("buffer"), memories = w->icd.live("device memory"),
+                   images = w->icd.live("image");
+    vkDestroyBuffer(w->device, b.buffer, NULL);
+    vkDestroyImage(w->device, image, NULL);
+    vkFreeMemory(w->device, b.memory, NULL);
+    vkFreeMemory(w->device, of_image, NULL);
+    assert_int_equal(w->icd.live("buffer"), buffers);
+    assert_int_equal(w->icd.live("image"), images);
+    assert_int_equal(w->icd.live("device memory"), memories);
+    w->icd.release(UINT64_MAX); /* the driver comes to what it was given */
+    pthread_join(thread, NULL);
+    assert_int_equal(b.result, VK_ERROR_DEVICE_LOST);
+    w->icd.set_block(NULL);
+}
