@@ -11,6 +11,7 @@
 #include "fence/peer_timeline.h"
 #include "fence/shared.h"
 #include "fence/shared_watch.h"
+#include "gpu/made.h"
 #include "scheduler/scheduler.h"
 
 #define PEER_HANDLE_MAGIC   UINT64_C(0x65706f6c65766e65) /* "envelope", backwards */
@@ -119,7 +120,8 @@ static VkResult peer_timeline_create_semaphore(struct bf_scheduler *scheduler,
     };
     VkSemaphore semaphore;
     VkResult result =
-        scheduler->gpu.vk.vkCreateSemaphore(scheduler->gpu.handle, &info, NULL, &semaphore);
+        BF_MADE(scheduler->gpu.vk.vkCreateSemaphore(scheduler->gpu.handle, &info, NULL, &semaphore),
+                &semaphore);
     if (result != VK_SUCCESS)
         return result;
     peer_timeline->sem = bf_semaphore_create_unknown(semaphore);

@@ -3,6 +3,7 @@
 #include "gpu/engine.h"
 
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 
 VkResult bf_gpu_engine_create_epoch(struct bf_gpu_engine *engine)
 {
@@ -15,7 +16,8 @@ VkResult bf_gpu_engine_create_epoch(struct bf_gpu_engine *engine)
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    return gpu->vk.vkCreateSemaphore(gpu->handle, &info, NULL, &engine->epoch);
+    return BF_MADE(gpu->vk.vkCreateSemaphore(gpu->handle, &info, NULL, &engine->epoch),
+                   &engine->epoch);
 }
 
 /* Keeps the largest value that any thread has read: the counter only grows. */

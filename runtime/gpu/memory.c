@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 
 #define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
@@ -38,10 +39,7 @@ static VkResult buffer_create_handle(struct bf_gpu *gpu, VkDeviceSize size, bool
         .queueFamilyIndexCount = count > 1 ? count : 0,
         .pQueueFamilyIndices = gpu->families,
     };
-    VkResult result = gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle);
-    if (result != VK_SUCCESS)
-        *handle = VK_NULL_HANDLE; /* Vulkan says nothing of what is in it */
-    return result;
+    return BF_MADE(gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, handle), handle);
 }
 
 /* The memory type in the mask 'bits' that has all flags of 'needed' and, if possible, all of
@@ -93,11 +91,10 @@ static VkResult buffer_allocate(struct bf_gpu *gpu, struct bf_buffer *buffer, ui
         .allocationSize = buffer->pages ? buffer->size : needs.size,
         .memoryTypeIndex = type,
     };
-    VkResult result = gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, &buffer->memory);
-    if (result != VK_SUCCESS) {
-        buffer->memory = VK_NULL_HANDLE;
+    VkResult result = BF_MADE(gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, &buffer->memory),
+                              &buffer->memory);
+    if (result != VK_SUCCESS)
         return result;
-    }
     return gpu->vk.vkBindBufferMemory(gpu->handle, buffer->handle, buffer->memory, 0);
 }
 

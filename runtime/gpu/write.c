@@ -7,6 +7,7 @@
 #include "gpu/commands.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 #include "shaders/gpu_write.comp.h"
 
 #define CHUNK 32 /* writes that are allocated at a time */
@@ -45,7 +46,8 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu)
             .pushConstantRangeCount = 1,
             .pPushConstantRanges = &range,
         };
-        result = vk->vkCreatePipelineLayout(gpu->handle, &info, NULL, &p->layout);
+        result =
+            BF_MADE(vk->vkCreatePipelineLayout(gpu->handle, &info, NULL, &p->layout), &p->layout);
     }
     if (result == VK_SUCCESS && !p->pipeline) {
         const VkShaderModuleCreateInfo code = {
@@ -53,7 +55,7 @@ VkResult bf_gpu_write_pipeline_ensure(struct bf_gpu *gpu)
             .codeSize = sizeof(gpu_write_comp),
             .pCode = gpu_write_comp,
         };
-        result = vk->vkCreateShaderModule(gpu->handle, &code, NULL, &module);
+        result = BF_MADE(vk->vkCreateShaderModule(gpu->handle, &code, NULL, &module), &module);
         const VkComputePipelineCreateInfo info = {
             .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
             .stage =
@@ -133,7 +135,8 @@ static VkResult gpu_writes_create_pool(struct bf_gpu_engine *engine)
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = engine->family,
     };
-    return gpu->vk.vkCreateCommandPool(gpu->handle, &info, NULL, &engine->writes.pool);
+    return BF_MADE(gpu->vk.vkCreateCommandPool(gpu->handle, &info, NULL, &engine->writes.pool),
+                   &engine->writes.pool);
 }
 
 static void gpu_write_chunk_destroy(struct bf_gpu_engine *engine, struct bf_gpu_write_chunk *chunk)

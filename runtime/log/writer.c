@@ -11,6 +11,7 @@
 #include "gpu/commands.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 
 /* What a slot's command buffers, or the host, copy to the log. */
 struct bf_log_payload {
@@ -382,7 +383,8 @@ static VkResult writer_create_pools(struct bf_log_writer *writer)
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .queueFamilyIndex = engine->family,
     };
-    VkResult result = gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &writer->pool);
+    VkResult result = BF_MADE(gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &writer->pool),
+                              &writer->pool);
     if (result != VK_SUCCESS || !writer->timed)
         return result;
     const VkQueryPoolCreateInfo queries = {
@@ -390,7 +392,8 @@ static VkResult writer_create_pools(struct bf_log_writer *writer)
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
         .queryCount = (BF_LOG_SIDES + 1) * writer->slot_count,
     };
-    return gpu->vk.vkCreateQueryPool(gpu->handle, &queries, NULL, &writer->queries);
+    return BF_MADE(gpu->vk.vkCreateQueryPool(gpu->handle, &queries, NULL, &writer->queries),
+                   &writer->queries);
 }
 
 static VkResult writer_create_buffers(struct bf_log_writer *writer)

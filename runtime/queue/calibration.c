@@ -6,6 +6,7 @@
 #include "base/handle.h"
 #include "base/message.h"
 #include "gpu/commands.h"
+#include "gpu/made.h"
 #include "queue/command_queue.h"
 #include "scheduler/driver.h"
 #include "scheduler/scheduler.h"
@@ -85,9 +86,12 @@ static VkResult probe_record(struct bf_command_queue *queue, struct probe *probe
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .queueFamilyIndex = queue->base.engine->base.family,
     };
-    VkResult result = vk->vkCreateQueryPool(scheduler->gpu.handle, &queries, NULL, &probe->queries);
+    VkResult result =
+        BF_MADE(vk->vkCreateQueryPool(scheduler->gpu.handle, &queries, NULL, &probe->queries),
+                &probe->queries);
     if (result == VK_SUCCESS)
-        result = vk->vkCreateCommandPool(scheduler->gpu.handle, &pool, NULL, &probe->pool);
+        result = BF_MADE(vk->vkCreateCommandPool(scheduler->gpu.handle, &pool, NULL, &probe->pool),
+                         &probe->pool);
     if (result != VK_SUCCESS)
         return result;
     result = bf_commands_allocate(&scheduler->gpu, probe->pool, 1, &probe->buffer);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "gpu/commands.h"
+#include "gpu/made.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
@@ -52,7 +53,7 @@ VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
     struct bf_gpu *gpu = &engine->scheduler->gpu;
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence;
-    VkResult result = gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence);
+    VkResult result = BF_MADE(gpu->vk.vkCreateFence(gpu->handle, &info, NULL, &fence), &fence);
     if (result != VK_SUCCESS)
         return result;
     if (!bf_engine_enter(engine)) {
@@ -150,8 +151,9 @@ static VkResult engine_record_barrier(struct bf_engine *engine)
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .queueFamilyIndex = engine->base.family,
     };
-    VkResult result =
-        vk->vkCreateCommandPool(scheduler->gpu.handle, &pool_info, NULL, &engine->barrier_pool);
+    VkResult result = BF_MADE(
+        vk->vkCreateCommandPool(scheduler->gpu.handle, &pool_info, NULL, &engine->barrier_pool),
+        &engine->barrier_pool);
     if (result != VK_SUCCESS)
         return result;
     result = bf_commands_allocate(&scheduler->gpu, engine->barrier_pool, 1, &engine->barrier);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "gpu/made.h"
+
 /* Samples per query pool: the bits of a word. */
 #define BLOCK 64
 
@@ -56,8 +58,8 @@ static bool queries_take(struct bf_ab_timer *timer, struct bf_ab_sample *sample)
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
         .queryCount = 2 * BLOCK,
     };
-    if (!block ||
-        timer->vk->vkCreateQueryPool(timer->device, &info, NULL, &block->pool) != VK_SUCCESS) {
+    if (!block || BF_MADE(timer->vk->vkCreateQueryPool(timer->device, &info, NULL, &block->pool),
+                          &block->pool) != VK_SUCCESS) {
         free(block);
         return false;
     }

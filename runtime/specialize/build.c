@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "base/clock.h"
 #include "base/message.h"
+#include "gpu/made.h"
 #include "specialize/pipeline/copy.h"
 #include "specialize/variant_state.h"
 
@@ -87,7 +88,8 @@ static enum bf_reason form_build(struct bf_job *job, const struct bf_folded *for
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
     };
     VkPipelineCache cache;
-    if (ps->vk->vkCreatePipelineCache(ps->device, &info, NULL, &cache) != VK_SUCCESS)
+    if (BF_MADE(ps->vk->vkCreatePipelineCache(ps->device, &info, NULL, &cache), &cache) !=
+        VK_SUCCESS)
         cache = VK_NULL_HANDLE;
     uint64_t before = cache_bytes(ps, cache);
     VkResult result = bf_pipeline_copy_build(job->copy, form, job->push, cache, &job->handle);

@@ -275,7 +275,7 @@ static VkResult icd_CreateCommandPool(VkDevice device_, const VkCommandPoolCreat
                                       VkCommandPool *pCommandPool)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pCommandPool, device);
     icd_family_seen(device, pCreateInfo->queueFamilyIndex, "vkCreateCommandPool");
     struct icd_command_pool *pool = icd_object_new(device, ICD_KIND_COMMAND_POOL, sizeof(*pool));
     if (!pool)

@@ -164,7 +164,7 @@ static VkResult icd_CreatePrivateDataSlot(VkDevice device_,
                                           VkPrivateDataSlot *pSlot)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pSlot, device);
     struct private_slot *slot = icd_object_new(device, ICD_KIND_PRIVATE_DATA_SLOT, sizeof(*slot));
     *pSlot = ICD_HANDLE(VkPrivateDataSlot, slot);
     return slot ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

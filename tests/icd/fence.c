@@ -11,7 +11,7 @@ static VkResult icd_CreateFence(VkDevice device_, const VkFenceCreateInfo *pCrea
                                 const VkAllocationCallbacks *pAllocator, VkFence *pFence)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pFence, device);
     struct icd_fence *fence = icd_object_new(device, ICD_KIND_FENCE, sizeof(*fence));
     if (!fence)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -135,7 +135,7 @@ static VkResult icd_CreateEvent(VkDevice device_, const VkEventCreateInfo *pCrea
                                 const VkAllocationCallbacks *pAllocator, VkEvent *pEvent)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pEvent, device);
     struct icd_event *event = icd_object_new(device, ICD_KIND_EVENT, sizeof(*event));
     if (!event)
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -105,7 +105,7 @@ static VkResult icd_CreateIndirectExecutionSetEXT(VkDevice device_, const void *
                                                   uint64_t *pSet)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pSet, device);
     const struct execution_set_info *info = pCreateInfo;
     if (info->kind == 0)
         see(((const struct initial_pipeline *)info->initial)->pipeline, __func__);

@@ -362,6 +362,15 @@ const char *icd_bare_name(const char *call);
         if (fault_ != VK_SUCCESS)                                                                  \
             return fault_;                                                                         \
     } while (0)
+/* The same for a call that makes something: what it leaves then in '*handle_' is nobody's, as Vulkan allows. */
+#define ICD_FAULT_MAKING(handle_, device_)                                                         \
+    do {                                                                                           \
+        VkResult fault_ = icd_fault(device_, __func__);                                            \
+        if (fault_ != VK_SUCCESS) {                                                                \
+            memset(handle_, 0xbd, sizeof(*(handle_)));                                             \
+            return fault_;                                                                         \
+        }                                                                                          \
+    } while (0)
 
 /* Calls that block: block.c -------------------------------------------------------------------- */
 

@@ -76,7 +76,7 @@ static VkResult icd_CreateExternalComputeQueueNV(VkDevice device,
                                                  const VkAllocationCallbacks *pAllocator,
                                                  void **pExternalQueue)
 {
-    ICD_FAULT(ICD_DEV(device));
+    ICD_FAULT_MAKING(pExternalQueue, ICD_DEV(device));
     hear(pCreateInfo->preferred, "vkCreateExternalComputeQueueNV", 0);
     *pExternalQueue =
         icd_object_new(ICD_DEV(device), ICD_KIND_EXTERNAL_QUEUE, sizeof(struct icd_object));

@@ -216,7 +216,7 @@ static VkResult icd_AllocateMemory(VkDevice device_, const VkMemoryAllocateInfo 
                                    const VkAllocationCallbacks *pAllocator, VkDeviceMemory *pMemory)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pMemory, device);
     if (pAllocateInfo->allocationSize > ICD_MAX_ALLOCATION)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     void *pointer = imported_pointer(pAllocateInfo);

@@ -13,7 +13,7 @@
         (void)pCreateInfo;                                                                         \
         (void)pAllocator;                                                                          \
         struct icd_device *device = ICD_DEV(device_);                                              \
-        ICD_FAULT(device);                                                                         \
+        ICD_FAULT_MAKING(pObject, device);                                                         \
         void *object = icd_object_new(device, kind_, sizeof(struct icd_object));                   \
         *pObject = ICD_HANDLE(Vk##name_, object);                                                  \
         return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;                                  \
@@ -68,7 +68,7 @@ static VkResult icd_CreatePipelineCache(VkDevice device_,
                                         VkPipelineCache *pPipelineCache)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pPipelineCache, device);
     struct pipeline_cache *cache = icd_object_new(device, ICD_KIND_PIPELINE_CACHE, sizeof(*cache));
     if (!cache)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -204,7 +204,7 @@ static VkResult icd_CreateDescriptorPool(VkDevice device_,
                                          VkDescriptorPool *pPool)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pPool, device);
     struct descriptor_pool *pool = icd_object_new(device, ICD_KIND_DESCRIPTOR_POOL, sizeof(*pool));
     *pPool = ICD_HANDLE(VkDescriptorPool, pool);
     return pool ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

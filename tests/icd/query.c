@@ -29,7 +29,7 @@ static VkResult icd_CreateQueryPool(VkDevice device_, const VkQueryPoolCreateInf
                                     VkQueryPool *pQueryPool)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pQueryPool, device);
     struct icd_query_pool *pool =
         icd_object_new(device, ICD_KIND_QUERY_POOL,
                        sizeof(*pool) + pCreateInfo->queryCount * sizeof(pool->queries[0]));

@@ -15,7 +15,7 @@ static VkResult icd_CreateBuffer(VkDevice device_, const VkBufferCreateInfo *pCr
                                  const VkAllocationCallbacks *pAllocator, VkBuffer *pBuffer)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pBuffer, device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateBuffer");
@@ -169,7 +169,7 @@ static VkResult icd_CreateBufferView(VkDevice device_, const VkBufferViewCreateI
                                      const VkAllocationCallbacks *pAllocator, VkBufferView *pView)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pView, device);
     void *view = icd_object_new(device, ICD_KIND_BUFFER_VIEW, sizeof(struct icd_object));
     *pView = ICD_HANDLE(VkBufferView, view);
     return view ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -195,7 +195,7 @@ static VkResult icd_CreateImage(VkDevice device_, const VkImageCreateInfo *pCrea
                                 const VkAllocationCallbacks *pAllocator, VkImage *pImage)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pImage, device);
     if (pCreateInfo->sharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateImage");
@@ -322,7 +322,7 @@ static VkResult icd_CreateImageView(VkDevice device_, const VkImageViewCreateInf
                                     const VkAllocationCallbacks *pAllocator, VkImageView *pView)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pView, device);
     void *view = icd_object_new(device, ICD_KIND_IMAGE_VIEW, sizeof(struct icd_object));
     *pView = ICD_HANDLE(VkImageView, view);
     return view ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -166,7 +166,7 @@ static VkResult icd_CreateSemaphore(VkDevice device_, const VkSemaphoreCreateInf
                                     VkSemaphore *pSemaphore)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pSemaphore, device);
     bool timeline = false, exportable = false;
     uint64_t value = 0;
     for (const VkBaseInStructure *s = pCreateInfo->pNext; s; s = s->pNext) {

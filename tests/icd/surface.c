@@ -169,7 +169,7 @@ static VkResult icd_CreateSwapchainKHR(VkDevice device_,
                                        VkSwapchainKHR *pSwapchain)
 {
     struct icd_device *device = ICD_DEV(device_);
-    ICD_FAULT(device);
+    ICD_FAULT_MAKING(pSwapchain, device);
     if (pCreateInfo->imageSharingMode == VK_SHARING_MODE_CONCURRENT)
         for (uint32_t i = 0; i < pCreateInfo->queueFamilyIndexCount; i++)
             icd_family_seen(device, pCreateInfo->pQueueFamilyIndices[i], "vkCreateSwapchainKHR");

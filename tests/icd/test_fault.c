@@ -145,13 +145,21 @@ static VkResult tour(struct device *f)
         if (result != VK_SUCCESS)                                                                  \
             goto end;                                                                              \
     } while (0)
-    DO(vkCreateSemaphore(f->device, &semaphore_info, NULL, &semaphore));
-    DO(vkCreateFence(f->device, &fence_info, NULL, &fence));
-    DO(vkCreateCommandPool(f->device, &pool_info, NULL, &pool));
-    DO(vkCreateBuffer(f->device, &buffer_info, NULL, &buffer));
-    DO(vkAllocateMemory(f->device, &memory_info, NULL, &memory));
+#define MAKE(call_, handle_)                                                                       \
+    do {                                                                                           \
+        result = (call_);                                                                          \
+        if (result != VK_SUCCESS) {                                                                \
+            handle_ = VK_NULL_HANDLE; /* it may be anything */                                     \
+            goto end;                                                                              \
+        }                                                                                          \
+    } while (0)
+    MAKE(vkCreateSemaphore(f->device, &semaphore_info, NULL, &semaphore), semaphore);
+    MAKE(vkCreateFence(f->device, &fence_info, NULL, &fence), fence);
+    MAKE(vkCreateCommandPool(f->device, &pool_info, NULL, &pool), pool);
+    MAKE(vkCreateBuffer(f->device, &buffer_info, NULL, &buffer), buffer);
+    MAKE(vkAllocateMemory(f->device, &memory_info, NULL, &memory), memory);
     DO(vkBindBufferMemory(f->device, buffer, memory, 0));
-    DO(vkCreateQueryPool(f->device, &query_info, NULL, &queries));
+    MAKE(vkCreateQueryPool(f->device, &query_info, NULL, &queries), queries);
     allocate.commandPool = pool;
     DO(vkAllocateCommandBuffers(f->device, &allocate, &commands));
     DO(vkBeginCommandBuffer(commands, &begin));
@@ -264,6 +272,7 @@ DEVICE_TEST(test_asked, NULL, WORLD_ALL)
         assert_int_equal(w->icd.fault_calls(), i);
         assert_int_equal(w->icd.live("fence"), fences + (i != 2));
         assert_int_equal(w->icd.live(NULL), live + (i != 2));
+        assert_non_null(fence); /* what nobody has made, where the call failed */
         if (i != 2)
             vkDestroyFence(w->device, fence, NULL);
     }

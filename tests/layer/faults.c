@@ -65,14 +65,16 @@ static void work(struct program *p)
     VkSemaphore t = make_semaphore(p, true), b = make_semaphore(p, false);
     const VkCommandPoolCreateInfo pool_info = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
     VkCommandPool pool = VK_NULL_HANDLE;
-    ok(p, vkCreateCommandPool(w->device, &pool_info, NULL, &pool));
+    if (!ok(p, vkCreateCommandPool(w->device, &pool_info, NULL, &pool)))
+        pool = VK_NULL_HANDLE; /* a call that fails may leave anything there */
     VkCommandBuffer commands[3 * ROUNDS];
     bool made = t && b;
     for (uint32_t i = 0; made && i < 3 * ROUNDS; i++)
         made = (commands[i] = make_commands(p, pool)) != VK_NULL_HANDLE;
     const VkFenceCreateInfo fence_info = {VK_TYPE(FENCE_CREATE_INFO)};
     VkFence fence = VK_NULL_HANDLE;
-    made = made && ok(p, vkCreateFence(w->device, &fence_info, NULL, &fence));
+    if (made && !ok(p, vkCreateFence(w->device, &fence_info, NULL, &fence)))
+        made = (fence = VK_NULL_HANDLE) != VK_NULL_HANDLE;
     bool fence_submitted = false, all_submitted = true;
     for (uint32_t i = 1; made && i < 3 * ROUNDS; i++) {
         bool last = i == 3 * ROUNDS - 1;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "gpu/commands.h"
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 #include "gpu/memory.h"
 #include "specialize/check/draw.h"
 #include "specialize/dry_run/dry_run.h"
@@ -135,7 +136,8 @@ static VkResult open_lane(struct bf_checker *checker, uint32_t index)
         .queueFamilyIndex = lane->queue.family,
     };
     return lane->pool ? VK_SUCCESS
-                      : gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool);
+                      : BF_MADE(gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool),
+                                &lane->pool);
 }
 
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **out)
@@ -172,7 +174,8 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
         checker->double_ns = info->double_ns ? info->double_ns
                              : checker->cpu  ? DOUBLE_CPU_NS
                                              : DOUBLE_NS;
-        result = gpu->vk.vkCreateFence(gpu->handle, &fence, NULL, &checker->fence);
+        result = BF_MADE(gpu->vk.vkCreateFence(gpu->handle, &fence, NULL, &checker->fence),
+                         &checker->fence);
     }
     if (result == VK_SUCCESS)
         result = open_lane(checker, COMPUTE);
@@ -815,7 +818,8 @@ static VkResult told_make(struct bf_gpu *gpu, VkDescriptorSetLayout layout, stru
     VkResult result =
         bf_buffer_create(gpu, sizeof(struct bf_dry_run_result), BF_BUFFER_HOST, &told->buffer);
     if (result == VK_SUCCESS)
-        result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &told->pool);
+        result = BF_MADE(gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &told->pool),
+                         &told->pool);
     const VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = told->pool,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 
 #define ROWS        16 /* vertices or instances in a buffer */
 #define NO_IMAGE    UINT32_MAX
@@ -360,7 +361,7 @@ static VkResult build_pass(struct bf_draw *draw)
     }
     info.pAttachments = attachments;
     PFN_vkCreateRenderPass2 create = vk->vkCreateRenderPass2;
-    VkResult result = create(gpu->handle, &info, NULL, &draw->pass);
+    VkResult result = BF_MADE(create(gpu->handle, &info, NULL, &draw->pass), &draw->pass);
     free_passage(&passage);
     return result;
 }
@@ -385,7 +386,8 @@ VkResult bf_draw_build(struct bf_draw *draw)
         .height = draw->resources->extent[1],
         .layers = 1,
     };
-    return gpu->vk.vkCreateFramebuffer(gpu->handle, &info, NULL, &draw->framebuffer);
+    return BF_MADE(gpu->vk.vkCreateFramebuffer(gpu->handle, &info, NULL, &draw->framebuffer),
+                   &draw->framebuffer);
 }
 
 void bf_draw_finish(struct bf_draw *draw)

@@ -8,6 +8,7 @@
 
 #include "gpu/commands.h"
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 #include "specialize/check/test_resource_samples.h"
 #include "specialize/check/test_resource_sets.h"
 
@@ -356,7 +357,7 @@ static VkResult test_memory_allocate(struct bf_test_resources *resources,
                                        .pNext = resources->described ? &flags : NULL,
                                        .allocationSize = needs->size,
                                        .memoryTypeIndex = type};
-    return gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, memory);
+    return BF_MADE(gpu->vk.vkAllocateMemory(gpu->handle, &info, NULL, memory), memory);
 }
 
 static VkResult build_arena(struct bf_test_resources *resources)
@@ -372,7 +373,8 @@ static VkResult build_arena(struct bf_test_resources *resources)
                  VK_BUFFER_USAGE_VERTEX_BUFFER_BIT |
                  (resources->described ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0),
     };
-    VkResult result = gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, &resources->arena);
+    VkResult result = BF_MADE(gpu->vk.vkCreateBuffer(gpu->handle, &info, NULL, &resources->arena),
+                              &resources->arena);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
@@ -400,7 +402,8 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
         .usage = info->usage,
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
-    VkResult result = gpu->vk.vkCreateImage(gpu->handle, &image_info, NULL, &image->handle);
+    VkResult result = BF_MADE(gpu->vk.vkCreateImage(gpu->handle, &image_info, NULL, &image->handle),
+                              &image->handle);
     if (result != VK_SUCCESS)
         return result;
     VkMemoryRequirements needs;
@@ -423,7 +426,7 @@ static VkResult build_image(struct bf_test_resources *resources, struct bf_test_
                              .levelCount = info->levels,
                              .layerCount = info->layers},
     };
-    return gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &image->view);
+    return BF_MADE(gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &image->view), &image->view);
 }
 
 /* Where the images' content lies behind the arena's. Returns what the largest image takes. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 #include "shaders/samples.comp.h"
 #include "shaders/samples_depth.comp.h"
 #include "specialize/check/test_resource_sets.h"
@@ -131,9 +132,11 @@ static VkResult build_target(const struct bf_test_resources *resources, struct b
         .pDependencies = dependencies,
     };
     struct bf_test_several *several = &image->several;
-    VkResult result = gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->target);
+    VkResult result = BF_MADE(gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->target),
+                              &several->target);
     if (result == VK_SUCCESS)
-        result = gpu->vk.vkCreateRenderPass(gpu->handle, &pass, NULL, &several->pass);
+        result = BF_MADE(gpu->vk.vkCreateRenderPass(gpu->handle, &pass, NULL, &several->pass),
+                         &several->pass);
     if (result != VK_SUCCESS)
         return result;
     const VkFramebufferCreateInfo framebuffer = {
@@ -145,7 +148,9 @@ static VkResult build_target(const struct bf_test_resources *resources, struct b
         .height = info->extent.height,
         .layers = info->layers,
     };
-    return gpu->vk.vkCreateFramebuffer(gpu->handle, &framebuffer, NULL, &several->framebuffer);
+    return BF_MADE(
+        gpu->vk.vkCreateFramebuffer(gpu->handle, &framebuffer, NULL, &several->framebuffer),
+        &several->framebuffer);
 }
 
 /* Of formats that can hold it, anything; of others, what all of them can. */
@@ -228,7 +233,8 @@ static VkResult build_reader(struct bf_test_resources *resources, const uint32_t
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     VkShaderModule module;
-    VkResult result = gpu->vk.vkCreateShaderModule(gpu->handle, &code, NULL, &module);
+    VkResult result =
+        BF_MADE(gpu->vk.vkCreateShaderModule(gpu->handle, &code, NULL, &module), &module);
     if (result != VK_SUCCESS)
         return result;
     const VkComputePipelineCreateInfo info = {
@@ -259,8 +265,9 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .bindingCount = 2,
         .pBindings = bindings,
     };
-    VkResult result =
-        gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &sets, NULL, &resources->reader_sets);
+    VkResult result = BF_MADE(
+        gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &sets, NULL, &resources->reader_sets),
+        &resources->reader_sets);
     if (result != VK_SUCCESS)
         return result;
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(struct constants)};
@@ -271,7 +278,9 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .pushConstantRangeCount = 1,
         .pPushConstantRanges = &range,
     };
-    result = gpu->vk.vkCreatePipelineLayout(gpu->handle, &layout, NULL, &resources->reader_layout);
+    result = BF_MADE(
+        gpu->vk.vkCreatePipelineLayout(gpu->handle, &layout, NULL, &resources->reader_layout),
+        &resources->reader_layout);
     if (result != VK_SUCCESS)
         return result;
     const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, set_count},
@@ -282,7 +291,9 @@ static VkResult build_readers(struct bf_test_resources *resources, uint32_t set_
         .poolSizeCount = 2,
         .pPoolSizes = sizes,
     };
-    result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &resources->reader_pool);
+    result =
+        BF_MADE(gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &resources->reader_pool),
+                &resources->reader_pool);
     if (result == VK_SUCCESS)
         result = build_reader(resources, samples_comp, sizeof(samples_comp),
                               &resources->readers[READER_BITS]);
@@ -308,7 +319,9 @@ static VkResult build_set(struct bf_test_resources *resources, struct bf_test_im
                                                       : image->info.format,
         .subresourceRange = {aspect, 0, 1, 0, image->info.layers},
     };
-    VkResult result = gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->views[k]);
+    VkResult result =
+        BF_MADE(gpu->vk.vkCreateImageView(gpu->handle, &view, NULL, &several->views[k]),
+                &several->views[k]);
     if (result != VK_SUCCESS)
         return result;
     several->aspect_count++;

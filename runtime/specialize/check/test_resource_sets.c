@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
+#include "gpu/made.h"
 #include "specialize/check/test_descriptor_buffer.h"
 
 #define MOST_DESCRIPTORS 1024 /* of a binding that is used */
@@ -258,7 +259,7 @@ static VkResult make_sampler(struct bf_test_resources *resources,
     if (!bf_test_resources_grow(&resources->samplers, resources->sampler_count,
                                 &resources->sampler_capacity, sizeof(resources->samplers[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = gpu->vk.vkCreateSampler(gpu->handle, &info, NULL, sampler);
+    VkResult result = BF_MADE(gpu->vk.vkCreateSampler(gpu->handle, &info, NULL, sampler), sampler);
     if (result == VK_SUCCESS)
         resources->samplers[resources->sampler_count++] = *sampler;
     return result;
@@ -278,7 +279,7 @@ static VkResult make_view(struct bf_test_resources *resources, uint32_t index, V
     if (!bf_test_resources_grow(&resources->views, resources->view_count, &resources->view_capacity,
                                 sizeof(resources->views[0])))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = gpu->vk.vkCreateBufferView(gpu->handle, &info, NULL, view);
+    VkResult result = BF_MADE(gpu->vk.vkCreateBufferView(gpu->handle, &info, NULL, view), view);
     if (result == VK_SUCCESS)
         resources->views[resources->view_count++] = *view;
     return result;
@@ -330,7 +331,9 @@ static VkResult find_part(struct bf_test_resources *resources, struct bf_test_im
     if (!(image->aspects & (image->aspects - 1)))
         return result;
     if (!image->parts[stencil])
-        result = gpu->vk.vkCreateImageView(gpu->handle, &info, NULL, &image->parts[stencil]);
+        result =
+            BF_MADE(gpu->vk.vkCreateImageView(gpu->handle, &info, NULL, &image->parts[stencil]),
+                    &image->parts[stencil]);
     *view = image->parts[stencil];
     return result;
 }
@@ -489,7 +492,8 @@ static VkResult test_descriptor_pool_create(struct bf_test_resources *resources)
     };
     VkResult result = VK_SUCCESS;
     if (set_count)
-        result = gpu->vk.vkCreateDescriptorPool(gpu->handle, &info, NULL, &resources->pool);
+        result = BF_MADE(gpu->vk.vkCreateDescriptorPool(gpu->handle, &info, NULL, &resources->pool),
+                         &resources->pool);
     free(sizes);
     return result;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "gpu/made.h"
 #include "specialize/isolate/helper_link.h"
 #include "specialize/shader/subgroup.h"
 
@@ -45,7 +46,8 @@ static VkResult modules_make(const struct bf_gpu *gpu, const struct bf_build_cod
         const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                                .codeSize = code[i].size,
                                                .pCode = code[i].words};
-        result = gpu->vk.vkCreateShaderModule(gpu->handle, &info, NULL, &modules[i]);
+        result = BF_MADE(gpu->vk.vkCreateShaderModule(gpu->handle, &info, NULL, &modules[i]),
+                         &modules[i]);
         stages[i].module = modules[i];
     }
     return result;
@@ -72,8 +74,9 @@ static VkResult samplers_make(const struct bf_gpu *gpu, struct bf_wire_samplers 
     VkResult result = VK_SUCCESS;
     for (; samplers; samplers = samplers->next) {
         for (uint32_t i = 0; !result && i < samplers->count; i++)
-            result = gpu->vk.vkCreateSampler(gpu->handle, &samplers->infos[i], NULL,
-                                             &samplers->handles[i]);
+            result = BF_MADE(gpu->vk.vkCreateSampler(gpu->handle, &samplers->infos[i], NULL,
+                                                     &samplers->handles[i]),
+                             &samplers->handles[i]);
     }
     return result;
 }
@@ -94,14 +97,17 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
         result = samplers_make(gpu, build->samplers);
     for (uint32_t i = 0; !result && i < p->set_count; i++) {
         if (i >= BF_CHECK_SETS || !(build->null_sets & 1u << i))
-            result = gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL,
-                                                         &p->sets[i]);
+            result = BF_MADE(gpu->vk.vkCreateDescriptorSetLayout(gpu->handle, &build->sets[i], NULL,
+                                                                 &p->sets[i]),
+                             &p->sets[i]);
     }
     build->layout.pSetLayouts = p->sets;
     if (!result)
-        result = gpu->vk.vkCreatePipelineLayout(gpu->handle, &build->layout, NULL, &p->layout);
+        result =
+            BF_MADE(gpu->vk.vkCreatePipelineLayout(gpu->handle, &build->layout, NULL, &p->layout),
+                    &p->layout);
     if (!result && build->pass)
-        result = pass_maker(device)(gpu->handle, build->pass, NULL, &p->pass);
+        result = BF_MADE(pass_maker(device)(gpu->handle, build->pass, NULL, &p->pass), &p->pass);
     if (!result)
         result = modules_make(gpu, build->code, stage_count,
                               compute ? &build->compute.stage : build->stages, modules);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "gpu/made.h"
+
 #define VERTICES VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT
 #define RASTER   VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT
 #define FRAGMENT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT
@@ -23,7 +25,7 @@ static VkResult link_layout(const struct bf_gpu *gpu, const struct bf_wire_build
     info.flags = link->layout_flags;
     info.setLayoutCount = link->set_count;
     info.pSetLayouts = sets;
-    return gpu->vk.vkCreatePipelineLayout(gpu->handle, &info, NULL, layout);
+    return BF_MADE(gpu->vk.vkCreatePipelineLayout(gpu->handle, &info, NULL, layout), layout);
 }
 
 /* Of the whole pipeline's state what belongs to the link's parts. The stages are put into an array

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/made.h"
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/shader/scan.h"
 
@@ -340,7 +341,9 @@ static VkResult copy_prepare(const struct bf_pipeline_copy *copy, const struct b
             info.codeSize = folded->word_count * sizeof(*folded->words);
             info.pCode = folded->words;
         }
-        result = ps->vk->vkCreateShaderModule(ps->device, &info, NULL, &build->stages[i].module);
+        result =
+            BF_MADE(ps->vk->vkCreateShaderModule(ps->device, &info, NULL, &build->stages[i].module),
+                    &build->stages[i].module);
         if (result != VK_SUCCESS)
             build->stages[i].module = VK_NULL_HANDLE;
     }
