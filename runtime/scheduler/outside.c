@@ -258,6 +258,20 @@ static void queue_pass(struct bf_queue *queue)
     atomic_store(&queue->engine->dirty, 1);
 }
 
+/* Of the packets from that one on: the least signal of the semaphore that is at least 'target', if it is less than
+ * what was found before. */
+static void packets_look(const struct bf_packet *packet, const struct bf_semaphore *sem,
+                         uint64_t target, bool *any, uint64_t *least)
+{
+    for (; packet; packet = packet->next) {
+        uint64_t value;
+        if (packet_signals(packet, sem, target, &value) && (!*any || value < *least)) {
+            *least = value;
+            *any = true;
+        }
+    }
+}
+
 /* The least held signal of the semaphore that is at least 'target'; false: none is held. */
 static bool scheduler_held_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
                                   uint64_t target, uint64_t *least)
@@ -266,13 +280,7 @@ static bool scheduler_held_signal(struct bf_scheduler *scheduler, const struct b
     for (uint32_t i = 0; i < scheduler->queue_count; i++) {
         struct bf_queue *queue = &scheduler->queues[i];
         bf_lock_acquire(&queue->lock);
-        for (struct bf_packet *p = queue->head; p; p = p->next) {
-            uint64_t value;
-            if (packet_signals(p, sem, target, &value) && (!any || value < *least)) {
-                *least = value;
-                any = true;
-            }
-        }
+        packets_look(queue->head, sem, target, &any, least);
         bf_lock_release(&queue->lock);
     }
     return any;
@@ -287,13 +295,7 @@ static bool scheduler_listed_signal(struct bf_scheduler *scheduler, const struct
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         bf_lock_acquire(&engine->batch_lock);
-        for (struct bf_packet *p = engine->outside.first; p; p = p->next) {
-            uint64_t value;
-            if (packet_signals(p, sem, target, &value) && (!any || value < *least)) {
-                *least = value;
-                any = true;
-            }
-        }
+        packets_look(engine->outside.first, sem, target, &any, least);
         bf_lock_release(&engine->batch_lock);
     }
     return any;

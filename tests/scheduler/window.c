@@ -567,6 +567,16 @@ FIXTURE_TEST(a_device_is_lost_between_the_parts_of_a_batch)
     vkDestroyFence(f->device, fence, NULL);
 }
 
+static void expect_nothing_held(struct fixture *f)
+{
+    BfCommandQueue low = low_of(f);
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    assert_int_equal(depth(f), FLOOD);
+    drain(f, FLOOD);
+}
+
 /* Without the promise that nobody outside can tell. (The layer sees for itself.) */
 TEST(where_others_could_tell_nothing_is_held)
 {
@@ -584,12 +594,7 @@ TEST(where_others_could_tell_nothing_is_held)
     assert_int_equal(caps.graphicsPreemptionGranularity, BF_GRAPHICS_PREEMPTION_NONE);
     assert_int_equal(caps.computePreemptionGranularity, BF_COMPUTE_PREEMPTION_NONE);
     assert_false(caps.schedulingCaps & BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT);
-    BfCommandQueue low = low_of(&f);
-    high_of(&f);
-    f.icd.pause();
-    flood(&f, low, FLOOD);
-    assert_int_equal(depth(&f), FLOOD);
-    drain(&f, FLOOD);
+    expect_nothing_held(&f);
     fixture_close(&f);
 }
 
@@ -613,12 +618,7 @@ TEST(what_becomes_exportable_ends_the_promise)
     assert_success(bfGetPreemptionCaps(f.bf, &caps));
     assert_int_equal(caps.computePreemptionGranularity, BF_COMPUTE_PREEMPTION_NONE);
     assert_false(caps.schedulingCaps & BF_SCHEDULING_CAPS_PREEMPTION_AWARE_BIT);
-    BfCommandQueue low = low_of(&f);
-    high_of(&f);
-    f.icd.pause();
-    flood(&f, low, FLOOD);
-    assert_int_equal(depth(&f), FLOOD);
-    drain(&f, FLOOD);
+    expect_nothing_held(&f);
     fixture_close(&f);
 }
 
