@@ -212,7 +212,10 @@ void bf_import_release_queues(struct bf_fence *fence, struct bf_effects *effects
         struct bf_engine *engine = &scheduler->engines[i];
         if (!atomic_load(&engine->takes_queues))
             continue;
-        bf_engine_leave_beside(engine, bf_engine_enter_beside(engine));
+        const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
+        bf_engine_leave_beside(engine, entry);
+        if (entry == BF_ENGINE_LOST) /* then it has it as long as it is stuck (L-3) */
+            bf_scheduler_settle(scheduler);
     }
     effects->engines |= bf_semaphore_look_again(fence->imported);
 }

@@ -150,8 +150,11 @@ static VkResult queue_measure_clock(struct bf_command_queue *queue, uint64_t *ti
                                       ticks, sizeof(*ticks), VK_QUERY_RESULT_64_BIT);
     }
     bfDestroyCommandQueue(probe.queue);
-    vk->vkDestroyCommandPool(scheduler->gpu.handle, probe.pool, NULL);
-    vk->vkDestroyQueryPool(scheduler->gpu.handle, probe.queries, NULL);
+    const struct bf_retained pool = {.pool = probe.pool}, queries = {.queries = probe.queries};
+    if (!bf_scheduler_keeps(scheduler, &pool, false))
+        vk->vkDestroyCommandPool(scheduler->gpu.handle, probe.pool, NULL);
+    if (!bf_scheduler_keeps(scheduler, &queries, false))
+        vk->vkDestroyQueryPool(scheduler->gpu.handle, probe.queries, NULL);
     return result == VK_NOT_READY ? VK_ERROR_UNKNOWN : result;
 }
 

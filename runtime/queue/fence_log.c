@@ -251,8 +251,8 @@ VkResult bfDumpFenceLog(BfFenceLogReader handle, size_t *size, void *data)
     VkResult result = entry == BF_ENGINE_LOST
                           ? VK_ERROR_DEVICE_LOST
                           : bf_gpu_engine_completed_epoch(&engine->base, &completed);
-    const struct bf_log_writer *writer = reader->queue->log->writer;
-    size_t all = BF_FENCE_LOG_BYTES(writer->count);
+    const struct bf_log_writer *writer = result == VK_SUCCESS ? reader->queue->log->writer : NULL;
+    size_t all = writer ? BF_FENCE_LOG_BYTES(writer->count) : 0;
     if (result == VK_SUCCESS && !data) {
         *size = all;
     } else if (result == VK_SUCCESS) {

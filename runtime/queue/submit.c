@@ -87,6 +87,10 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     struct bf_queue *queue = bf_scheduler_vkqueue(handle, vk_queue, __func__);
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (queue->scheduler->gpu.attached && atomic_load(&queue->engine->kept) % 2 == 0) {
+        bf_message(BF_MESSAGE_ERROR, "bfUnlockVkQueue: the VkQueue isn't locked");
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     if (queue->scheduler->gpu.attached) {
         atomic_store(&queue->may_be_presenting, true); /* or have submitted */
         atomic_fetch_add(&queue->engine->kept, 1);

@@ -115,14 +115,13 @@ enum bf_engine_entry bf_engine_enter_beside(struct bf_engine *engine)
         bf_lock_release(&engine->present_lock);
         if (bf_lock_try(&engine->lock))
             break;
-        bool look = bf_now_ns() >= look_ns;
-        if (look ? bf_scheduler_ask_lost(engine->scheduler)
-                 : bf_scheduler_is_lost(engine->scheduler)) {
-            entry = BF_ENGINE_LOST;
-            break;
-        }
-        if (look)
+        if (bf_now_ns() >= look_ns) { /* who has it had that long to go on */
+            if (bf_scheduler_ask_lost(engine->scheduler)) {
+                entry = BF_ENGINE_LOST;
+                break;
+            }
             look_ns = bf_now_ns() + BF_SCHEDULER_LOOK_NS;
+        }
         /* The beginning of a present is announced; the release of the lock is not. */
         const struct timespec until = bf_timespec(bf_now_ns() + LOGS_SLICE_NS);
         ticket = bf_signpost_sleep(&engine->progress, ticket, &until, &timed_out);

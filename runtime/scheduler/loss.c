@@ -191,7 +191,10 @@ void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what
 bool bf_scheduler_keeps(struct bf_scheduler *scheduler, const struct bf_retained *object,
                         bool own_callbacks)
 {
-    if (!atomic_load(&scheduler->stuck) && !bf_scheduler_was_left(scheduler))
+    /* A thread that was left in a wait, on a device that isn't lost, has no memory. */
+    bool left = bf_scheduler_was_left(scheduler) &&
+                (!object || object->pool || bf_scheduler_is_lost(scheduler));
+    if (!atomic_load(&scheduler->stuck) && !left)
         return false;
     if (object)
         bf_scheduler_retain(scheduler, *object, own_callbacks);
@@ -209,6 +212,7 @@ void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler)
         scheduler->gpu.vk.vkDestroyBuffer(scheduler->gpu.handle, object->buffer, NULL);
         scheduler->gpu.vk.vkDestroyImage(scheduler->gpu.handle, object->image, NULL);
         scheduler->gpu.vk.vkFreeMemory(scheduler->gpu.handle, object->memory, NULL);
+        scheduler->gpu.vk.vkDestroyQueryPool(scheduler->gpu.handle, object->queries, NULL);
         free(object);
     }
 }

@@ -220,18 +220,23 @@ static struct bf_packet *queue_find_sought(struct bf_queue *queue, const struct 
     return packet;
 }
 
+/* The packet's number among those that were appended to its queue, whose lock is held. */
+static uint64_t queue_number(struct bf_queue *queue, const struct bf_packet *packet)
+{
+    uint64_t number = atomic_load(&queue->appended);
+    for (const struct bf_packet *p = packet->next; p; p = p->next)
+        number--;
+    return number;
+}
+
 /* Marks the queue's packets up to the one that is sought. Returns its key; 0: it has none like that. */
 static uint64_t queue_mark(struct bf_queue *queue, const struct sought *sought)
 {
     uint64_t key = 0;
     bf_lock_acquire(&queue->lock);
     struct bf_packet *last = queue_find_sought(queue, sought);
-    if (last) {
-        uint64_t number = atomic_load(&queue->appended);
-        for (struct bf_packet *p = last->next; p; p = p->next)
-            number--;
-        key = bf_outside_key(queue, number);
-    }
+    if (last)
+        key = bf_outside_key(queue, queue_number(queue, last));
     for (struct bf_packet *p = queue->head; last; p = p->next) {
         p->marked = true;
         if (p == last)
@@ -331,12 +336,12 @@ struct before {
     struct sought signals[SIGNALS_BEFORE]; /* the first is that of 'sem' itself */
 };
 
-/* Adds the signal by which a semaphore of this device alone reaches the value: the least that is held,
+/* Adds the signal by which a semaphore of this device alone reaches the value: the least that is to come,
  * since values grow. */
 static void before_add(struct before *before, const struct bf_sync *wait)
 {
     const struct sought sought = {.sem = wait->sem, .value = wait->target};
-    if (!wait->sem || bf_semaphore_accepted(wait->sem) >= wait->target ||
+    if (!wait->sem || atomic_load(&wait->sem->reached[BF_FOR_WAIT]) >= wait->target ||
         bf_semaphore_is_outside(wait->sem) || atomic_load(&wait->sem->fences))
         return;
     for (uint32_t i = 0; i < before->count; i++) {
@@ -370,12 +375,11 @@ static bool queue_waits_before(struct bf_queue *queue, const struct sought *soug
     return waits;
 }
 
-/* By what is held now. */
 static bool signal_seems_behind(struct bf_scheduler *scheduler, struct before *before)
 {
     for (uint32_t i = 0; i < before->count; i++) {
         struct sought sought = before->signals[i];
-        if (!scheduler_held_signal(scheduler, sought.sem, sought.value, &sought.value))
+        if (!scheduler_signal_to_come(scheduler, sought.sem, sought.value, &sought.value))
             continue;
         for (uint32_t q = 0; q < scheduler->queue_count; q++) {
             if (queue_waits_before(&scheduler->queues[q], &sought, before))
@@ -385,37 +389,17 @@ static bool signal_seems_behind(struct bf_scheduler *scheduler, struct before *b
     return false;
 }
 
-/* A packet that the driver has accepted is held no more a moment before its signals count as accepted:
- * then one that follows them was taken for the one that is to come. Both happen under one hold of its
- * engine's batch lock. Has one of those that were followed been accepted meanwhile? */
-static bool signals_have_come(struct bf_scheduler *scheduler, const struct before *before)
-{
-    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
-        bf_lock_acquire(&scheduler->engines[i].batch_lock);
-        bf_lock_release(&scheduler->engines[i].batch_lock);
-    }
-    for (uint32_t i = 1; i < before->count; i++) {
-        if (bf_semaphore_accepted(before->signals[i].sem) >= before->signals[i].value)
-            return true;
-    }
-    return false;
-}
-
 /* Is the held signal, the least that is at least 'target', given only once the semaphore has reached
  * that? Then somebody outside is the one who brings it there. */
 static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target)
 {
-    bool behind, again;
-    do {
-        struct before before = {
-            .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
-        bf_semaphore_reference(sem);
-        behind = signal_seems_behind(scheduler, &before);
-        again = behind && signals_have_come(scheduler, &before);
-        for (uint32_t i = 0; i < before.count; i++)
-            bf_semaphore_release(before.signals[i].sem);
-    } while (again);
+    struct before before = {
+        .sem = sem, .target = target, .count = 1, .signals = {{.sem = sem, .value = target}}};
+    bf_semaphore_reference(sem);
+    const bool behind = signal_seems_behind(scheduler, &before);
+    for (uint32_t i = 0; i < before.count; i++)
+        bf_semaphore_release(before.signals[i].sem);
     return behind;
 }
 
@@ -480,18 +464,29 @@ static void scheduler_pass(struct bf_scheduler *scheduler)
     }
     for (uint32_t i = 0; i < scheduler->queue_count; i++)
         queue_pass(&scheduler->queues[i]);
+}
+
+/* One call at a time: what another has marked goes only when all that it waits for has been followed. */
+static void scheduler_pass_sought(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                                  uint64_t target, const struct bf_vkfence *fence)
+{
+    bf_lock_acquire(&scheduler->pass_lock);
+    if (fence)
+        scheduler_mark(scheduler, &(struct sought){.fence = fence});
+    else
+        scheduler_mark_signal(scheduler, sem, target);
+    scheduler_pass(scheduler);
+    bf_lock_release(&scheduler->pass_lock);
     bf_engines_pump(scheduler, bf_scheduler_dirty_engines(scheduler));
 }
 
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target)
 {
-    scheduler_mark_signal(scheduler, sem, target);
-    scheduler_pass(scheduler);
+    scheduler_pass_sought(scheduler, sem, target, NULL);
 }
 
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence)
 {
-    scheduler_mark(scheduler, &(struct sought){.fence = fence});
-    scheduler_pass(scheduler);
+    scheduler_pass_sought(scheduler, NULL, 0, fence);
 }

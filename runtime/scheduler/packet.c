@@ -127,7 +127,7 @@ static struct bf_sync sync_lookup(struct bf_scheduler *scheduler, VkSemaphore ha
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     bf_semaphore_reference(sem);
-    return (struct bf_sync){sem, value, value, false};
+    return (struct bf_sync){sem, value, value, 0};
 }
 
 bool bf_packet_counts_performance(const struct bf_packet *packet)
@@ -377,7 +377,7 @@ static struct bf_packet *packet_fill_execution(struct packet_layout *l,
     if (semaphore) {
         bf_semaphore_reference(semaphore);
         (waits ? wait_syncs : signal_syncs)[0] =
-            (struct bf_sync){semaphore, what->value, what->value, false};
+            (struct bf_sync){semaphore, what->value, what->value, 0};
         (waits ? wait_infos : signal_infos)[0] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = semaphore->handle,

@@ -291,7 +291,7 @@ void bf_queue_log_trace(struct bf_queue *queue)
     if (!trace)
         return; /* the trace then has the packets' own timestamps only */
     const enum bf_engine_entry entry = bf_queue_log_enter(queue);
-    struct bf_log *log = queue->log;
+    struct bf_log *log = entry == BF_ENGINE_LOST ? NULL : queue->log;
     bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
     if (entry == BF_ENGINE_LOST)
         free(trace);

@@ -17,7 +17,7 @@
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
- *  L-5  Who waits for held work or for a neighbour's call, or asks for it, learns of a loss that no
+ *  L-5  Who waits for held work or for an engine's lock, or asks for it, learns of a loss that no
  *       other call has met: he asks the driver, once a millisecond at most, and ten times a second
  *       while he sleeps; so does who waits for a BfFence that work might signal which was held when he began. Proven by
  *       tests/layer (acceptance.c, stuck_calls.c) and tests/scheduler (loss.c).
@@ -74,7 +74,8 @@ struct bf_retained {
     VkCommandPool pool;    /* or */
     VkBuffer buffer;       /* or */
     VkImage image;         /* or */
-    VkDeviceMemory memory;
+    VkDeviceMemory memory; /* or */
+    VkQueryPool queries;
 };
 
 /* How many doorbells the GPU is to have (the settings 'doorbells' and 'doorbell_model'). */
@@ -120,6 +121,7 @@ struct bf_scheduler {
     _Atomic bool loss_announced;          /* the fences and their waiters have been told */
     _Atomic uint64_t asked_ns;            /* when the driver was asked last (L-5) */
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
+    struct bf_lock pass_lock; /* over marking what goes with a present (OW-5), before all others */
     struct bf_lock retained_lock; /* leaf lock: the list */
     struct bf_retained *retained; /* what that call has and the program has destroyed */
 

@@ -4,6 +4,7 @@
 
 #include "scheduler/command_queue.h"
 #include "scheduler/engine.h"
+#include "scheduler/scheduler.h"
 
 bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend)
 {
@@ -28,5 +29,5 @@ bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend)
         atomic_store(&engine->dirty, 1);
     }
     bf_engine_leave_beside(engine, entry);
-    return can;
+    return can || bf_scheduler_is_lost(base->scheduler); /* which may have let it be uncounted */
 }

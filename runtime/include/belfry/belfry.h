@@ -285,7 +285,9 @@ BF_API VkResult bfVkQueueSubmit(BfDevice device, VkQueue queue, uint32_t submitC
  * layer every call on a VkQueue may come at any time; there they only keep bfVkQueueSubmit of other
  * threads out, so that the layers above Belfry's see one call at a time.
  *
- * Errors: VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue). Thread-safety: safe.
+ * Errors: VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue; or it isn't locked),
+ * VK_ERROR_DEVICE_LOST (bfLockVkQueue: a call that is stuck in the driver has the VkQueue, which isn't
+ * locked then). Thread-safety: safe.
  */
 BF_API VkResult bfLockVkQueue(BfDevice device, VkQueue queue);
 BF_API VkResult bfUnlockVkQueue(BfDevice device, VkQueue queue);
