@@ -281,7 +281,7 @@ static void chain_follow(struct chain *chain, struct bf_scheduler *scheduler)
     for (uint32_t i = 0; i < chain->count; i++) {
         struct bf_semaphore *sem = chain->links[i].sem;
         const uint64_t target = chain->links[i].target;
-        if (atomic_load(&scheduler->windows)) /* a command queue may signal it, too */
+        if (sem->timeline && atomic_load(&scheduler->windows)) /* command queues may, too */
             bf_inherit_flush_signal(scheduler, sem, target);
         const uint64_t key = scheduler_follow(scheduler, sem, target, chain);
         atomic_store(&chain->links[i].inside, key);
