@@ -497,9 +497,6 @@ static void packet_release_contents(struct bf_packet *packet)
         bf_semaphore_release(packet->waits[i].sem);
     for (uint32_t i = 0; i < packet->signal_count; i++)
         bf_semaphore_release(packet->signals[i].sem);
-    for (uint32_t i = 0; i < packet->behind_count; i++)
-        bf_semaphore_release(packet->behind[i].sem);
-    free(packet->behind);
 }
 
 void bf_packet_free(struct bf_packet *packet)
@@ -577,15 +574,10 @@ struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_pac
     *side = BF_FOR_WAIT;
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
-        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target, rule))
-            return s;
-    }
-    const uint32_t behind_count =
-        rule == BF_WAIT_NATIVE && atomic_load(&packet->passes_outside) ? packet->behind_count : 0;
-    for (uint32_t i = 0; i < behind_count; i++) {
-        struct bf_sync *s = &packet->behind[i];
-        if (!bf_outside_has_passed(scheduler, atomic_load(&s->inside)) &&
-            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target, BF_WAIT_GROUNDED))
+        uint64_t inside = rule == BF_WAIT_NATIVE ? atomic_load(&s->inside) : 0;
+        if (s->sem && !(inside && bf_outside_has_passed(scheduler, inside)) &&
+            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target,
+                                inside ? BF_WAIT_GROUNDED : rule))
             return s;
     }
     *side = BF_FOR_SIGNAL;

@@ -56,9 +56,7 @@ struct bf_packet {
     bool ungrounded;       /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
     _Atomic bool passes_outside; /* OW-5 */
     bool marked;                 /* it is about to; under the queue's lock, as is: */
-    bool followed;               /* what it depends on has been marked, too; it goes behind that: */
-    struct bf_sync *behind; /* signals with their packets ('inside'), once it passes; referenced */
-    uint32_t behind_count;
+    uint32_t waits_followed;
     bool barrier;              /* its first command buffer is a barrier (C-2) */
     struct bf_fence *imported; /* it waits for its semaphore, while it lives; referenced */
     struct bf_wait wait;       /* BF_PACKET_WAIT */

@@ -363,7 +363,7 @@ VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem || sem->timeline)
         return VK_SUCCESS;
     uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
-    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
+    if (bf_semaphore_accepted(sem) >= target)
         return VK_SUCCESS;
     bf_outside_pass_semaphore(scheduler, sem, target);
     /* Everything that may go has been handed over or is being handed over by some thread: sleep

@@ -105,8 +105,8 @@ struct bf_sync {
     struct bf_semaphore *sem;
     uint64_t target;  /* timeline: the value; binary: see above */
     uint64_t ordinal; /* for the trace: timeline value, or the number of the binary signal */
-    /* Of what a packet goes behind (OW-5): the packet that signals it, which was held when that was found
-     * out, by bf_outside_key. 0: none. */
+    /* A wait that is signalled by a packet which was held when this was found out (OW-5): that packet, by
+     * bf_outside_key. 0: none is known. */
     _Atomic uint64_t inside;
 };
 
