@@ -230,7 +230,7 @@ bool bf_peer_timelines_resolve(struct bf_packet *packet)
     packet->kind = BF_PACKET_EXECUTE;
     packet->wait_count = packet->submit.waitSemaphoreInfoCount = 1;
     bf_semaphore_reference(sem);
-    packet->waits[0] = (struct bf_sync){sem, point, point, 0};
+    packet->waits[0] = (struct bf_sync){sem, point, point};
     ((VkSemaphoreSubmitInfo *)packet->submit.pWaitSemaphoreInfos)[0] = (VkSemaphoreSubmitInfo){
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
         .semaphore = sem->handle,

@@ -494,14 +494,14 @@ void bf_raw_submit_wait(const struct bf_queue *queue, struct bf_raw_submit *raw,
 {
     if (!raw_signals(raw, handle, value))
         raw->waits[raw->wait_count++] =
-            (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value, 0};
+            (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
 }
 
 void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *raw,
                           VkSemaphore handle, uint64_t value)
 {
     raw->signals[raw->signal_count++] =
-        (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value, 0};
+        (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
 }
 
 /* By accepted signals: the call may not be held, and its queue may share the VkQueue (OW-5). */

@@ -30,13 +30,17 @@
  *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
  *        demands it). That signal is the least that is held, unless a lesser one has been accepted;
  *        and it has come when its own packet has been accepted: larger values may have been before,
- *        on other VkQueues, where they wait for outside. Where both sides may signal a timeline, it
- *        is this device's signal that is waited for, unless that itself comes behind the value, as
- *        when a batch waits for one value and signals the next. (That is followed through this
- *        device's queues and semaphores, not through others' and fences: such a present may wait for
- *        somebody outside.) The driver's waits for idleness, which are made
- *        under engines' locks, begin when what isn't grounded is over; until then they are waited
- *        for outside of the lock, so that nobody waits for somebody outside to get an engine's lock.
+ *        on other VkQueues, where they wait for outside. A packet goes along, and the present itself
+ *        goes, once nothing that is held brings about what it waits for, directly or through accepted
+ *        ones, whose waits may have gone for outside. Its thread sees to that: it looks again whenever
+ *        something has been accepted or reached, until the present's signal and what that depends on
+ *        have been accepted. Where both sides may signal a timeline, it is this device's signal that is
+ *        waited for: for certain if it is of the very value, since values grow; else unless it comes
+ *        behind the value itself, as when a batch waits for one value and signals the next. (That is
+ *        followed through this device's queues as far as it is certain: beyond, such a present may
+ *        wait for somebody outside.) The driver's waits for idleness, which are made under engines'
+ *        locks, begin when what isn't grounded is over; until then they are waited for outside of the
+ *        lock, so that nobody waits for somebody outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values
  *        of fences that rest on them, always are. A new one is placed on an engine with a list only
  *        where there is no other.
@@ -88,20 +92,11 @@ uint64_t bf_outside_settle(struct bf_engine *engine);
 uint64_t bf_outside_watch(struct bf_scheduler *scheduler);
 
 /* Marks the held packets on which a signal of the semaphore, up to 'target', or the fence depends,
- * and lets them go (OW-5). The caller holds no lock. Thread-safety: safe. */
+ * and lets them go, in turn (OW-5): blocks until they have been accepted, or the device is lost. The
+ * caller holds no lock. Thread-safety: safe. */
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target);
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence);
-
-/* A packet of a queue of the scheduler's, for a wait for its signal (bf_sync.inside): the engine may have
- * accepted signals of later values before, so that these tell nothing. 'number' counts what was
- * appended. */
-uint64_t bf_outside_key(const struct bf_queue *queue, uint64_t number);
-/* Has that packet been accepted? Thread-safety: safe. */
-bool bf_outside_has_passed(struct bf_scheduler *scheduler, uint64_t key);
-/* The packet, which is marked, has been accepted, and its signals counted; it is off its queue's list
- * and not among 'finished' yet. Returns the engines to pump. */
-uint64_t bf_outside_passed(struct bf_queue *queue, struct bf_packet *packet);
 
 /* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it
  * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock. */

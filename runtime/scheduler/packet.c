@@ -127,7 +127,7 @@ static struct bf_sync sync_lookup(struct bf_scheduler *scheduler, VkSemaphore ha
 {
     struct bf_semaphore *sem = bf_semaphore_find(scheduler, handle);
     bf_semaphore_reference(sem);
-    return (struct bf_sync){sem, value, value, 0};
+    return (struct bf_sync){sem, value, value};
 }
 
 bool bf_packet_counts_performance(const struct bf_packet *packet)
@@ -377,7 +377,7 @@ static struct bf_packet *packet_fill_execution(struct packet_layout *l,
     if (semaphore) {
         bf_semaphore_reference(semaphore);
         (waits ? wait_syncs : signal_syncs)[0] =
-            (struct bf_sync){semaphore, what->value, what->value, 0};
+            (struct bf_sync){semaphore, what->value, what->value};
         (waits ? wait_infos : signal_infos)[0] = (VkSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
             .semaphore = semaphore->handle,
@@ -574,10 +574,7 @@ struct bf_sync *bf_packet_obstacle(struct bf_scheduler *scheduler, struct bf_pac
     *side = BF_FOR_WAIT;
     for (uint32_t i = 0; i < packet->wait_count; i++) {
         struct bf_sync *s = &packet->waits[i];
-        uint64_t inside = rule == BF_WAIT_NATIVE ? atomic_load(&s->inside) : 0;
-        if (s->sem && !(inside && bf_outside_has_passed(scheduler, inside)) &&
-            !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target,
-                                inside ? BF_WAIT_GROUNDED : rule))
+        if (s->sem && !bf_semaphore_ready(scheduler, s->sem, BF_FOR_WAIT, s->target, rule))
             return s;
     }
     *side = BF_FOR_SIGNAL;

@@ -55,11 +55,10 @@ struct bf_packet {
     uint32_t unsought;     /* of its last waits: who is to inherit from these hasn't been sought */
     bool ungrounded;       /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
     _Atomic bool passes_outside; /* OW-5 */
-    bool marked;                 /* it is about to; under the queue's lock, as is: */
-    uint32_t waits_followed;
-    bool barrier;              /* its first command buffer is a barrier (C-2) */
-    struct bf_fence *imported; /* it waits for its semaphore, while it lives; referenced */
-    struct bf_wait wait;       /* BF_PACKET_WAIT */
+    bool marked;                 /* it is to; under the queue's lock */
+    bool barrier;                /* its first command buffer is a barrier (C-2) */
+    struct bf_fence *imported;   /* it waits for its semaphore, while it lives; referenced */
+    struct bf_wait wait;         /* BF_PACKET_WAIT */
     /* For a wait for a fence that trusted processes share, which may become an execution
      * (scheduler/peer_wait.h). */
     struct bf_peer_wait *peer_wait;

@@ -166,11 +166,8 @@ static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_
             bf_trace_packet_held(
                 scheduler->gpu.trace, &packet->trace,
                 (struct bf_trace_sync){(uint64_t)obstacle->sem->handle, obstacle->ordinal});
-            bool behind =
-                rule == BF_WAIT_NATIVE && side == BF_FOR_WAIT && atomic_load(&obstacle->inside);
-            if (behind ? bf_semaphore_block_behind(scheduler, obstacle, queue, engines)
-                       : bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, rule,
-                                            queue, engines)) {
+            if (bf_semaphore_block(scheduler, obstacle->sem, side, obstacle->target, rule, queue,
+                                   engines)) {
                 queue_announce_blocked(queue, engines);
                 return NULL;
             }
@@ -360,8 +357,6 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
     bool listed = accepted && bf_outside_list(engine, packet, &engines);
     if (!listed)
         engines |= bf_packet_grounded(packet);
-    if (packet->marked) /* it is off its queue's list, and so not marked any more */
-        engines |= bf_outside_passed(queue, packet);
     if (queue->is_command_queue)
         engines |= bf_command_queue_finished(bf_command_queue_of(queue), packet, accepted);
     if (packet->fence)

@@ -44,7 +44,6 @@ struct bf_queue {
     _Atomic uint64_t appended; /* packets appended to the list so far */
     _Atomic uint64_t issued;   /* of these, in a driver call that has begun or returned */
     _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
-    _Atomic uint64_t passed;   /* the last of these that was accepted and marked (OW-5) */
 
     struct bf_log *_Atomic log; /* NULL: none so far. Created under the engine's lock */
     _Atomic bool log_asked;     /* for the trace */

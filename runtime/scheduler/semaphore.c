@@ -189,8 +189,6 @@ bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *s
 
 static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *waiter)
 {
-    if (waiter->inside && bf_outside_has_passed(waiter->queue->scheduler, waiter->inside))
-        return true;
     if (waiter->complete)
         return atomic_load(&sem->seen) >= waiter->target;
     return atomic_load(&sem->reached[waiter->side]) >= waiter->target ||
@@ -200,6 +198,9 @@ static bool waiter_is_over(struct bf_semaphore *sem, const struct bf_waiter *wai
 /* Releases the waiters whose target has been reached, or all: their queues may be scanned again. */
 static uint64_t semaphore_release_waiters(struct bf_semaphore *sem, bool all)
 {
+    struct bf_signpost *followed = atomic_load(&sem->followed);
+    if (followed)
+        bf_signpost_announce(followed);
     if (atomic_load(&sem->waiter_count) == 0)
         return 0;
     uint64_t engines = 0;
@@ -301,19 +302,6 @@ bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem
     return semaphore_add_waiter(scheduler, &queue->waiter, &waiter, &queue->blocked, engines);
 }
 
-bool bf_semaphore_block_behind(struct bf_scheduler *scheduler, const struct bf_sync *wait,
-                               struct bf_queue *queue, uint64_t *engines)
-{
-    const struct bf_waiter waiter = {
-        .queue = queue,
-        .sem = wait->sem,
-        .side = BF_FOR_WAIT,
-        .target = wait->target,
-        .inside = atomic_load(&wait->inside),
-    };
-    return semaphore_add_waiter(scheduler, &queue->waiter, &waiter, &queue->blocked, engines);
-}
-
 bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target, struct bf_engine *engine, uint64_t *engines)
 {
@@ -363,7 +351,7 @@ VkResult bf_semaphore_flush(struct bf_scheduler *scheduler, VkSemaphore handle)
     if (!sem || sem->timeline)
         return VK_SUCCESS;
     uint64_t target = atomic_load(&sem->queued[BF_FOR_WAIT]);
-    if (bf_semaphore_accepted(sem) >= target)
+    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
         return VK_SUCCESS;
     bf_outside_pass_semaphore(scheduler, sem, target);
     /* Everything that may go has been handed over or is being handed over by some thread: sleep

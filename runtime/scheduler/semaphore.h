@@ -64,7 +64,6 @@ struct bf_waiter {
     struct bf_semaphore *sem;
     enum bf_side side;
     uint64_t target;
-    uint64_t inside; /* not 0: its wait ends when that packet has been accepted (bf_sync) */
 };
 
 struct bf_semaphore {
@@ -91,7 +90,9 @@ struct bf_semaphore {
     _Atomic uint32_t fences;     /* imported from it or exported to it */
     _Atomic uint32_t references; /* the program's handle, and one for each packet's operation */
     _Atomic uint32_t waiter_count;
-    struct bf_lock lock; /* leaf lock: the waiter list */
+    struct bf_signpost
+        *_Atomic followed; /* who has followed it looks again when that is announced (OW-5) */
+    struct bf_lock lock;   /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
 
     _Atomic uint64_t used_on; /* shared engines that were given operations (scheduler/retired.h) */
@@ -105,9 +106,6 @@ struct bf_sync {
     struct bf_semaphore *sem;
     uint64_t target;  /* timeline: the value; binary: see above */
     uint64_t ordinal; /* for the trace: timeline value, or the number of the binary signal */
-    /* A wait that is signalled by a packet which was held when this was found out (OW-5): that packet, by
-     * bf_outside_key. 0: none is known. */
-    _Atomic uint64_t inside;
 };
 
 /* Of a signal, what its semaphore counts: the value of a timeline, the number of a binary one. */
@@ -176,10 +174,6 @@ uint64_t bf_semaphore_see(struct bf_semaphore *sem, uint64_t value);
 bool bf_semaphore_block(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule, struct bf_queue *queue,
                         uint64_t *engines);
-/* The same for a wait whose 'inside' isn't 0: until that packet has been accepted, or the target
- * reached. */
-bool bf_semaphore_block_behind(struct bf_scheduler *scheduler, const struct bf_sync *wait,
-                               struct bf_queue *queue, uint64_t *engines);
 /* The same for the first packet of an engine's list (scheduler/outside.h), whose batch lock is
  * held. */
 bool bf_semaphore_block_engine(struct bf_scheduler *scheduler, struct bf_semaphore *sem,

@@ -445,6 +445,45 @@ DEVICE_TEST(test_present_keeps_the_order_of_values, "SHAPE=q4", five)
     screen_close(w, &s);
 }
 
+/* What an engine has accepted may wait, by a timeline that others may signal, for what is held here: a
+ * present that rests on it goes behind that, be its own signal held or accepted, too. */
+DEVICE_TEST(test_present_goes_behind_what_accepted_ones_wait_for, "SHAPE=q4", five)
+{
+    VkQueue *q = w->queues[0];
+    struct screen s;
+    screen_open(w, &s, NULL, 0);
+    VkSemaphore acquired = vulkan_binary(w->device), other = world_exportable(w),
+                theirs = world_import_of(w, other), inside = world_exportable(w),
+                copy = world_import_of(w, inside); /* which nobody signals */
+    for (uint64_t round = 1; round <= 8; round++) {
+        struct outside o = outside_begin(w);
+        const uint32_t first = round % 2 ? SHARED : BESIDE, second = SHARED + BESIDE - first;
+        const bool held = round % 4 < 2; /* the present's signal */
+        const uint32_t image = acquire_on(w, q[first], &s, acquired);
+        submit(q[ALONE], (struct vulkan_batch){.wait = inside,
+                                               .wait_value = round,
+                                               .signal = held ? o.t : o.binary,
+                                               .signal_value = held});
+        if (held)
+            submit(q[first],
+                   (struct vulkan_batch){.wait = o.t, .wait_value = 1, .signal = o.binary});
+        submit(q[second],
+               (struct vulkan_batch){
+                   .wait = other, .wait_value = round, .signal = inside, .signal_value = round});
+        const bool turned = round > 4; /* it is the other's turn: one look more */
+        if (turned)
+            submit(q[second], (struct vulkan_batch){.commands = device_store(w, 0, 0, 1)});
+        assert_accepted(w, &o, 2);
+        assert_success(screen_present(q[first], &s, image, o.binary));
+        assert_accepted(w, &o, 3 + held + turned);
+        vulkan_signal(w->device, theirs, round);
+        vulkan_wait(w->device, inside, round);
+        outside_end(w, &o);
+    }
+    vulkan_destroy(w->device, acquired, other, theirs, inside, copy);
+    screen_close(w, &s);
+}
+
 /* A wait for idleness on a thread of its own. */
 struct idle {
     struct device *w;

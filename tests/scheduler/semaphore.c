@@ -61,11 +61,6 @@ uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uin
     return ticket;
 }
 
-bool bf_outside_has_passed(struct bf_scheduler *scheduler, uint64_t key)
-{
-    return false;
-}
-
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target)
 {
