@@ -422,10 +422,8 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
     const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
-    if (entry == BF_ENGINE_LOST) {
-        bf_engine_leave_beside(engine, entry);
+    if (entry == BF_ENGINE_LOST)
         return bf_scheduler_settle(engine->scheduler);
-    }
     bool was = atomic_load(&queue->priority) > BF_COMMAND_QUEUE_PRIORITY_NORMAL;
     atomic_store(&queue->priority, (uint32_t)priority);
     bool is = priority > BF_COMMAND_QUEUE_PRIORITY_NORMAL;

@@ -122,10 +122,8 @@ void bfDestroyFenceLogReader(BfFenceLogReader handle)
     struct bf_queue *queue = reader->queue;
     bf_handle_remove(reader);
     const enum bf_engine_entry entry = bf_queue_log_enter(queue);
-    if (entry == BF_ENGINE_LOST) { /* its log has its cursor: it stays */
-        bf_engine_leave_beside(queue->engine, entry);
+    if (entry == BF_ENGINE_LOST) /* its log has its cursor: it stays */
         return;
-    }
     bf_log_cursor_close(&reader->cursor);
     queue->log->readers--;
     if (queue->log->readers == 0)

@@ -61,7 +61,8 @@ VkResult bfVkQueueSubmit(BfDevice handle, VkQueue vk_queue, uint32_t count,
     PFN_vkQueueSubmit2 submit2 = bf_upper_layers_submit2(&queue->scheduler->gpu);
     if (!submit2)
         return queue_submit_here(queue, vk_queue, count, infos, fence);
-    bf_lock_acquire(&queue->calls_lock);
+    if (!bf_scheduler_acquire(queue->scheduler, &queue->calls_lock))
+        return bf_scheduler_lost(queue->scheduler, __func__);
     VkResult result = submit2(vk_queue, count, infos, fence);
     bf_lock_release(&queue->calls_lock);
     return result;
@@ -76,8 +77,8 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
         if (!bf_engine_enter(queue->engine))
             return bf_scheduler_lost(queue->scheduler, __func__);
         atomic_fetch_add(&queue->engine->kept, 1);
-    } else {
-        bf_lock_acquire(&queue->calls_lock);
+    } else if (!bf_scheduler_acquire(queue->scheduler, &queue->calls_lock)) {
+        return bf_scheduler_lost(queue->scheduler, __func__);
     }
     return VK_SUCCESS;
 }

@@ -744,8 +744,9 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
     bf_engines_pump(queue->scheduler, bf_windows_flush_queue(queue));
     if (!bf_engine_enter(engine))
         return bf_scheduler_lost(queue->scheduler, "a call of the VkQueue");
-    bf_driver_await_presents(engine);
-    VkResult result = call(engine->base.handle, context);
+    VkResult result = VK_ERROR_DEVICE_LOST;
+    if (bf_driver_await_presents(engine))
+        result = call(engine->base.handle, context);
     bf_engine_leave(engine, 0);
     return result;
 }

@@ -2,6 +2,7 @@
 /* Makes the driver's calls: submit, sparse bind, present, and the waits for idleness. */
 #include "scheduler/driver.h"
 
+#include "base/clock.h"
 #include "scheduler/engine.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
@@ -21,17 +22,22 @@ static void call_end(struct bf_engine *engine)
         bf_watch_end_call(&watch->engines[engine->base.number].call);
 }
 
-/* The setting serialize_submits: one thread of the device at a time is in such a call. */
-static void submit_enter(struct bf_scheduler *scheduler)
+/* The setting serialize_submits: one thread of the device at a time is in such a call. False: the device
+ * is lost, and another thread stuck there. */
+static bool submit_begin(struct bf_engine *engine, enum bf_watched_command command)
 {
-    if (scheduler->submit_lock)
-        bf_lock_acquire(scheduler->submit_lock);
+    struct bf_scheduler *scheduler = engine->scheduler;
+    if (scheduler->submit_lock && !bf_scheduler_acquire(scheduler, scheduler->submit_lock))
+        return false;
+    call_begin(engine, command);
+    return true;
 }
 
-static void submit_leave(struct bf_scheduler *scheduler)
+static void submit_end(struct bf_engine *engine)
 {
-    if (scheduler->submit_lock)
-        bf_lock_release(scheduler->submit_lock);
+    call_end(engine);
+    if (engine->scheduler->submit_lock)
+        bf_lock_release(engine->scheduler->submit_lock);
 }
 
 VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubmitInfo2 *infos,
@@ -44,11 +50,10 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
         for (uint32_t k = 0; k < infos[i].signalSemaphoreInfoCount; k++)
             bf_retired_note(engine, infos[i].pSignalSemaphoreInfos[k].semaphore);
     }
-    submit_enter(scheduler);
-    call_begin(engine, BF_WATCHED_SUBMIT);
+    if (!submit_begin(engine, BF_WATCHED_SUBMIT))
+        return VK_ERROR_DEVICE_LOST;
     VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
-    call_end(engine);
-    submit_leave(scheduler);
+    submit_end(engine);
     return result;
 }
 
@@ -60,11 +65,10 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
         bf_retired_note(engine, info->pWaitSemaphores[i]);
     for (uint32_t i = 0; bf_retired_notes(engine) && i < info->signalSemaphoreCount; i++)
         bf_retired_note(engine, info->pSignalSemaphores[i]);
-    submit_enter(scheduler);
-    call_begin(engine, BF_WATCHED_BIND_SPARSE);
+    if (!submit_begin(engine, BF_WATCHED_BIND_SPARSE))
+        return VK_ERROR_DEVICE_LOST;
     VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
-    call_end(engine);
-    submit_leave(scheduler);
+    submit_end(engine);
     return result;
 }
 
@@ -86,15 +90,20 @@ VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *inf
     return result;
 }
 
-void bf_driver_await_presents(struct bf_engine *engine)
+bool bf_driver_await_presents(struct bf_engine *engine)
 {
     if (!atomic_load(&engine->presents_beside))
-        return;
+        return true;
     uint32_t ticket = bf_signpost_enter(&engine->progress);
-    bool timed_out = false;
-    while (atomic_load(&engine->presents_beside))
-        ticket = bf_signpost_sleep(&engine->progress, ticket, NULL, &timed_out);
+    bool lost = false;
+    while (atomic_load(&engine->presents_beside) && !lost) {
+        const struct timespec until = bf_timespec(bf_now_ns() + BF_SCHEDULER_LOOK_NS);
+        bool timed_out = false;
+        ticket = bf_signpost_sleep(&engine->progress, ticket, &until, &timed_out);
+        lost = timed_out && bf_scheduler_ask_lost(engine->scheduler); /* L-5 */
+    }
     bf_signpost_leave(&engine->progress);
+    return !atomic_load(&engine->presents_beside);
 }
 
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)
@@ -121,8 +130,9 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
         if (raw->signals[i].sem)
             bf_retired_note(engine, raw->signals[i].sem->handle);
     }
-    submit_enter(scheduler);
-    call_begin(engine, raw->command == BF_RAW_BIND ? BF_WATCHED_BIND_SPARSE : BF_WATCHED_SUBMIT);
+    if (!submit_begin(engine,
+                      raw->command == BF_RAW_BIND ? BF_WATCHED_BIND_SPARSE : BF_WATCHED_SUBMIT))
+        return VK_ERROR_DEVICE_LOST;
     switch (raw->command) {
     case BF_RAW_SUBMIT:
         result = scheduler->gpu.vk.vkQueueSubmit(handle, raw->count, raw->infos, raw->fence);
@@ -134,8 +144,7 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
         result = scheduler->gpu.vk.vkQueueBindSparse(handle, raw->count, raw->infos, raw->fence);
         break;
     }
-    call_end(engine);
-    submit_leave(scheduler);
+    submit_end(engine);
     return result;
 }
 

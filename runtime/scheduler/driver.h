@@ -10,6 +10,8 @@
 #ifndef BELFRY_SCHEDULER_DRIVER_H
 #define BELFRY_SCHEDULER_DRIVER_H
 
+#include <stdbool.h>
+
 #include <vulkan/vulkan.h>
 
 struct bf_engine;
@@ -26,8 +28,8 @@ VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *inf
 VkResult bf_driver_queue_wait_idle(struct bf_engine *engine);
 
 /* Returns when no present of the VkQueue is in the driver (Q-8); none begins under the engine's
- * lock. */
-void bf_driver_await_presents(struct bf_engine *engine);
+ * lock. False: one is, since the device is lost. */
+bool bf_driver_await_presents(struct bf_engine *engine);
 
 /* Makes the program's own call with its own structs. Errors: those of its command. */
 VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_submit *raw);

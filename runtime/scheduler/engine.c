@@ -18,24 +18,12 @@
 /* How long a use of the logs waits before it tries the lock again. */
 #define LOGS_SLICE_NS UINT64_C(500000)
 
-/* L-3, L-5: nobody tells of a loss who waits for the lock. */
-static bool engine_await_lock(struct bf_engine *engine)
-{
-    for (;;) {
-        const struct timespec until = bf_timespec(bf_now_ns() + BF_SCHEDULER_LOOK_NS);
-        if (bf_lock_acquire_until(&engine->lock, &until))
-            return true;
-        if (bf_scheduler_ask_lost(engine->scheduler))
-            return bf_lock_try(&engine->lock);
-    }
-}
-
 bool bf_engine_enter(struct bf_engine *engine)
 {
     if (bf_lock_try(&engine->lock))
         return true;
     atomic_fetch_add(&engine->takers, 1);
-    bool has = engine_await_lock(engine);
+    bool has = bf_scheduler_acquire(engine->scheduler, &engine->lock);
     atomic_fetch_sub(&engine->takers, 1);
     if (!has)
         bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
@@ -128,6 +116,8 @@ enum bf_engine_entry bf_engine_enter_beside(struct bf_engine *engine)
     }
     bf_signpost_leave(&engine->progress);
     atomic_fetch_sub(&engine->takers, 1);
+    if (entry == BF_ENGINE_LOST)
+        bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
     return entry;
 }
 
@@ -135,11 +125,10 @@ void bf_engine_leave_beside(struct bf_engine *engine, enum bf_engine_entry entry
 {
     if (entry == BF_ENGINE_LOCKED) {
         bf_engine_leave(engine, 0);
-        return;
-    }
-    if (entry == BF_ENGINE_BESIDE_PRESENT)
+    } else if (entry == BF_ENGINE_BESIDE_PRESENT) {
         bf_lock_release(&engine->present_lock);
-    bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
+        bf_engine_recheck(engine, 0); /* a pump may have counted on this taker */
+    }
 }
 
 static VkResult engine_record_barrier(struct bf_engine *engine)

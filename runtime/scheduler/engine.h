@@ -183,7 +183,8 @@ void bf_engine_end_present(struct bf_engine *engine);
 enum bf_engine_entry {
     BF_ENGINE_LOCKED,
     BF_ENGINE_BESIDE_PRESENT,
-    BF_ENGINE_LOST, /* bf_engine_enter's false: nothing that the lock guards may be touched */
+    BF_ENGINE_LOST, /* bf_engine_enter's false: nothing that the lock guards may be touched, and
+                     * nothing is to be left, though it may be */
 };
 
 /* As bf_engine_enter, for what a present neither looks at nor changes (AC-4), as the engine's logs:

@@ -108,7 +108,8 @@ void bf_label_switch(struct bf_engine *engine, struct bf_label *labels)
 {
     const struct bf_label_calls *calls = &engine->scheduler->label_calls;
     uint32_t shared = label_depth(label_common_outer(engine->labels, labels));
-    bf_driver_await_presents(engine); /* */
+    if (!bf_driver_await_presents(engine)) /* */
+        return;
     for (uint32_t d = label_depth(engine->labels); d > shared; d--)
         calls->end(engine->base.handle);
     for (uint32_t d = shared + 1; d <= label_depth(labels); d++)
@@ -196,8 +197,8 @@ void bf_label_insert(struct bf_queue *queue, const VkDebugUtilsLabelEXT *info)
         return;
     if (!bf_queue_has_backlog(queue)) {
         bf_label_enter(engine, queue->labels);
-        bf_driver_await_presents(engine);
-        engine->scheduler->label_calls.insert(engine->base.handle, info);
+        if (bf_driver_await_presents(engine))
+            engine->scheduler->label_calls.insert(engine->base.handle, info);
     } else {
         struct bf_label_insert *insert = malloc(sizeof(*insert) + strlen(info->pLabelName) + 1);
         if (insert) {

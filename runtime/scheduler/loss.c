@@ -95,6 +95,18 @@ bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler)
     return bf_scheduler_is_lost(scheduler);
 }
 
+bool bf_scheduler_acquire(struct bf_scheduler *scheduler, struct bf_lock *lock)
+{
+    while (!bf_lock_try(lock)) {
+        const struct timespec until = bf_timespec(bf_now_ns() + BF_SCHEDULER_LOOK_NS);
+        if (bf_lock_acquire_until(lock, &until))
+            return true;
+        if (bf_scheduler_ask_lost(scheduler)) /* nobody tells of it who waits for the lock */
+            return bf_lock_try(lock);
+    }
+    return true;
+}
+
 uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,
                             bool *timed_out)
 {

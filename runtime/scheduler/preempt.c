@@ -188,7 +188,6 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     /* Nothing is accepted while the lock's holder is in a present. */
     const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
     if (entry == BF_ENGINE_LOST) {
-        bf_engine_leave_beside(engine, entry);
         free(request);
         return bf_scheduler_settle(scheduler);
     }

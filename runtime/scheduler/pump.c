@@ -527,12 +527,14 @@ static void batch_watch(struct bf_engine *engine, uint32_t first, uint32_t count
 
 /* Q-8, before the batch changes the labels on the VkQueue: when it is finished, which may wait for
  * nobody, no present is there either, since the lock is held. */
-static void batch_await_presents(struct bf_engine *engine, uint32_t first, uint32_t count)
+static bool batch_await_presents(struct bf_engine *engine, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; atomic_load(&engine->presents_beside) && i < first + count; i++) {
-        if (engine->batch[i]->labels || engine->batch[i]->inserts)
-            bf_driver_await_presents(engine);
+        if ((engine->batch[i]->labels || engine->batch[i]->inserts) &&
+            !bf_driver_await_presents(engine))
+            return false;
     }
+    return true;
 }
 
 /* Hands over packets first to first + count - 1 of the batch, in one driver call. Of those that the
@@ -544,11 +546,12 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
         if (packet_is_for_driver(engine->batch[i]))
             last = engine->batch[i];
     }
+    if (last && !batch_await_presents(engine, first, count))
+        return VK_ERROR_DEVICE_LOST;
     for (uint32_t i = first; i < first + count; i++)
         atomic_fetch_add(&engine->batch_queues[i]->issued, 1);
     if (!last)
         return VK_SUCCESS;
-    batch_await_presents(engine, first, count);
     bf_label_enter(engine, last->labels);
     VkFence fence = last->fence ? last->fence->handle : VK_NULL_HANDLE;
     uint32_t joined = bf_join_find(engine, first, count);

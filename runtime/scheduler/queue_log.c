@@ -291,11 +291,13 @@ void bf_queue_log_trace(struct bf_queue *queue)
     if (!trace)
         return; /* the trace then has the packets' own timestamps only */
     const enum bf_engine_entry entry = bf_queue_log_enter(queue);
-    struct bf_log *log = entry == BF_ENGINE_LOST ? NULL : queue->log;
-    bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
-    if (entry == BF_ENGINE_LOST)
+    if (entry == BF_ENGINE_LOST) {
         free(trace);
-    else if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
+        return;
+    }
+    struct bf_log *log = queue->log;
+    bool large = log && log->writer && log->writer->count >= TRACED_ENTRIES;
+    if (large || bf_queue_log_set(queue, TRACED_ENTRIES, bf_log_is_read(log)) == VK_SUCCESS)
         bf_log_begin_trace(queue->log, trace);
     else
         free(trace);

@@ -327,12 +327,10 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
     uint32_t locked = 0;
     while (locked < scheduler->engine_count && bf_engine_enter(&scheduler->engines[locked]))
         locked++;
-    result = VK_ERROR_DEVICE_LOST;
-    if (locked == scheduler->engine_count) {
-        for (uint32_t i = 0; i < scheduler->engine_count; i++)
-            bf_driver_await_presents(&scheduler->engines[i]);
-        result = bf_driver_device_wait_idle(scheduler);
-    }
+    bool all = locked == scheduler->engine_count;
+    for (uint32_t i = 0; all && i < scheduler->engine_count; i++)
+        all = bf_driver_await_presents(&scheduler->engines[i]);
+    result = all ? bf_driver_device_wait_idle(scheduler) : VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         atomic_store(&scheduler->queues[i].completion_unknown, false);
         atomic_store(&scheduler->queues[i].may_be_presenting, false);

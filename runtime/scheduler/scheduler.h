@@ -17,7 +17,7 @@
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
- *  L-5  Who waits for held work or for an engine's lock, or asks for it, learns of a loss that no
+ *  L-5  Who waits for held work or for a lock that is held over calls of the driver's, or asks for it, learns of a loss that no
  *       other call has met: he asks the driver, once a millisecond at most, and ten times a second
  *       while he sleeps; so does who waits for a BfFence that work might signal which was held when he began. Proven by
  *       tests/layer (acceptance.c, stuck_calls.c) and tests/scheduler (loss.c).
@@ -264,6 +264,9 @@ static inline void bf_engine_count_released(struct bf_engine *engine)
 /* Whether the device is lost; the driver is asked, but for calls that follow another one at once
  * (L-5). */
 bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler);
+/* Takes a lock that is held over calls of the driver's. False: it isn't taken; the device is lost, and who
+ * has it may be stuck (L-3). */
+bool bf_scheduler_acquire(struct bf_scheduler *scheduler, struct bf_lock *lock);
 /* bf_signpost_sleep on 'progress', for so long at most that a loss is noticed that nobody else
  * tells of. */
 uint32_t bf_scheduler_sleep(struct bf_scheduler *scheduler, uint32_t ticket, uint64_t deadline_ns,

@@ -11,10 +11,8 @@ bool bf_command_queue_suspend(struct bf_command_queue *queue, bool suspend)
     struct bf_queue *base = &queue->base;
     struct bf_engine *engine = base->engine;
     const enum bf_engine_entry entry = bf_engine_enter_beside(engine);
-    if (entry == BF_ENGINE_LOST) { /* nothing of it goes any more */
-        bf_engine_leave_beside(engine, entry);
+    if (entry == BF_ENGINE_LOST) /* nothing of it goes any more */
         return true;
-    }
     uint32_t count = atomic_load(&base->suspended);
     bool can = suspend ? count < UINT32_MAX : count > 0;
     if (can)

@@ -121,31 +121,86 @@ static VkResult preempt(struct scene *s)
     return bfRequestPreemption(s->queue, &id);
 }
 
+static VkResult submit_other(struct scene *s)
+{
+    return vulkan_submit(s->w->queues[0][1], (struct vulkan_batch){0});
+}
+
+static VkResult submit_labelled(struct scene *s)
+{
+    label(s);
+    return submit_other(s);
+}
+
+static VkResult submit_bf(struct scene *s)
+{
+    const VkSubmitInfo2 batch = {VK_TYPE(SUBMIT_INFO_2)};
+    return bfVkQueueSubmit(s->device, s->w->queues[0][0], 1, &batch, VK_NULL_HANDLE);
+}
+
+static VkResult lock_bf(struct scene *s)
+{
+    return bfLockVkQueue(s->device, s->w->queues[0][0]);
+}
+
+static VkResult present_stuck(struct scene *s)
+{
+    return screen_present(s->w->queues[0][0], &s->screen, s->image, VK_NULL_HANDLE);
+}
+
+static VkResult submit_stuck(struct scene *s)
+{
+    return vulkan_submit(s->w->queues[0][0], (struct vulkan_batch){0});
+}
+
+/* What is stuck, and where. */
+struct stuck_kind {
+    const char *environment, *command;
+    VkResult (*call)(struct scene *s);
+    bool serialized; /* the setting */
+};
+static const struct stuck_kind
+    submits = {"SHAPE=q1", "vkQueueSubmit2", submit_stuck, false},
+    /* where a lock is held over calls that go through the layers above */
+    above = {"SHAPE=q1", "vkQueueSubmit2", submit_bf, false},
+    /* on a VkQueue of its own, but no other call may be in the driver */
+    alone = {"SHAPE=q2", "vkQueueSubmit2", submit_stuck, true},
+    /* without Belfry's lock */
+    presents = {"SHAPE=q1 INTERNAL_QUEUES=1", "vkQueuePresentKHR", present_stuck, false};
+
 static const struct {
     VkResult (*call)(struct scene *s);
     VkResult result; /* of a lost device */
+    const struct stuck_kind *kind;
 } calls[] = {
-    {present_behind, VK_ERROR_DEVICE_LOST},
-    {present, VK_ERROR_DEVICE_LOST},
-    {label, VK_SUCCESS},
-    {queue_idle, VK_ERROR_DEVICE_LOST},
-    {device_idle, VK_ERROR_DEVICE_LOST},
-    {signal_host, VK_SUCCESS},
-    {execute, VK_ERROR_DEVICE_LOST},
-    {queue_create, VK_ERROR_DEVICE_LOST},
-    {queue_destroy, VK_SUCCESS},
-    {priority_set, VK_ERROR_DEVICE_LOST},
-    {suspend, VK_SUCCESS},
-    {log_read, VK_ERROR_DEVICE_LOST},
-    {log_grow, VK_ERROR_DEVICE_LOST},
-    {preempt, VK_ERROR_DEVICE_LOST},
-    {progress_fence, VK_ERROR_DEVICE_LOST},
+    {submit_bf, VK_ERROR_DEVICE_LOST, &above},
+    {lock_bf, VK_ERROR_DEVICE_LOST, &above},
+    {submit_other, VK_ERROR_DEVICE_LOST, &alone},
+    {label, VK_SUCCESS, &presents},
+    {submit_labelled, VK_ERROR_DEVICE_LOST, &presents},
+    {device_idle, VK_ERROR_DEVICE_LOST, &presents},
+    {present_behind, VK_ERROR_DEVICE_LOST, &submits},
+    {present, VK_ERROR_DEVICE_LOST, &submits},
+    {label, VK_SUCCESS, &submits},
+    {queue_idle, VK_ERROR_DEVICE_LOST, &submits},
+    {device_idle, VK_ERROR_DEVICE_LOST, &submits},
+    {signal_host, VK_SUCCESS, &submits},
+    {execute, VK_ERROR_DEVICE_LOST, &submits},
+    {queue_create, VK_ERROR_DEVICE_LOST, &submits},
+    {queue_destroy, VK_SUCCESS, &submits},
+    {priority_set, VK_ERROR_DEVICE_LOST, &submits},
+    {suspend, VK_SUCCESS, &submits},
+    {log_read, VK_ERROR_DEVICE_LOST, &submits},
+    {log_grow, VK_ERROR_DEVICE_LOST, &submits},
+    {preempt, VK_ERROR_DEVICE_LOST, &submits},
+    {progress_fence, VK_ERROR_DEVICE_LOST, &submits},
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 struct caller {
     struct scene *scene;
     uint32_t call;
+    const struct stuck_kind *kind;
     VkResult result;
     _Atomic int tid;
     _Atomic bool returned;
@@ -164,7 +219,7 @@ static void *caller_run(void *argument)
 static void *stuck_run(void *argument)
 {
     struct caller *c = argument;
-    c->result = vulkan_submit(c->scene->w->queues[0][0], (struct vulkan_batch){0});
+    c->result = c->kind->call(c->scene);
     c->returned = true;
     return NULL;
 }
@@ -223,12 +278,12 @@ static void scene_close(struct scene *s)
 }
 
 /* 'known': the loss is, before the call is made. */
-static void stuck_try(struct device *w, uint32_t call, bool known)
+static void stuck_try(struct device *w, uint32_t call, const struct stuck_kind *kind, bool known)
 {
     struct scene s;
     scene_open(&s, w, calls[call].call == signal_host);
-    struct caller stuck = {.scene = &s}, c = {.scene = &s, .call = call};
-    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    struct caller stuck = {.scene = &s, .kind = kind}, c = {.scene = &s, .call = call};
+    w->icd.set_block(&(struct belfry_icd_block){.command = kind->command, .first = 1});
     assert_int_equal(pthread_create(&stuck.thread, NULL, stuck_run, &stuck), 0);
     w->icd.await_blocked(1);
     if (known) {
@@ -257,10 +312,14 @@ static void stuck_try(struct device *w, uint32_t call, bool known)
 static void all_try(bool known)
 {
     for (uint32_t i = 0; i < CALLS; i++) {
+        const struct stuck_kind *kind = calls[i].kind;
         struct device w;
-        world_open(&w, "SHAPE=q1", four);
+        if (kind->serialized)
+            setenv("VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS", "true", 1);
+        world_open(&w, kind->environment, four);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_SERIALIZE_SUBMITS");
         print_message("call %u\n", i);
-        stuck_try(&w, i, known);
+        stuck_try(&w, i, kind, known);
         world_close(&w);
     }
 }

@@ -41,8 +41,9 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask)
     bf_lock_release(&engine->lock);
 }
 
-void bf_driver_await_presents(struct bf_engine *engine)
+bool bf_driver_await_presents(struct bf_engine *engine)
 {
+    return true;
 }
 
 /* What the driver is told: "+a -a !x". */
