@@ -2,16 +2,11 @@
 /* Measures the calls of a thread that submits beside another one whose presents block. */
 #include "present.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <belfry/belfry.h>
-
 #include "../common/report.h"
-#include "side.h"
 
 #define REPETITIONS 15
 #define PRESENTS    8    /* in a repetition */
@@ -21,19 +16,8 @@
 #define SHARE       0.05 /* of the plain call, that Belfry's may take more */
 #define OTHER_US    20.0 /* a short call may take so much more, whatever its share */
 
-struct presenter {
-    struct side side;
-    VkSurfaceKHR surface;
-    VkSwapchainKHR swapchain;
-    VkFence fence;
-    pthread_mutex_t *lock;   /* NULL: no other thread uses the queue */
-    BfCommandQueue commands; /* the neighbour's, or NULL: it has a VkQueue */
-    _Atomic bool done;
-    VkResult result;
-};
-
-static bool presenter_open(struct presenter *p, enum bench_side which, uint32_t queues,
-                           struct bench_found *found)
+bool presenter_open(struct presenter *p, enum bench_side which, uint32_t queues,
+                    struct bench_found *found)
 {
     if (!side_open_presenting(&p->side, which, queues, found))
         return false;
@@ -84,7 +68,7 @@ static bool presenter_open_commands(struct presenter *p, struct bench_found *fou
     return result == VK_SUCCESS;
 }
 
-static void presenter_close(struct presenter *p)
+void presenter_close(struct presenter *p)
 {
     bfDestroyCommandQueue(p->commands);
     if (p->side.device) {
@@ -100,31 +84,37 @@ static void presenter_close(struct presenter *p)
     side_close(&p->side);
 }
 
+VkResult presenter_present(struct presenter *p)
+{
+    const struct VolkDeviceTable *vk = &p->side.vk;
+    uint32_t image;
+    VkResult result = vk->vkAcquireNextImageKHR(p->side.device, p->swapchain, UINT64_MAX,
+                                                VK_NULL_HANDLE, p->fence, &image);
+    if (result >= 0)
+        result = vk->vkWaitForFences(p->side.device, 1, &p->fence, VK_TRUE, UINT64_MAX);
+    vk->vkResetFences(p->side.device, 1, &p->fence);
+    if (result < 0)
+        return result;
+    if (p->lock)
+        pthread_mutex_lock(p->lock);
+    result =
+        vk->vkQueuePresentKHR(p->side.queues[0], &(VkPresentInfoKHR){
+                                                     .sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                                     .swapchainCount = 1,
+                                                     .pSwapchains = &p->swapchain,
+                                                     .pImageIndices = &image,
+                                                 });
+    if (p->lock)
+        pthread_mutex_unlock(p->lock);
+    return result;
+}
+
 static void *presenter_run(void *argument)
 {
     struct presenter *p = argument;
-    const struct VolkDeviceTable *vk = &p->side.vk;
     for (int i = 0; i < PRESENTS && p->result >= 0; ++i) {
-        uint32_t image;
         usleep(FRAME_US);
-        p->result = vk->vkAcquireNextImageKHR(p->side.device, p->swapchain, UINT64_MAX,
-                                              VK_NULL_HANDLE, p->fence, &image);
-        if (p->result >= 0)
-            p->result = vk->vkWaitForFences(p->side.device, 1, &p->fence, VK_TRUE, UINT64_MAX);
-        vk->vkResetFences(p->side.device, 1, &p->fence);
-        if (p->result < 0)
-            break;
-        if (p->lock)
-            pthread_mutex_lock(p->lock);
-        p->result = vk->vkQueuePresentKHR(p->side.queues[0],
-                                          &(VkPresentInfoKHR){
-                                              .sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
-                                              .swapchainCount = 1,
-                                              .pSwapchains = &p->swapchain,
-                                              .pImageIndices = &image,
-                                          });
-        if (p->lock)
-            pthread_mutex_unlock(p->lock);
+        p->result = presenter_present(p);
     }
     atomic_store(&p->done, true);
     return NULL;

@@ -6,7 +6,14 @@
 #ifndef BENCH_PRESENT_H
 #define BENCH_PRESENT_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <belfry/belfry.h>
+
 #include "part.h"
+#include "side.h"
 
 #define PRESENT_ROW_MEAN        "beside 16 ms presents, one VkQueue, mean call"
 #define PRESENT_ROW_WORST       "beside 16 ms presents, one VkQueue, worst call"
@@ -19,6 +26,25 @@
 #define PRESENT_ROWS                                                                               \
     PRESENT_ROW_MEAN, PRESENT_ROW_WORST, PRESENT_ROW_INTERNAL, PRESENT_ROW_OTHER,                  \
         PRESENT_ROW_OTHER_WORST, PRESENT_ROW_SPARE
+
+/* A device with a swapchain, whose first queue presents. Zeroed, and to be closed in any case. */
+struct presenter {
+    struct side side;
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkFence fence;
+    pthread_mutex_t *lock;   /* NULL: no other thread uses the queue */
+    BfCommandQueue commands; /* the neighbour's, or NULL: it has a VkQueue */
+    _Atomic bool done;
+    VkResult result;
+};
+
+bool presenter_open(struct presenter *p, enum bench_side which, uint32_t queues,
+                    struct bench_found *found);
+void presenter_close(struct presenter *p);
+
+/* Acquires an image, waits for it and presents it. */
+VkResult presenter_present(struct presenter *p);
 
 /* Adds the rows; each part runs on the test driver, whose presents block for 16 ms. */
 void present_rows(struct bench_report *report);

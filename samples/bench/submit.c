@@ -19,6 +19,7 @@
 #include "present.h"
 #include "create.h"
 #include "frames.h"
+#include "loss.h"
 #include "record.h"
 #include "reference.h"
 #include "side.h"
@@ -44,8 +45,8 @@
 #define ROW_VKCUBE   "private dirty memory, vkcube on lavapipe"
 
 static const char *const required[] = {
-    ROW_ONE, ROW_SHARED, ROW_EPOCH, ROW_ICD,  ROW_THREADS, ROW_LATE,     ROW_WATCHED,
-    ROW_TDR, ROW_PERIOD, ROW_REST,  ROW_IDLE, ROW_MEMORY,  PRESENT_ROWS, NULL,
+    ROW_ONE,    ROW_SHARED, ROW_EPOCH, ROW_ICD,    ROW_THREADS,  ROW_LATE,  ROW_WATCHED, ROW_TDR,
+    ROW_PERIOD, ROW_REST,   ROW_IDLE,  ROW_MEMORY, PRESENT_ROWS, LOSS_ROWS, NULL,
 };
 
 /* --- one caller --- */
@@ -425,6 +426,7 @@ static int submit_run(const struct bench_options *options, struct bench_report *
     icd_rows(report);
     watchdog_rows(report);
     present_rows(report);
+    loss_rows(report);
     turns_row(options, report, "idle", ROW_IDLE, "wake-ups", 5, 0);
     turns_row(options, report, "memory", ROW_MEMORY, "MiB", 9, MEMORY_MIB);
     turns_row(options, report, "vkcube", ROW_VKCUBE, "MiB", 5, MEMORY_MIB);
@@ -449,6 +451,7 @@ static const struct bench_part parts[] = {
     {"vkcube", footprint_vkcube},
     {"present", present_run},
     {"present_commands", present_commands_run},
+    {"loss", loss_run},
     {"log-off-vk", log_caller_off_vk},
     {"log-off-bf", log_caller_off_bf},
     {"log-on-vk", log_caller_on_vk},
