@@ -108,9 +108,9 @@ static VkResult feature_enable(struct request *r, const struct feature *f, VkBas
     return result;
 }
 
-/* As many as can be added to the program's own: timeline semaphores, synchronization2, device fault,
- * host query reset, calibrated timestamps, external memory host, external semaphore fd, internally
- * synchronized queues, global priorities. */
+/* As many as can be added to the program's own: timeline semaphores, synchronization2, device
+ * fault, host query reset, calibrated timestamps, external memory host, external semaphore fd,
+ * internally synchronized queues, global priorities. */
 #define OWN_EXTENSIONS 9
 
 static bool has_extension(const struct request *r, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers that are begun, and labels in them: they are passed on; the trace shows them at its
- * packets, and the watchdog tells what the GPU is busy with by them. */
+/* Command buffers that are begun, and labels in them: they are passed on; the trace shows them at
+ * its packets, and the watchdog tells what the GPU is busy with by them. */
 #include "layer/layer.h"
 
 #include "gpu/command_buffer.h"

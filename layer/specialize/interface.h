@@ -15,8 +15,8 @@
 struct layer_device;
 struct layer_instance;
 
-/* Before the instance is created, with the setting loaded: keeps what a helper process is to know of
- * it. Without memory nothing is specialised. */
+/* Before the instance is created, with the setting loaded: keeps what a helper process is to know
+ * of it. Without memory nothing is specialised. */
 void layer_specialize_instance_create(struct layer_instance *instance,
                                       const VkInstanceCreateInfo *info);
 void layer_specialize_instance_destroy(struct layer_instance *instance);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether a feature is enabled, for a program that is about to attach its device and asks before it
- * advertises the feature: by the settings that bfAttachDevice would read. And the feature's interface.
+ * advertises the feature: by the settings that bfAttachDevice would read. And the feature's
+ * interface.
  */
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CLOCK_MONOTONIC and the process's time in nanoseconds, and Vulkan's relative timeouts as absolute deadlines on it. */
+/* CLOCK_MONOTONIC and the process's time in nanoseconds, and Vulkan's relative timeouts as absolute
+ * deadlines on it. */
 #ifndef BELFRY_BASE_CLOCK_H
 #define BELFRY_BASE_CLOCK_H
 

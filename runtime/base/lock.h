@@ -100,8 +100,8 @@ static inline bool bf_lock_acquire_until(struct bf_lock *lock, const struct time
     return true;
 }
 
-/* For locks that everybody holds for some instructions alone, where a system call costs more than to
- * wait that long. */
+/* For locks that everybody holds for some instructions alone, where a system call costs more than
+ * to wait that long. */
 static inline void bf_lock_acquire_short(struct bf_lock *lock)
 {
     if (!bf_lock_try_briefly(lock))

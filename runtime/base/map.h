@@ -75,7 +75,8 @@ static inline void *bf_map_find(struct bf_map *map, uint64_t key)
     }
 }
 
-/* Inserts a key, or replaces its value, which needs no memory. False: out of memory, nothing changed. */
+/* Inserts a key, or replaces its value, which needs no memory. False: out of memory, nothing
+ * changed. */
 bool bf_map_insert(struct bf_map *map, uint64_t key, void *value);
 
 /* Removes a key. Returns its value, or NULL if it was not there. */

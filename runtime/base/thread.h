@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Belfry's threads. Those that wait in a driver, which may never let them go, are waited for until a
- * time, and left alone then (struct bf_thread). */
+/* Belfry's threads. Those that wait in a driver, which may never let them go, are waited for until
+ * a time, and left alone then (struct bf_thread). */
 #ifndef BELFRY_BASE_THREAD_H
 #define BELFRY_BASE_THREAD_H
 
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Creates a thread of this name (NULL: the program's). It blocks all signals, whose handlers are the
- * program's threads' business, but for those that its own faults raise. Returns 0, or pthread_create's
- * error. */
+/* Creates a thread of this name (NULL: the program's). It blocks all signals, whose handlers are
+ * the program's threads' business, but for those that its own faults raise. Returns 0, or
+ * pthread_create's error. */
 int bf_thread_create(pthread_t *id, const char *name, void *(*run)(void *argument), void *argument);
 
 struct bf_thread {

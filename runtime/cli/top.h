@@ -16,7 +16,7 @@
 
 #define TOP_DEVICES 8 /* of a process; further ones are not shown */
 
-/* ---------------------------------------------------------------------------------- Processes -- */
+/* --------------------------------------------------------------------------------- Processes -- */
 
 struct top_process {
     pid_t id;
@@ -30,7 +30,7 @@ void top_process_close(struct top_process *process);
 /* proc(5)'s letter; 0: it has ended. */
 char top_process_state(const struct top_process *process);
 
-/* -------------------------------------------------------------------------------------- Pages -- */
+/* ------------------------------------------------------------------------------------- Pages -- */
 
 enum top_answer {
     TOP_ANSWERED,
@@ -58,14 +58,14 @@ bool top_view_check(struct bf_live_view *view);
 /* The same of one string of valid length. */
 void top_text_tame(char *text);
 
-/* --------------------------------------------------------------------------------------- Text -- */
+/* -------------------------------------------------------------------------------------- Text -- */
 
 /* Writes what is known of the process, in lines. 'before' is what was known 'before_count' devices
  * ago: of what is in both, rates are shown. */
 void top_write(FILE *to, const struct top_process *process, const struct top_device *devices,
                size_t count, const struct top_device *before, size_t before_count);
 
-/* ----------------------------------------------------------------------------------- Terminal -- */
+/* ---------------------------------------------------------------------------------- Terminal -- */
 
 enum top_event {
     TOP_TICK,  /* the time has come */

@@ -21,7 +21,7 @@
 #define F_SEAL_SHRINK 0x0002
 #endif
 
-/* ---------------------------------------------------------------------------------- Processes -- */
+/* --------------------------------------------------------------------------------- Processes -- */
 
 static ssize_t file_read(int folder, const char *name, char *text, size_t size)
 {
@@ -78,7 +78,7 @@ static uint64_t process_own_id(const struct top_process *process)
     return id;
 }
 
-/* -------------------------------------------------------------------------------------- Check -- */
+/* ------------------------------------------------------------------------------------- Check -- */
 
 /* The length of the character, if it is one that is only seen; else 0. */
 static size_t character_length(const unsigned char *c)
@@ -140,7 +140,7 @@ bool top_view_check(struct bf_live_view *v)
     return sound;
 }
 
-/* -------------------------------------------------------------------------------------- Pages -- */
+/* ------------------------------------------------------------------------------------- Pages -- */
 
 struct page {
     ino_t inode;

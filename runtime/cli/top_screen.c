@@ -75,8 +75,8 @@ struct top_screen *top_screen_open(void)
     return s;
 }
 
-/* Where the line goes on in the next row, if it has more characters than columns: behind a space, or
- * where it has to. *end is the end of this row. */
+/* Where the line goes on in the next row, if it has more characters than columns: behind a space,
+ * or where it has to. *end is the end of this row. */
 static const char *row_end(const char *text, unsigned columns, const char **end)
 {
     const char *space = NULL;

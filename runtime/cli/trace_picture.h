@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The picture of a frame and its neighbours: for each engine when it was busy, and for each of its
- * queues what it had in the software queue, its fence operations, what it ran and its presents. Where the trace
- * ends in a standstill, and no frame was asked for, or none is whole: of the end of the trace.
+ * queues what it had in the software queue, its fence operations, what it ran and its presents.
+ * Where the trace ends in a standstill, and no frame was asked for, or none is whole: of the end of
+ * the trace.
  *
  * The layout is found first (trace_layout.c), so that the picture's height is known; then the lanes
  * are drawn (trace_lanes.c) within head, axis and legend (trace_svg.c).

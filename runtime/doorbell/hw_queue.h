@@ -42,7 +42,8 @@ struct bf_map;
 
 struct bf_ring_buffer {
     VkCommandBuffer handle; /* NULL: no such number */
-    /* The next number of the same command buffer, or the next free one, plus 1; 0: there is none. */
+    /* The next number of the same command buffer, or the next free one, plus 1; 0: there is
+     * none. */
     uint32_t next;
     bool simultaneous;
     uint64_t batch; /* the last that it went with; 0: none */

@@ -23,7 +23,8 @@
 #define WORD_STRIDE 64
 #define WORDS       64
 
-/* The words of up to 64 logical doorbells: a page of status words, then one of last-queued values. */
+/* The words of up to 64 logical doorbells: a page of status words, then one of last-queued
+ * values. */
 struct bf_doorbell_words {
     struct bf_doorbell_words *next;
     uint64_t used; /* as bits */
@@ -35,7 +36,8 @@ struct bf_doorbell_words {
 static void *system_map(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
 #if defined(__SANITIZE_THREAD__)
-    /* It takes mmap for a write to the page. A remap may come between any two stores of the program's. */
+    /* It takes mmap for a write to the page. A remap may come between any two stores of the
+     * program's. */
     if (flags & MAP_FIXED)
         return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
 #endif
@@ -85,8 +87,8 @@ static bool page_map(struct bf_doorbell_pages *pages, struct bf_doorbell_page *p
                              page_offset(pages, physical)) != MAP_FAILED;
 }
 
-/* Maps that page in place of what is there. If it can't: the dummy page, and false; if that can't be
- * either, the status becomes ABORT (DB-1). */
+/* Maps that page in place of what is there. If it can't: the dummy page, and false; if that can't
+ * be either, the status becomes ABORT (DB-1). */
 static bool page_remap(struct bf_doorbell_pages *pages, struct bf_doorbell_page *page, int physical)
 {
     bool mapped = page_map(pages, page, physical);
@@ -130,7 +132,8 @@ static VkResult words_create(struct bf_doorbell_pages *pages)
     }
     words->own = pages_map(pages, 2 * size, PROT_READ | PROT_WRITE, fd, 0);
     words->last_queued = pages_map(pages, size, PROT_READ | PROT_WRITE, fd, (off_t)size);
-    /* From now on it can be mapped to be read alone (DB-8); before Linux 5.1 there is no such seal. */
+    /* From now on it can be mapped to be read alone (DB-8); before Linux 5.1 there is no such
+     * seal. */
     fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
     fcntl(fd, F_ADD_SEALS, BF_SEALS);
     words->status = pages_map(pages, size, PROT_READ, fd, 0);
@@ -281,7 +284,7 @@ static bool pages_barrier(struct bf_doorbell_pages *pages)
     return false;
 }
 
-/* ------------------------------------------------------------------- Connecting, disconnecting -- */
+/* ----------------------------------------------------------------- Connecting, disconnecting -- */
 
 static void physical_take(struct bf_doorbell_pages *pages, struct bf_doorbell_page *page,
                           uint32_t physical)
@@ -436,7 +439,7 @@ VkResult bf_doorbell_page_connect(struct bf_doorbell_pages *pages, struct bf_doo
     return result;
 }
 
-/* ------------------------------------------------------------------------ Creation, destruction -- */
+/* --------------------------------------------------------------------- Creation, destruction -- */
 
 static VkResult page_create(struct bf_doorbell_pages *pages, struct bf_doorbell_page *page)
 {
@@ -492,7 +495,7 @@ void bf_doorbell_page_destroy(struct bf_doorbell_pages *pages, struct bf_doorbel
     *page = (struct bf_doorbell_page){0};
 }
 
-/* ------------------------------------------------------------------------------------- Looking -- */
+/* ----------------------------------------------------------------------------------- Looking -- */
 
 /* The global doorbell was rung: for one of any group's. */
 static void groups_tell(struct bf_doorbell_pages *pages)
@@ -513,8 +516,8 @@ static void ring_pass_on(struct bf_doorbell_pages *pages, uint32_t physical)
 }
 
 /* All processors on which this is to run order a load behind an exchange, and a store that another
- * store hid before the exchange too: so whoever takes a ring reads each write pointer that was stored
- * before any of the rings it takes. */
+ * store hid before the exchange too: so whoever takes a ring reads each write pointer that was
+ * stored before any of the rings it takes. */
 static bool physical_poll(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group,
                           uint32_t physical)
 {

@@ -1,54 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages of doorbells. A device has few physical doorbells; a program has as many logical ones as
- * it has queues. A logical doorbell is one page of the program's address space, which is really
- * remapped: onto the page of a physical doorbell while it is connected, else onto the dummy page, which
- * nobody looks at. Nothing here knows of rings, queues or Vulkan's objects.
+ * The pages of doorbells. A device has few physical doorbells; a program has as many logical ones
+ * as it has queues. A logical doorbell is one page of the program's address space, which is really
+ * remapped: onto the page of a physical doorbell while it is connected, else onto the dummy page,
+ * which nobody looks at. Nothing here knows of rings, queues or Vulkan's objects.
  *
- * The program rings without a call: it stores its write pointer, stores it to the doorbell too, then
- * loads the doorbell's status; no fence is between the two. It may do so at any time, also while the
- * page is being remapped.
+ * The program rings without a call: it stores its write pointer, stores it to the doorbell too,
+ * then loads the doorbell's status; no fence is between the two. It may do so at any time, also
+ * while the page is being remapped.
  *
  *  DB-1  From its creation to its destruction a logical doorbell's address has a page that can be
  *        stored to. A remap that the kernel refuses ends with the dummy page, and with ABORT where
  *        that is refused too; the old page is then still there, but where the kernel has run out of
  *        memory in the midst (see below).
  *  DB-2  What was in a ring when its program last loaded CONNECTED is looked at. To disconnect is:
- *        the status is stored; then a barrier in all threads of the process; then the remap; then the
- *        doorbell is marked, for its group to look at the write pointer once more. Whoever rings either
- *        loads the new status after the barrier, or has stored its write pointer before it.
- *  DB-3  To connect is: the remap; the barrier; the mark; the status. A ring of another thread that went
- *        to the dummy page before the remap, and whose load finds CONNECTED all the same (its stores
- *        were still on their way), is seen when the mark is followed.
- *  DB-4  A ring of a connected doorbell is told to its group, once or more often. A group that finds it
- *        because it held the physical doorbell just before passes it on.
- *  DB-5  Who connects takes a free physical doorbell, else one whose queue is suspended, else one whose
- *        queue is idle; among equals the least recently used.
- *  DB-6  Where there is no such barrier, no doorbell has the status CONNECTED, but CONNECTED_NOTIFY:
- *        its program calls after each ring, or loads a DISCONNECTED status; either way the write pointer
- *        is looked at after that. (Should the kernel refuse the barrier only when it is first needed, a
- *        millisecond is waited for before the mark instead: no store stays in a processor that long.)
+ *        the status is stored; then a barrier in all threads of the process; then the remap; then
+ *        the doorbell is marked, for its group to look at the write pointer once more. Whoever
+ *        rings either loads the new status after the barrier, or has stored its write pointer
+ *        before it.
+ *  DB-3  To connect is: the remap; the barrier; the mark; the status. A ring of another thread that
+ *        went to the dummy page before the remap, and whose load finds CONNECTED all the same (its
+ *        stores were still on their way), is seen when the mark is followed.
+ *  DB-4  A ring of a connected doorbell is told to its group, once or more often. A group that
+ *        finds it because it held the physical doorbell just before passes it on.
+ *  DB-5  Who connects takes a free physical doorbell, else one whose queue is suspended, else one
+ *        whose queue is idle; among equals the least recently used.
+ *  DB-6  Where there is no such barrier, no doorbell has the status CONNECTED, but
+ *        CONNECTED_NOTIFY: its program calls after each ring, or loads a DISCONNECTED status;
+ *        either way the write pointer is looked at after that. (Should the kernel refuse the
+ *        barrier only when it is first needed, a millisecond is waited for before the mark instead:
+ *        no store stays in a processor that long.)
  *  DB-7  ABORT is final.
- *  DB-8  Through the addresses that it is given a program can't write a status, nor make it writable;
- *        nor can it shrink what is mapped.
+ *  DB-8  Through the addresses that it is given a program can't write a status, nor make it
+ *        writable; nor can it shrink what is mapped.
  *
  * Why a spurious store does no harm: a store under way may reach a physical doorbell that has got
- * another owner meanwhile, and where the dummy page was refused (DB-1) the aborted doorbell may keep its
- * physical page. Such a store is a ring too many: who is told of one looks at its write pointer, and a
- * ring is taken by exchange, so none hides another.
+ * another owner meanwhile, and where the dummy page was refused (DB-1) the aborted doorbell may
+ * keep its physical page. Such a store is a ring too many: who is told of one looks at its write
+ * pointer, and a ring is taken by exchange, so none hides another.
  *
- * Why mmap(MAP_FIXED), and what of it can fail. It checks descriptors, limits, the number of mappings
- * (vm.max_map_count) and filters before it touches the old page, which then stays. Replacing a mapping
- * of one page by another splits none and adds none; physical pages lie apart in their memfd, so that
- * mappings side by side are never merged into one that would have to be split. What is left is that the
- * kernel has no memory for its own bookkeeping after it has removed the old page. The fallback, the dummy
- * page, is tried again with one mapping given back that is held in reserve for this (mremap has the
- * same gap: it unmaps the target first). If that fails too, the doorbell is ABORT, and its address lost.
- * No thread can see the page missing while mmap succeeds: its
- * fault waits for the end of the call.
+ * Why mmap(MAP_FIXED), and what of it can fail. It checks descriptors, limits, the number of
+ * mappings (vm.max_map_count) and filters before it touches the old page, which then stays.
+ * Replacing a mapping of one page by another splits none and adds none; physical pages lie apart in
+ * their memfd, so that mappings side by side are never merged into one that would have to be split.
+ * What is left is that the kernel has no memory for its own bookkeeping after it has removed the
+ * old page. The fallback, the dummy page, is tried again with one mapping given back that is held
+ * in reserve for this (mremap has the same gap: it unmaps the target first). If that fails too, the
+ * doorbell is ABORT, and its address lost. No thread can see the page missing while mmap succeeds:
+ * its fault waits for the end of the call.
  *
- * Locks: bf_doorbell_pages.lock is a leaf, held over mmap and membarrier, some tens of microseconds. All
- * functions take it themselves unless they say otherwise. bf_doorbell_group.wake is called under it.
+ * Locks: bf_doorbell_pages.lock is a leaf, held over mmap and membarrier, some tens of
+ * microseconds. All functions take it themselves unless they say otherwise. bf_doorbell_group.wake
+ * is called under it.
  *
  * Proven by tests/doorbell (page.c, rings.c).
  */
@@ -106,8 +109,8 @@ struct bf_doorbell_pages {
 
 /* The doorbells at whose rings one thread looks: those of an engine. */
 struct bf_doorbell_group {
-    /* Called when doorbells of the group have been marked, by any thread, under the lock: it takes no
-     * other lock and does not wait. NULL: the thread never sleeps. */
+    /* Called when doorbells of the group have been marked, by any thread, under the lock: it takes
+     * no other lock and does not wait. NULL: the thread never sleeps. */
     void (*wake)(struct bf_doorbell_group *group);
 
     struct bf_doorbell_group *next;
@@ -148,8 +151,8 @@ struct bf_doorbell_page {
 /*
  * count: of physical doorbells, 1 to BF_DOORBELL_PHYSICAL_MAX. calls: NULL for the system's.
  *
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (no memfd), VK_ERROR_TOO_MANY_OBJECTS (descriptors, mappings),
- * VK_ERROR_OUT_OF_HOST_MEMORY.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (no memfd), VK_ERROR_TOO_MANY_OBJECTS (descriptors,
+ * mappings), VK_ERROR_OUT_OF_HOST_MEMORY.
  */
 VkResult bf_doorbell_pages_init(struct bf_doorbell_pages *pages, uint32_t count, bool global,
                                 const struct bf_doorbell_calls *calls);
@@ -162,9 +165,9 @@ void bf_doorbell_group_add(struct bf_doorbell_pages *pages, struct bf_doorbell_g
 void bf_doorbell_group_remove(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group);
 
 /*
- * Creates a logical doorbell of that group: on the dummy page, RETRY, its last-queued value 0. Errors:
- * VK_ERROR_TOO_MANY_OBJECTS (mappings), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST (all have
- * been aborted); then there is nothing to destroy.
+ * Creates a logical doorbell of that group: on the dummy page, RETRY, its last-queued value 0.
+ * Errors: VK_ERROR_TOO_MANY_OBJECTS (mappings), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST
+ * (all have been aborted); then there is nothing to destroy.
  */
 VkResult bf_doorbell_page_create(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group,
                                  struct bf_doorbell_page *page);
@@ -176,33 +179,34 @@ void bf_doorbell_page_destroy(struct bf_doorbell_pages *pages, struct bf_doorbel
  * Connects it, and takes another's physical doorbell for it where none is free: that one is
  * disconnected with RETRY. Does nothing if it is connected.
  *
- * Errors: VK_ERROR_DEVICE_LOST (ABORT), VK_ERROR_TOO_MANY_OBJECTS (the kernel refuses the remap; it is
- * disconnected as before, or ABORT, as its status says).
+ * Errors: VK_ERROR_DEVICE_LOST (ABORT), VK_ERROR_TOO_MANY_OBJECTS (the kernel refuses the remap; it
+ * is disconnected as before, or ABORT, as its status says).
  */
 VkResult bf_doorbell_page_connect(struct bf_doorbell_pages *pages, struct bf_doorbell_page *page);
 
 /* reason: RETRY or ABORT. One that is disconnected already may get ABORT for RETRY. */
 void bf_doorbell_page_disconnect(struct bf_doorbell_pages *pages, struct bf_doorbell_page *page,
                                  enum bf_doorbell_state reason);
-/* The same for all of a group, or for all there are, with one barrier. After ABORT for all of them no
- * more are created. */
+/* The same for all of a group, or for all there are, with one barrier. After ABORT for all of them
+ * no more are created. */
 void bf_doorbell_group_disconnect(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group,
                                   enum bf_doorbell_state reason);
 void bf_doorbell_pages_disconnect(struct bf_doorbell_pages *pages, enum bf_doorbell_state reason);
 
 /* Which of the two CONNECTED statuses the group's connected doorbells have, now and when they are
- * connected: true for CONNECTED_NOTIFY. There is no barrier in it, which the caller needs who then looks
- * at the write pointers a last time and sleeps. */
+ * connected: true for CONNECTED_NOTIFY. There is no barrier in it, which the caller needs who then
+ * looks at the write pointers a last time and sleeps. */
 void bf_doorbell_group_notify(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group,
                               bool notify);
 
 /*
- * Has anything been rung or marked since the last call? Then bf_doorbell_page_take says of each of the
- * group's doorbells whether its write pointer is to be looked at. (In the global model: all of them,
- * once somebody has rung.) Each is asked, and whoever is told reads that pointer (acquire) afterwards.
+ * Has anything been rung or marked since the last call? Then bf_doorbell_page_take says of each of
+ * the group's doorbells whether its write pointer is to be looked at. (In the global model: all of
+ * them, once somebody has rung.) Each is asked, and whoever is told reads that pointer (acquire)
+ * afterwards.
  *
- * Thread-safety: one thread at a time for a group, and no doorbell of the group is destroyed meanwhile.
- * Without the lock, but where groups share a physical doorbell or have just changed one.
+ * Thread-safety: one thread at a time for a group, and no doorbell of the group is destroyed
+ * meanwhile. Without the lock, but where groups share a physical doorbell or have just changed one.
  */
 bool bf_doorbell_group_poll(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group);
 bool bf_doorbell_page_take(struct bf_doorbell_page *page);

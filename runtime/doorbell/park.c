@@ -14,7 +14,8 @@ enum { AWAKE, PARKED };
 #ifndef PARK_LOOKS
 #define PARK_LOOKS 64
 #endif
-/* The sleeps after a membarrier that failed (DP-4). A processor's stores arrive within microseconds. */
+/* The sleeps after a membarrier that failed (DP-4). A processor's stores arrive within
+ * microseconds. */
 #define SHORT_SLEEPS   4
 #define SHORT_SLEEP_NS 1000000u
 

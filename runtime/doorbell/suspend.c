@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Suspending and resuming a context: a queue that has a ring, or one that takes its work by calls. */
+/* Suspending and resuming a context: a queue that has a ring, or one that takes its work by
+ * calls. */
 #include <belfry/user_mode_submission.h>
 
 #include "base/handle.h"

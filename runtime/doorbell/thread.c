@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The doorbell thread of an engine: which of its queues' doorbells have been rung, and whose ring it
- * reads next. */
+/* The doorbell thread of an engine: which of its queues' doorbells have been rung, and whose ring
+ * it reads next. */
 #include <stdlib.h>
 
 #include "base/handle.h"
@@ -33,8 +33,8 @@ static void doorbell_trace(struct bf_doorbell *doorbell)
                       BF_TRACE_RING_DISCONNECTED, 0, 0);
 }
 
-/* Marks the queues whose doorbells have been rung; with 'thoroughly' also those whose write pointers
- * have moved. Returns whether a ring is to be read. */
+/* Marks the queues whose doorbells have been rung; with 'thoroughly' also those whose write
+ * pointers have moved. Returns whether a ring is to be read. */
 static bool thread_has_work(void *owner, bool thoroughly)
 {
     struct bf_doorbell_thread *thread = owner;

@@ -18,7 +18,8 @@
 /* Entries of a log that are read at a time. */
 #define AT_ONCE 32
 
-/* Examines what others than Belfry's queues may have signalled: all native fences, or all others. */
+/* Examines what others than Belfry's queues may have signalled: all native fences, or all
+ * others. */
 static void interrupt_look_at_all(struct bf_scheduler *scheduler, bool native,
                                   struct bf_effects *effects)
 {

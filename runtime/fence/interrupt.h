@@ -4,9 +4,9 @@
  *
  * WDDM's GPU raises an interrupt when a new value exceeds the fence's monitored value. For what
  * Belfry's queues signal nobody has to: a sleeper's wait for an epoch that a watched update needs
- * ends (scheduler/sleeper.h). But whoever knows sooner, or signals fences himself, reports here what
- * may have been signalled: an array of fences; no array, for all native fences; or a queue, whose log
- * is read.
+ * ends (scheduler/sleeper.h). But whoever knows sooner, or signals fences himself, reports here
+ * what may have been signalled: an array of fences; no array, for all native fences; or a queue,
+ * whose log is read.
  *
  *  IN-1  Signals of the reported fences from before the call have been applied when the call
  *        returns, and their waiters released.
@@ -14,8 +14,8 @@
  *        signaller writes the current value, then reads the monitored one. All four are seq_cst or
  *        have a full barrier between them, so one of the two sees the other.
  *  IN-3  The reported fences are examined, and what their signals come after is applied before
- *        (E-3), so waiters of other fences may be released as well. Nothing is looked at for others'
- *        sake: fences that aren't native only where the interrupt says so.
+ *        (E-3), so waiters of other fences may be released as well. Nothing is looked at for
+ *        others' sake: fences that aren't native only where the interrupt says so.
  *  IN-4  A queue stands for the signals that its log names since the queue's last interrupt. Where
  *        the log doesn't tell (there is none, it was not read before, entries were lost, the host
  *        writes it), for all signals of that queue that are pending, and for no other queue's. What

@@ -20,10 +20,10 @@
  *        counters.
  *  NF-4  Both values of a fence of type INTRA_GPU are in memory of the device's own, where it has
  *        such apart from the host's; those of the default type are where the CPU reads them.
- *  NF-5  A fence that the program writes has new values where the memory isn't what was found or stored
- *        there last. If it is shared, each object's memory also takes what others set, and of a value
- *        that is stored here and one that others set at the same time the greater one counts last:
- *        the lesser is one that everybody who waits for it finds satisfied.
+ *  NF-5  A fence that the program writes has new values where the memory isn't what was found or
+ *        stored there last. If it is shared, each object's memory also takes what others set, and
+ *        of a value that is stored here and one that others set at the same time the greater one
+ *        counts last: the lesser is one that everybody who waits for it finds satisfied.
  *
  * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c,
  * adapters.c) and tests/interface (members.c).

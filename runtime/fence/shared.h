@@ -29,9 +29,9 @@
  *        orphaned, for good: it reads UINT64_MAX, satisfies all waits for it, and tells CPU waiters
  *        the reason. No other process can bring that about (before Linux 6.5, one that holds the
  *        same descriptor can).
- *  SH-10 With BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a pipe.
- *        Each object that isn't destroyed holds its writing end, as does each descriptor in which
- *        the message lies; once all are closed, the kernel tells those whose waiters linger.
+ *  SH-10 With BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a
+ *        pipe. Each object that isn't destroyed holds its writing end, as does each descriptor in
+ *        which the message lies; once all are closed, the kernel tells those whose waiters linger.
  *
  * Proven by tests/fence (shared.c, shared_peers.c, shared_death.c, shared_random.c).
  */

@@ -67,8 +67,8 @@ struct bf_shared_view {
     int fd;        /* holds the slot's lock; -1 */
 };
 
-/* Maps sealed memory (base/sealed_memory.h), by an open file description of its own; both are the caller's. Errors:
- * bf_shared_page_join's. */
+/* Maps sealed memory (base/sealed_memory.h), by an open file description of its own; both are the
+ * caller's. Errors: bf_shared_page_join's. */
 VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, void **memory);
 
 /* Creates a sealed page with that value, as a descriptor of the caller's. Errors:

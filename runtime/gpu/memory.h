@@ -25,7 +25,8 @@ enum bf_buffer_place {
     BF_BUFFER_SHOWN,
     /* Device-local memory, not mapped. */
     BF_BUFFER_DEVICE,
-    /* As BF_BUFFER_HOST, for descriptors of all kinds, on a device with VK_EXT_descriptor_buffer. */
+    /* As BF_BUFFER_HOST, for descriptors of all kinds, on a device with
+     * VK_EXT_descriptor_buffer. */
     BF_BUFFER_DESCRIPTORS,
 };
 

@@ -388,8 +388,8 @@ static void packet_trace_queued(struct bf_queue *queue, struct bf_packet *packet
                         packet->signals);
 }
 
-/* Is a submission left to the engine's doorbell thread (submit=doorbell)? A caller that is far ahead
- * of it hands over himself. */
+/* Is a submission left to the engine's doorbell thread (submit=doorbell)? A caller that is far
+ * ahead of it hands over himself. */
 static bool queue_defers(struct bf_queue *queue)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
@@ -423,8 +423,8 @@ static bool chain_add_submit(struct bf_queue *queue, struct chain *chain, const 
     return true;
 }
 
-/* (Hot, or gcc takes the copy for an epoch as unlikely, and copies by string instructions, whose start takes
- * as long as the watchdog's witness.) */
+/* (Hot, or gcc takes the copy for an epoch as unlikely, and copies by string instructions, whose
+ * start takes as long as the watchdog's witness.) */
 __attribute__((hot)) VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
                                               const VkSubmitInfo2 *infos, VkFence fence)
 {

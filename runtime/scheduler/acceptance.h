@@ -9,8 +9,8 @@
  *  AC-2  A call that sets packets free (a submission, a present, a signal by the host or the CPU)
  *       returns when those have been accepted, and what these have set free in turn, or are held by
  *       another wait: where somebody outside of the device can tell (bf_scheduler.seen_outside).
- *       Else it may return while another thread is about to hand them over (Q-5). Who destroys a fence
- *       or resumes a queue promises nothing of what that sets free (AC-4).
+ *       Else it may return while another thread is about to hand them over (Q-5). Who destroys a
+ *       fence or resumes a queue promises nothing of what that sets free (AC-4).
  *  AC-3  Nobody waits here for a thread that waits for him. Who waits holds no lock but
  *       bf_queue.calls_lock, which stands for the program's own synchronisation of a VkQueue and is
  *       taken by no pump. He waits for the holder of an engine's lock alone, who is in a call of
@@ -27,8 +27,8 @@
  *       work on what its queue was given before is a submission.
  *
  * AC-2 waits for a call of the driver's only if packets have been set free on that call's engine,
- * since the call that waits has begun: who sets nothing free there isn't delayed by a present, or by
- * any other call that blocks on a VkQueue that is not his.
+ * since the call that waits has begun: who sets nothing free there isn't delayed by a present, or
+ * by any other call that blocks on a VkQueue that is not his.
  *
  * Proven by tests/layer (acceptance.c: drivers that block in submit and present) and tests/random
  * (drivers that block at random places).
@@ -44,8 +44,8 @@ struct bf_scheduler;
 /* Blocks until AC-1 holds for the packets up to number 'target' of bf_queue.appended. */
 void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target);
 
-/* Blocks until AC-2 holds for what has been set free since bf_scheduler.released was 'before', which
- * the caller read when its call began. */
+/* Blocks until AC-2 holds for what has been set free since bf_scheduler.released was 'before',
+ * which the caller read when its call began. */
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before);
 
 /* Blocks until AC-2 holds for all packets, whether somebody can tell or not. */

@@ -11,8 +11,8 @@
  * is too short. Where completions are often seen late, more than one sample is too short: bounds go
  * by no less than three quarters of the mean.
  *
- * Where the GPU measures packets (PW-8, scheduler/packet_time.h), its times are right, and their mean
- * is all that counts; until for BF_COST_MEASURED samples none has come.
+ * Where the GPU measures packets (PW-8, scheduler/packet_time.h), its times are right, and their
+ * mean is all that counts; until for BF_COST_MEASURED samples none has come.
  *
  * Thread-safety: the engine's lock is held.
  */
@@ -24,9 +24,9 @@
 
 #define BF_COST_SAMPLES 8
 
-/* In the mean, no sample counts as more than so many times the mean: one that does was most likely a
- * processor's that had something else to do. A queue that has become dearer is known for it all the
- * same, after some more packets. */
+/* In the mean, no sample counts as more than so many times the mean: one that does was most likely
+ * a processor's that had something else to do. A queue that has become dearer is known for it all
+ * the same, after some more packets. */
 #define BF_COST_SPIKE 3
 
 /* No packet that the GPU has measured counts as less, in ns. */

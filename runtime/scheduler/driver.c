@@ -22,8 +22,8 @@ static void call_end(struct bf_engine *engine)
         bf_watch_end_call(&watch->engines[engine->base.number].call);
 }
 
-/* The setting serialize_submits: one thread of the device at a time is in such a call. False: the device
- * is lost, and another thread stuck there. */
+/* The setting serialize_submits: one thread of the device at a time is in such a call. False: the
+ * device is lost, and another thread stuck there. */
 static bool submit_begin(struct bf_engine *engine, enum bf_watched_command command)
 {
     struct bf_scheduler *scheduler = engine->scheduler;

@@ -28,10 +28,10 @@ VkResult bf_driver_wait_timeline(struct bf_scheduler *scheduler, VkSemaphore sem
  * above. */
 VkResult bf_driver_wait_epochs(struct bf_engine *engine);
 
-/* What a thread of Belfry's makes of the result of its wait in the driver. VK_SUCCESS and VK_TIMEOUT:
- * nothing. Without memory for it, the driver is to be asked again after a millisecond, or at once when
- * *turn has another value and is woken. Else the device is lost, for 'where'; it has been settled when
- * this returns. The thread holds no lock. */
+/* What a thread of Belfry's makes of the result of its wait in the driver. VK_SUCCESS and
+ * VK_TIMEOUT: nothing. Without memory for it, the driver is to be asked again after a millisecond,
+ * or at once when *turn has another value and is woken. Else the device is lost, for 'where'; it
+ * has been settled when this returns. The thread holds no lock. */
 void bf_driver_wait_judge(struct bf_scheduler *scheduler, VkResult result, _Atomic uint32_t *turn,
                           uint32_t was, const char *where);
 

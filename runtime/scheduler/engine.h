@@ -159,8 +159,8 @@ static inline void bf_engine_recheck(struct bf_engine *engine, uint64_t mask)
 }
 
 /* Takes the lock for a call other than a pump, as a taker; bf_engine_leave releases it and pumps,
- * also the engines of 'mask'. False: the device is lost, and whoever has the lock may be in a call of
- * the driver's for ever (L-3): the lock isn't held. */
+ * also the engines of 'mask'. False: the device is lost, and whoever has the lock may be in a call
+ * of the driver's for ever (L-3): the lock isn't held. */
 bool bf_engine_enter(struct bf_engine *engine);
 void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
 

@@ -152,8 +152,8 @@ static void inheritance_spread(struct inheritance *in)
     } while (in->count);
 }
 
-/* With what the queue's first packet waits for, if its level is above that one; else false. The pending
- * lock is held. */
+/* With what the queue's first packet waits for, if its level is above that one; else false. The
+ * pending lock is held. */
 static bool inheritance_begin_with(struct inheritance *in, struct bf_queue *queue, uint8_t above)
 {
     bf_lock_acquire(&queue->lock);

@@ -30,8 +30,8 @@ struct bf_semaphore;
  * that are to be pumped. Engines' locks may be held. */
 void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uint64_t *engines);
 
-/* Packets that signal something have been appended to the queue: are they what a blocked higher queue
- * waits for? Returns the engines to pump. */
+/* Packets that signal something have been appended to the queue: are they what a blocked higher
+ * queue waits for? Returns the engines to pump. */
 uint64_t bf_inherit_appended(struct bf_queue *queue);
 
 /* No window holds what the queue (NULL: any queue) has by now, nor what that depends on. Returns

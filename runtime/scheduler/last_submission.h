@@ -25,9 +25,9 @@
  *
  *  I-3  vkQueueWaitIdle of a queue on a shared engine waits under the engine's lock only if the
  *       queue may be presenting, which the driver alone can tell: nothing was submitted to it since
- *       its last present, whose end would be that of the present, too. Where no completion signal tells
- *       whether it is idle, the fence of an empty submission does, and is waited for outside of the
- *       lock.
+ *       its last present, whose end would be that of the present, too. Where no completion signal
+ *       tells whether it is idle, the fence of an empty submission does, and is waited for outside
+ *       of the lock.
  *
  *  I-4  A queue that has its engine to itself again, since the last command queue has left, has no
  *       completion signals from then on; its idleness is the driver's. When the engine is shared

@@ -30,17 +30,18 @@
  *        never before a signal of this device, which has been submitted by then (vkQueuePresentKHR
  *        demands it). That signal is the least that is held, unless a lesser one has been accepted;
  *        and it has come when its own packet has been accepted: larger values may have been before,
- *        on other VkQueues, where they wait for outside. A packet goes along, and the present itself
- *        goes, once nothing that is held brings about what it waits for, directly or through accepted
- *        ones, whose waits may have gone for outside. Its thread sees to that: it looks again whenever
- *        something has been accepted or reached, until the present's signal and what that depends on
- *        have been accepted. Where both sides may signal a timeline, it is this device's signal that is
- *        waited for: for certain if it is of the very value, since values grow; else unless it comes
- *        behind the value itself, as when a batch waits for one value and signals the next. (That is
- *        followed through this device's queues as far as it is certain: beyond, such a present may
- *        wait for somebody outside.) The driver's waits for idleness, which are made under engines'
- *        locks, begin when what isn't grounded is over; until then they are waited for outside of the
- *        lock, so that nobody waits for somebody outside to get an engine's lock.
+ *        on other VkQueues, where they wait for outside. A packet goes along, and the present
+ *        itself goes, once nothing that is held brings about what it waits for, directly or through
+ *        accepted ones, whose waits may have gone for outside. Its thread sees to that: it looks
+ *        again whenever something has been accepted or reached, until the present's signal and what
+ *        that depends on have been accepted. Where both sides may signal a timeline, it is this
+ *        device's signal that is waited for: for certain if it is of the very value, since values
+ *        grow; else unless it comes behind the value itself, as when a batch waits for one value
+ *        and signals the next. (That is followed through this device's queues as far as it is
+ *        certain: beyond, such a present may wait for somebody outside.) The driver's waits for
+ *        idleness, which are made under engines' locks, begin when what isn't grounded is over;
+ *        until then they are waited for outside of the lock, so that nobody waits for somebody
+ *        outside to get an engine's lock.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values
  *        of fences that rest on them, always are. A new one is placed on an engine with a list only
  *        where there is no other.
@@ -92,8 +93,8 @@ uint64_t bf_outside_settle(struct bf_engine *engine);
 uint64_t bf_outside_watch(struct bf_scheduler *scheduler);
 
 /* Marks the held packets on which a signal of the semaphore, up to 'target', or the fence depends,
- * and lets them go, in turn (OW-5): blocks until they have been accepted, or the device is lost. The
- * caller holds no lock. Thread-safety: safe. */
+ * and lets them go, in turn (OW-5): blocks until they have been accepted, or the device is lost.
+ * The caller holds no lock. Thread-safety: safe. */
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target);
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a present, or an export, needs in spite of waits for outside goes to the driver now, in an order
- * in which no VkQueue stands still (OW-5). */
+/* What a present, or an export, needs in spite of waits for outside goes to the driver now, in an
+ * order in which no VkQueue stands still (OW-5). */
 #include <stdlib.h>
 
 #include "scheduler/engine.h"
@@ -54,8 +54,8 @@ static uint64_t queue_number(struct bf_queue *queue, const struct bf_packet *pac
     return number;
 }
 
-/* Of the packets from that one on: the least signal of the semaphore that is at least 'target', if it is less than
- * what was found before. */
+/* Of the packets from that one on: the least signal of the semaphore that is at least 'target', if
+ * it is less than what was found before. */
 static void packets_look(const struct bf_packet *packet, const struct bf_semaphore *sem,
                          uint64_t target, bool *any, uint64_t *least)
 {
@@ -82,8 +82,9 @@ static bool scheduler_held_signal(struct bf_scheduler *scheduler, const struct b
     return any;
 }
 
-/* The same of what is accepted and not grounded. What left its queue before the held ones were looked at
- * is in its engine's list by now, or grounded: all of that is under one hold of the batch lock. */
+/* The same of what is accepted and not grounded. What left its queue before the held ones were
+ * looked at is in its engine's list by now, or grounded: all of that is under one hold of the batch
+ * lock. */
 static bool scheduler_listed_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
                                     uint64_t target, uint64_t *least)
 {
@@ -97,8 +98,8 @@ static bool scheduler_listed_signal(struct bf_scheduler *scheduler, const struct
     return any;
 }
 
-/* The held signal that brings the semaphore to 'target'; false: none does. One that is accepted may,
- * though it isn't grounded: held ones behind it have no part in that. */
+/* The held signal that brings the semaphore to 'target'; false: none does. One that is accepted
+ * may, though it isn't grounded: held ones behind it have no part in that. */
 static bool scheduler_signal_to_come(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
                                      uint64_t target, uint64_t *value)
 {
@@ -116,8 +117,8 @@ struct chain {
     uint64_t number;              /* it is not behind itself */
     bool held;                    /* one of them is signalled by who is held, */
     bool marked;                  /* and that hadn't been marked */
-    /* Is one of them that the semaphore reaches this? Then it is followed through held packets, too, but only
-     * as far as is certain, and none is marked. NULL: that isn't asked. */
+    /* Is one of them that the semaphore reaches this? Then it is followed through held packets,
+     * too, but only as far as is certain, and none is marked. NULL: that isn't asked. */
     const struct bf_semaphore *aim;
     uint64_t aim_value;
     bool met;
@@ -170,8 +171,8 @@ static void chain_add_waits(struct chain *chain, struct bf_scheduler *scheduler,
         chain_add(chain, scheduler, packet->waits[i].sem, packet->waits[i].target);
 }
 
-/* What signals it is held in the queue, and not behind what waits: marks it and those before it, or, with an
- * aim, adds what they wait for. */
+/* What signals it is held in the queue, and not behind what waits: marks it and those before it,
+ * or, with an aim, adds what they wait for. */
 static bool queue_follow(struct bf_queue *queue, const struct sought *sought, struct chain *chain)
 {
     bf_lock_acquire(&queue->lock);
@@ -211,8 +212,8 @@ static void engine_follow(struct bf_engine *engine, const struct sought *sought,
 static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target);
 
-/* Is it this signal that brings the semaphore to 'target', the least from here that can? Values grow: one
- * that is equal is. A lesser one from outside may be before a larger one. */
+/* Is it this signal that brings the semaphore to 'target', the least from here that can? Values
+ * grow: one that is equal is. A lesser one from outside may be before a larger one. */
 static bool signal_brings_it(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target, uint64_t value, const struct chain *chain)
 {
@@ -253,8 +254,8 @@ static void chain_follow(struct chain *chain, struct bf_scheduler *scheduler)
         chain_follow_wait(chain, scheduler, chain->waits[i].sem, chain->waits[i].target);
 }
 
-/* Is the signal from here, the least that is at least 'target', given only once the semaphore has reached
- * that? Then somebody outside is the one who brings it there. */
+/* Is the signal from here, the least that is at least 'target', given only once the semaphore has
+ * reached that? Then somebody outside is the one who brings it there. */
 static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target)
 {
@@ -308,8 +309,8 @@ static bool queue_let_go(struct bf_queue *queue, uint64_t number)
     return there;
 }
 
-/* Lets the queue's marked packets go, up to one that is behind somebody held; marks him, and what is before
- * him. */
+/* Lets the queue's marked packets go, up to one that is behind somebody held; marks him, and what
+ * is before him. */
 static void queue_pass(struct bf_queue *queue, bool *marked)
 {
     bool any = false;

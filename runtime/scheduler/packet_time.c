@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which packets have GPU timestamps, where these lie in a packet, and what windows learn from them. */
+/* Which packets have GPU timestamps, where these lie in a packet, and what windows learn from
+ * them. */
 #include "scheduler/packet_time.h"
 
 #include "scheduler/engine.h"

@@ -159,8 +159,8 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
-/* Has a VkQueue submitted something that may not be over, perhaps without an epoch? The engine's lock
- * is held, or nothing is accepted. */
+/* Has a VkQueue submitted something that may not be over, perhaps without an epoch? The engine's
+ * lock is held, or nothing is accepted. */
 static bool engine_may_be_unnumbered(const struct bf_engine *engine)
 {
     bool any = false;

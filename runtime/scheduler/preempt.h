@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preemption requests: room is made on an engine for one command queue. What the driver has accepted
- * can't be taken back, so an engine is preempted between submissions (the granularity of WDDM's DMA
- * buffers): others' packets are held until what the engine has been given is over.
+ * Preemption requests: room is made on an engine for one command queue. What the driver has
+ * accepted can't be taken back, so an engine is preempted between submissions (the granularity of
+ * WDDM's DMA buffers): others' packets are held until what the engine has been given is over.
  *
- *  PE-1  While a request for a queue is under way, the engine is given no execution of another queue
- *        but of those of a higher level. Let through are sparse binds ('paging') and what these
- *        depend on, and whatever else no priority window holds (PW-7): of an attached device's
- *        VkQueues, whose program asks the driver itself whether they are idle, everything. So the
- *        queue's own packets, and bindings, come first; what is held is ordered behind them, and
- *        gets its epochs when it is handed over. Nothing else of it changes: each queue keeps its order (Q-2), and fences and progress fences the values that
- *        they were to be set to.
- *  PE-2  A request is complete when every submission is over that the engine had accepted when it was
- *        made; it is made under the engine's lock, so that none is in between. From the first request
- *        on each submission has an epoch. What VkQueues have submitted before may have none: the first
- *        request of an engine waits for the fence of an empty submission, too, unless all of it is over.
+ *  PE-1  While a request for a queue is under way, the engine is given no execution of another
+ *        queue but of those of a higher level. Let through are sparse binds ('paging') and what
+ *        these depend on, and whatever else no priority window holds (PW-7): of an attached
+ *        device's VkQueues, whose program asks the driver itself whether they are idle, everything.
+ *        So the queue's own packets, and bindings, come first; what is held is ordered behind them,
+ *        and gets its epochs when it is handed over. Nothing else of it changes: each queue keeps
+ *        its order (Q-2), and fences and progress fences the values that they were to be set to.
+ *  PE-2  A request is complete when every submission is over that the engine had accepted when it
+ *        was made; it is made under the engine's lock, so that none is in between. From the first
+ *        request on each submission has an epoch. What VkQueues have submitted before may have
+ *        none: the first request of an engine waits for the fence of an empty submission, too,
+ *        unless all of it is over.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
  *        that could go but for requests is held by those that have been made by then, and by no
  *        later one. So nothing is held for longer than what had been accepted by then takes (Q-1),
  *        and whatever the requests are, of each queue a packet goes between them: nobody starves.
- *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's queue
- *        without ever having been the engine's: requests wait for no wait of a held packet's. Nor for
- *        presents.
- *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or none,
- *        and never before what its own queue has had before it. It is given to the driver once, with
- *        the values that it came with.
+ *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's
+ *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
+ *        Nor for presents.
+ *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or
+ *        none, and never before what its own queue has had before it. It is given to the driver
+ *        once, with the values that it came with.
  *
  *  PE-6  A batch of a VkQueue, or an execution of a command queue, that comes while its queue is a
  *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of

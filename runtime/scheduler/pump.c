@@ -94,10 +94,10 @@ static struct bf_sync *packet_find_obstacle(struct bf_queue *queue, struct bf_pa
     return obstacle;
 }
 
-/* Adds the queue's packets to the batch, from this one, its first that isn't in it, up to one that may
- * not go; returns that if it may go in another batch, or is behind 'limit'. A packet's signals count
- * as accepted only when the driver's call has returned, so a packet that depends on one before it
- * in the batch has to start the next batch. */
+/* Adds the queue's packets to the batch, from this one, its first that isn't in it, up to one that
+ * may not go; returns that if it may go in another batch, or is behind 'limit'. A packet's signals
+ * count as accepted only when the driver's call has returned, so a packet that depends on one
+ * before it in the batch has to start the next batch. */
 static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_queue *queue,
                                             struct bf_packet *packet, uint64_t limit,
                                             uint64_t *engines)
@@ -215,8 +215,8 @@ static void engine_gather_bind(struct bf_engine *engine, uint64_t *engines)
     }
 }
 
-/* DT-8. Of what waits for nothing, the packet that was appended first goes first; it is the end of the
- * batch if it doesn't fit in. */
+/* DT-8. Of what waits for nothing, the packet that was appended first goes first; it is the end of
+ * the batch if it doesn't fit in. */
 static void engine_gather_in_order(struct bf_engine *engine, uint64_t *engines)
 {
     for (uint32_t i = 0; i < engine->queue_count; i++)
@@ -259,7 +259,8 @@ static uint32_t engine_scan_begin(const struct bf_engine *engine)
     return engine->first;
 }
 
-/* Gathers a batch: sparse binds first, queues of higher levels first, and queues of one level in turn. */
+/* Gathers a batch: sparse binds first, queues of higher levels first, and queues of one level in
+ * turn. */
 static void engine_gather(struct bf_engine *engine, uint64_t *engines)
 {
     engine->batch_count = 0;
@@ -415,7 +416,8 @@ static bool packet_is_for_driver(const struct bf_packet *packet)
     return packet->kind != BF_PACKET_SIGNAL && packet->kind != BF_PACKET_WAIT;
 }
 
-/* Is it the last packet of its queue in the part, and another queue's go to the driver behind it? */
+/* Is it the last packet of its queue in the part, and another queue's go to the driver behind
+ * it? */
 static bool batch_leaves_queue(const struct bf_engine *engine, uint32_t i, uint32_t end)
 {
     bool others = false;
@@ -428,8 +430,8 @@ static bool batch_leaves_queue(const struct bf_engine *engine, uint32_t i, uint3
 }
 
 /* Gives each execution of a command queue an epoch, joined ones together; and the last packet of
- * each VkQueue in the part, if it or one before it in the part is without a completion signal of its
- * own; and the last packet of all for timestamps and logs. With a watchdog, each packet has one
+ * each VkQueue in the part, if it or one before it in the part is without a completion signal of
+ * its own; and the last packet of all for timestamps and logs. With a watchdog, each packet has one
  * (WD-2), and each that signals a binary semaphore while there are windows (PW-4). */
 static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint32_t count,
                                  uint32_t joined, struct bf_packet *last)
@@ -703,8 +705,8 @@ void bf_engine_drop_held(struct bf_engine *engine)
     bf_lock_release(&engine->batch_lock);
 }
 
-/* Collects the timestamps and log entries of submissions that are complete. (Timestamps that are for
- * windows alone these collect.) */
+/* Collects the timestamps and log entries of submissions that are complete. (Timestamps that are
+ * for windows alone these collect.) */
 static void engine_collect(struct bf_engine *engine)
 {
     uint64_t completed;

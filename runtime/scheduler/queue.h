@@ -51,10 +51,10 @@ struct bf_queue {
     struct bf_label *labels; /* open (scheduler/label.h) */
     uint32_t labels_lost;    /* open as well, but left out for want of memory */
 
-    /* For the watchdog: packets numbered so far, appended ones and (under the engine's lock) others,
-     * of which two that are submitted at the same time may have the same number; and what it alone
-     * reads and writes: how many were finished when it last saw one more finished, and when that was
-     * by its own clock. */
+    /* For the watchdog: packets numbered so far, appended ones and (under the engine's lock)
+     * others, of which two that are submitted at the same time may have the same number; and what
+     * it alone reads and writes: how many were finished when it last saw one more finished, and
+     * when that was by its own clock. */
     _Atomic uint64_t numbered, numbered_at_once;
     uint64_t watched_finished, watched_since_ns;
 
@@ -74,8 +74,8 @@ struct bf_queue {
 
     struct bf_last_submission last_submission; /* on shared engines */
     /* Since it was last idle, the queue has submitted something without a completion signal: the
-     * VkQueue is asked whether it is idle. Or it may have presented, and has submitted nothing since:
-     * only the driver can tell when that is over. */
+     * VkQueue is asked whether it is idle. Or it may have presented, and has submitted nothing
+     * since: only the driver can tell when that is over. */
     _Atomic bool completion_unknown, may_be_presenting;
 };
 

@@ -13,14 +13,16 @@
  *       it, and does nothing: he is told of the loss. Of what the call itself was given,
  *       semaphores, fences, command buffers, and a bind's buffers, images and memory stay until the
  *       device's end when the program destroys them: of command buffers all, by their pools. (On
- *       attached devices pools, buffers, images and memory are the program's own.) Proven by tests/layer (acceptance.c, stuck_calls.c).
+ *       attached devices pools, buffers, images and memory are the program's own.) Proven by
+ *       tests/layer (acceptance.c, stuck_calls.c).
  *  L-4  What is known of a loss is reported once, by the first who is told of it, before he is: how
  *       far the engines were, what the driver has to say (gpu/fault.h); and the trace so far goes
  *       to its file. Nobody else waits for that. Proven by tests/scheduler (loss.c).
- *  L-5  Who waits for held work or for a lock that is held over calls of the driver's, or asks for it, learns of a loss that no
- *       other call has met: he asks the driver, once a millisecond at most, and ten times a second
- *       while he sleeps; so does who waits for a BfFence that work might signal which was held when he began. Proven by
- *       tests/layer (acceptance.c, stuck_calls.c) and tests/scheduler (loss.c).
+ *  L-5  Who waits for held work or for a lock that is held over calls of the driver's, or asks for
+ *       it, learns of a loss that no other call has met: he asks the driver, once a millisecond at
+ *       most, and ten times a second while he sleeps; so does who waits for a BfFence that work
+ *       might signal which was held when he began. Proven by tests/layer (acceptance.c,
+ *       stuck_calls.c) and tests/scheduler (loss.c).
  *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
@@ -246,9 +248,9 @@ VkResult bf_scheduler_lose_for(struct bf_scheduler *scheduler, BfDeviceRemovedRe
 VkResult bf_scheduler_lose_by(struct bf_scheduler *scheduler, VkResult result, const char *where);
 VkResult bf_scheduler_lost(struct bf_scheduler *scheduler, const char *where);
 
-/* Packets of the engine have been set free, and 'dirty' is set (AC-2). Who has read 'released' before
- * he did what led to this finds the engine's number greater: it is read here after that, and the engine
- * has it before it is counted. */
+/* Packets of the engine have been set free, and 'dirty' is set (AC-2). Who has read 'released'
+ * before he did what led to this finds the engine's number greater: it is read here after that, and
+ * the engine has it before it is counted. */
 static inline void bf_engine_count_released(struct bf_engine *engine)
 {
     uint64_t number = atomic_load(&engine->scheduler->released) + 1;
@@ -264,8 +266,8 @@ static inline void bf_engine_count_released(struct bf_engine *engine)
 /* Whether the device is lost; the driver is asked, but for calls that follow another one at once
  * (L-5). */
 bool bf_scheduler_ask_lost(struct bf_scheduler *scheduler);
-/* Takes a lock that is held over calls of the driver's. False: it isn't taken; the device is lost, and who
- * has it may be stuck (L-3). */
+/* Takes a lock that is held over calls of the driver's. False: it isn't taken; the device is lost,
+ * and who has it may be stuck (L-3). */
 bool bf_scheduler_acquire(struct bf_scheduler *scheduler, struct bf_lock *lock);
 /* bf_signpost_sleep on 'progress', for so long at most that a loss is noticed that nobody else
  * tells of. */
@@ -286,9 +288,9 @@ void bf_scheduler_await_accepted(struct bf_scheduler *scheduler, uint64_t timeou
  * allocation callbacks, which may be gone by then, for ever. Thread-safety: safe. */
 void bf_scheduler_retain(struct bf_scheduler *scheduler, struct bf_retained what,
                          bool own_callbacks);
-/* L-3: whether a stuck call may have what the program destroys, that object (none: command buffers that
- * it frees or resets, which then stay with their pool as they are). If so, it is kept, and not to be
- * destroyed. Thread-safety: safe. */
+/* L-3: whether a stuck call may have what the program destroys, that object (none: command buffers
+ * that it frees or resets, which then stay with their pool as they are). If so, it is kept, and not
+ * to be destroyed. Thread-safety: safe. */
 bool bf_scheduler_keeps(struct bf_scheduler *scheduler, const struct bf_retained *object,
                         bool own_callbacks);
 void bf_scheduler_destroy_retained(struct bf_scheduler *scheduler);

@@ -114,8 +114,8 @@ static inline uint64_t bf_sync_signalled(const struct bf_sync *signal)
     return signal->sem->timeline ? signal->target : signal->ordinal;
 }
 
-/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. With 'external', the caller goes on with bf_deferral_end once it
- * holds no lock. Thread-safety: safe. */
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. With 'external', the caller goes on with bf_deferral_end
+ * once it holds no lock. Thread-safety: safe. */
 VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value);
 /* A timeline semaphore of Belfry's own: it can't be found by its handle, isn't logged, and is freed
@@ -145,8 +145,8 @@ bool bf_semaphore_is_outside(const struct bf_semaphore *sem);
 bool bf_semaphore_ready(struct bf_scheduler *scheduler, struct bf_semaphore *sem, enum bf_side side,
                         uint64_t target, enum bf_wait_rule rule);
 
-/* The value of a timeline that others may signal, from the driver; false: it is unknown, or the program
- * has destroyed the semaphore. Thread-safety: safe, while the caller has a reference. */
+/* The value of a timeline that others may signal, from the driver; false: it is unknown, or the
+ * program has destroyed the semaphore. Thread-safety: safe, while the caller has a reference. */
 bool bf_semaphore_counter(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                           uint64_t *value);
 
@@ -159,7 +159,8 @@ uint64_t bf_semaphore_accepted(struct bf_semaphore *sem);
 uint64_t bf_semaphore_reach(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_accept(struct bf_semaphore *sem, uint64_t value);
 uint64_t bf_semaphore_count(struct bf_semaphore *sem);
-/* The engine, a bit, has been given a signal of the semaphore: to be called before the signal is reached. */
+/* The engine, a bit, has been given a signal of the semaphore: to be called before the signal is
+ * reached. */
 static inline void bf_semaphore_signalled_on(struct bf_semaphore *sem, uint64_t engine)
 {
     if (!(atomic_load_explicit(&sem->signalled_on, memory_order_relaxed) & engine))

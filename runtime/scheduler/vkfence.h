@@ -29,8 +29,8 @@ struct bf_vkfence {
     _Atomic uint32_t references; /* the program's handle, and the packet that has it */
 };
 
-/* Others may change its payload from now on (VkExportFenceCreateInfo, vkImportFenceFdKHR). No lock is
- * held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Others may change its payload from now on (VkExportFenceCreateInfo, vkImportFenceFdKHR). No lock
+ * is held. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_vkfence_set_external(struct bf_scheduler *scheduler, VkFence handle);
 bool bf_vkfence_is_external(struct bf_scheduler *scheduler, VkFence handle);
 

@@ -3,11 +3,11 @@
  * What the scheduler leaves for the watchdog (standstill/standstill.h) to see without a lock: which
  * call of the driver's is under way on each engine, and what was submitted with each epoch.
  *
- *  WD-1  Neither makes a system call, takes a lock or reads a clock; nor do they allocate, but for a
- *        present beside more others (Q-8) than there ever were. The first work after a rest wakes the
- *        watchdog, which costs a system call: it rests once it has found nothing outstanding and
- *        nothing begun for a whole period. Since when something lasts, the watchdog alone says, by
- *        what it saw at its looks.
+ *  WD-1  Neither makes a system call, takes a lock or reads a clock; nor do they allocate, but for
+ *        a present beside more others (Q-8) than there ever were. The first work after a rest wakes
+ *        the watchdog, which costs a system call: it rests once it has found nothing outstanding
+ *        and nothing begun for a whole period. Since when something lasts, the watchdog alone says,
+ *        by what it saw at its looks.
  *  WD-2  With the watchdog on, or on an engine that takes command queues if it is there for these
  *        alone (standstill/tdr.h), each submission has an epoch of its own, and its witness is
  *        written before the driver is called: if the oldest epoch that isn't reached is one of the

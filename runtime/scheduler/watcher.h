@@ -15,8 +15,8 @@
 struct bf_scheduler;
 struct bf_semaphore;
 
-/* Starts the semaphore's watcher unless it has one. False: no memory, or no thread; one line says so.
- * Thread-safety: safe. */
+/* Starts the semaphore's watcher unless it has one. False: no memory, or no thread; one line says
+ * so. Thread-safety: safe. */
 bool bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem);
 
 /* Ends and joins it, if there is one. */

@@ -107,8 +107,8 @@ static void window_count_entry(struct bf_window *window, const struct bf_window_
 }
 
 /* 'entries' of the first ones have been seen complete, and nothing else since the epoch before them
- * was: learns what they cost, where they are of one queue. With nothing behind them, the VkQueue may
- * have been idle before it was looked at. */
+ * was: learns what they cost, where they are of one queue. With nothing behind them, the VkQueue
+ * may have been idle before it was looked at. */
 static void window_learn(struct bf_window *window, uint32_t entries)
 {
     const struct bf_window_entry *first = &window->entries[window->first];

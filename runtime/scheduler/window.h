@@ -42,9 +42,9 @@
  *        each gets one to the driver within N times BF_WINDOW_OVERDUE_NS, the time for which the
  *        waker and a packet that runs take it on the CPU aside.
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
- *        so does what a present, an export, a sparse bind, or a wait for idleness of a VkQueue or the
- *        device depends on; and, since that isn't known, all that is held before a submission that
- *        can't be copied. (bfQueueWaitIdle is a wait for a
+ *        so does what a present, an export, a sparse bind, or a wait for idleness of a VkQueue or
+ *        the device depends on; and, since that isn't known, all that is held before a submission
+ *        that can't be copied. (bfQueueWaitIdle is a wait for a
  *        fence, as in D3D12.) While somebody outside of the device can tell
  *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
  *        to VkQueues, since the program's own calls of the driver can tell.
@@ -153,8 +153,8 @@ static inline uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
 
 uint8_t bf_level_of_priority(uint32_t priority);
 
-/* For the pump: before a batch is gathered, when it is ('full': others might have gone, too), and when
- * nothing more is. The lock is held. */
+/* For the pump: before a batch is gathered, when it is ('full': others might have gone, too), and
+ * when nothing more is. The lock is held. */
 void bf_window_look(struct bf_engine *engine);
 void bf_window_gathered(struct bf_engine *engine, bool full);
 void bf_window_arm(struct bf_engine *engine);
@@ -162,8 +162,8 @@ void bf_window_arm(struct bf_engine *engine);
 /* Where there are windows: the queue that is to be gathered before all others (PW-6), or NULL. */
 struct bf_queue *bf_window_first(struct bf_engine *engine);
 
-/* Where there are windows, of a queue that hasn't been in this batch: is it of the highest level, or has
- * its first packet inherited that? Then it is gathered before the others. */
+/* Where there are windows, of a queue that hasn't been in this batch: is it of the highest level,
+ * or has its first packet inherited that? Then it is gathered before the others. */
 bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue);
 
 /* The queue that is to be gathered next: of those that haven't been in this batch, and have a
@@ -177,8 +177,8 @@ bool bf_window_admits(struct bf_engine *engine, struct bf_queue *queue, struct b
 struct bf_sync *bf_window_obstacle(struct bf_engine *engine, struct bf_queue *queue,
                                    struct bf_packet *packet);
 
-/* What waits because of that, and windows limit no more, since its level has risen or that of the engine
- * has fallen, waits as others do. The batch lock is held. */
+/* What waits because of that, and windows limit no more, since its level has risen or that of the
+ * engine has fallen, waits as others do. The batch lock is held. */
 void bf_window_release(struct bf_engine *engine);
 
 /* The queue has had its share of this batch. */

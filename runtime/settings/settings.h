@@ -117,8 +117,8 @@ struct bf_settings {
     uint32_t doorbell_idle; /* ms; 0: never */
     /* standstill/tdr.h; times in ms */
     uint32_t tdr_level, tdr_delay, tdr_ddi_delay, tdr_limit_count, tdr_limit_time, tdr_debug_mode;
-    bool
-        at_interrupt; /* with it: before SIGINT or SIGTERM ends the program, what waits is reported */
+    /* With it: before SIGINT or SIGTERM ends the program, what waits is reported. */
+    bool at_interrupt;
 
     /* Where each value came from; read through the functions below. */
     enum bf_setting_source sources[BF_KEY_COUNT];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Analysing the shaders of the program's pipelines on the pool: one item goes through all that wait for it. What it
- * finds is given to the pipelines' records on a program's thread, as builds are (CV-2). */
+/* Analysing the shaders of the program's pipelines on the pool: one item goes through all that wait
+ * for it. What it finds is given to the pipelines' records on a program's thread, as builds are
+ * (CV-2). */
 #include <stdlib.h>
 
 #include "device/device.h"

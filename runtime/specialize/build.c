@@ -108,7 +108,8 @@ static enum bf_reason job_make(struct bf_job *job)
     if (reason == BF_REASON_NONE && is_cancelled(job))
         reason = BF_REASON_CANCELLED;
     if (reason == BF_REASON_NONE) {
-        /* A driver that crashes over it here crashes the program: the next run finds that it began. */
+        /* A driver that crashes over it here crashes the program: the next run finds that it
+         * began. */
         const struct bf_archive_key bar = bf_variant_bar_key(job->hash);
         uint64_t begun = bf_now_ns();
         bf_archive_begin(s->archive, &bar);

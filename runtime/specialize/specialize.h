@@ -14,9 +14,10 @@
  *        nothing: no call of the program's fails for that, no object is left behind, later builds
  *        go on, and the report says why, with the driver's error.
  *  SP-6  What has misbehaved is left alone by all programs from then on: after a crash, a run that
- *        doesn't end, takes too long, or can't be had of inputs on which it ends, whatever has the same shaders, with any values; after a device that was lost in
- *        a check whatever the driver builds, until it is another one, or the user deletes the
- *        archive's folder, which a line names.
+ *        doesn't end, takes too long, or can't be had of inputs on which it ends, whatever has the
+ *        same shaders, with any values; after a device that was lost in a check whatever the driver
+ *        builds, until it is another one, or the user deletes the archive's folder, which a line
+ *        names.
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline

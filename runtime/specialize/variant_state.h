@@ -287,9 +287,9 @@ void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *w
 struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mask,
                                              const uint32_t values[BF_WATCHED]);
 
-/* The keys under which the archive has what is barred: all variants of a pipeline, since one of them,
- * or what it is compared with, has misbehaved; and whatever a driver builds, since a check has lost a
- * device of its. */
+/* The keys under which the archive has what is barred: all variants of a pipeline, since one of
+ * them, or what it is compared with, has misbehaved; and whatever a driver builds, since a check
+ * has lost a device of its. */
 struct bf_archive_key bf_variant_bar_key(const uint8_t hash[32]);
 struct bf_archive_key bf_variant_driver_bar_key(void);
 /* BF_REASON_NONE: neither is. Thread-safety: safe. */

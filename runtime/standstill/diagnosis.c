@@ -248,8 +248,8 @@ static void search_engines(struct search *s)
     }
 }
 
-/* Packets that could go, on an engine that a program has kept, and is in no call. The engine's lock alone
- * says nothing: Belfry itself takes it, now and then and for a moment. */
+/* Packets that could go, on an engine that a program has kept, and is in no call. The engine's lock
+ * alone says nothing: Belfry itself takes it, now and then and for a moment. */
 static void search_taken(struct search *s)
 {
     const struct bf_graph *graph = s->graph;

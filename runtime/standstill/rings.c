@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings of queues for user-mode submission, whose work the scheduler doesn't know before it has been
- * read: what their programs say is queued, compared with what has been read and is carried. What has
- * been read is under watch as all work is. */
+/* Rings of queues for user-mode submission, whose work the scheduler doesn't know before it has
+ * been read: what their programs say is queued, compared with what has been read and is carried.
+ * What has been read is under watch as all work is. */
 #include "standstill/rings.h"
 
 #include <inttypes.h>

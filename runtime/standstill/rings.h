@@ -2,11 +2,12 @@
 /*
  * The watchdog's look at rings.
  *
- *  SS-8  A ring is outstanding while it has entries that haven't been read, or while its program says
- *        by the last-queued value that it has queued more than any entry has carried. If nothing of
- *        it has been read for the time, that is told, once. Suspended and ended queues, and those of
- *        a device in D3, aren't watched. (What a program stores without a call, and without a thread
- *        that spins, wakes nobody: a watchdog that rests sees it when it looks next.)
+ *  SS-8  A ring is outstanding while it has entries that haven't been read, or while its program
+ *        says by the last-queued value that it has queued more than any entry has carried. If
+ *        nothing of it has been read for the time, that is told, once. Suspended and ended queues,
+ *        and those of a device in D3, aren't watched. (What a program stores without a call, and
+ *        without a thread that spins, wakes nobody: a watchdog that rests sees it when it looks
+ *        next.)
  *
  * Proven by tests/doorbell (watched.c).
  */

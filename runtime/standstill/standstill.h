@@ -9,11 +9,11 @@
  *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been
  *        begun for a period, not at all (WD-1, WD-3).
  *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in
- *        which a debugger or a signal stopped the program is no standstill. A trace says for how long
- *        at least that was, if it was long.
+ *        which a debugger or a signal stopped the program is no standstill. A trace says for how
+ *        long at least that was, if it was long.
  *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
- *  SS-7  A standstill is reported within a period after the set time, once; and again when the answer
- *        has changed.
+ *  SS-7  A standstill is reported within a period after the set time, once; and again when the
+ *        answer has changed.
  *
  * Proven by tests/standstill.
  */

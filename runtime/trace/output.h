@@ -101,8 +101,9 @@ int bf_output_join(const char *path, struct bf_output **output, uint32_t *number
 /* From now on the trace hears of the process's end, until it leaves. */
 void bf_output_enrol(struct bf_output *output, struct bf_output_member *member);
 
-/* Leaves the output, with 'open' slices that will not end, and takes 'member' off it. What is pending will be written; the
- * last trace to leave waits for that, and ends the thread and closes the file. */
+/* Leaves the output, with 'open' slices that will not end, and takes 'member' off it. What is
+ * pending will be written; the last trace to leave waits for that, and ends the thread and closes
+ * the file. */
 void bf_output_part(struct bf_output *output, struct bf_output_member *member, uint64_t open);
 
 /* Is there room for one packet, of at most BF_PERFETTO_EVENT_MAX bytes? 'end': the packet ends a

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers. They
- * are for a trace, which is told when a packet ran; or for who wants to know how long it took; or both.
+ * GPU timestamps around packets: for each engine a pool of pre-recorded pairs of command buffers.
+ * They are for a trace, which is told when a packet ran; or for who wants to know how long it took;
+ * or both.
  *
  * A pair is placed around a packet's own command buffers, in the same VkSubmitInfo2. Its slot is
  * taken under the engine's lock, tagged with the epoch of the submission that carries it, and freed
@@ -91,8 +92,8 @@ void bf_stamps_accepted(struct bf_stamps *stamps, uint32_t slot, uint64_t epoch,
                         uint64_t handed_over_ns);
 void bf_stamps_refused(struct bf_stamps *stamps, uint32_t slot);
 
-/* Reads the stamps of all slots up to 'completed_epoch', tells of them, frees them. Never waits. NULL
- * is allowed. */
+/* Reads the stamps of all slots up to 'completed_epoch', tells of them, frees them. Never waits.
+ * NULL is allowed. */
 void bf_stamps_collect(struct bf_stamps *stamps, uint64_t completed_epoch);
 
 #endif

@@ -5,10 +5,10 @@
  *
  * T-1  The file consists of whole packets: however the program ends, the file can be loaded. Only
  *      where the kernel stops in the middle of a write (SIGKILL, a power failure), and for who
- *      reads while it writes, the last packet may be cut short: a page at a time gets into the file.
- *      Events are written together, by a thread of the file's own: when there are 64 KiB of them,
- *      when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the head
- *      is in the file before bf_trace_create returns.
+ *      reads while it writes, the last packet may be cut short: a page at a time gets into the
+ *      file. Events are written together, by a thread of the file's own: when there are 64 KiB of
+ *      them, when the first is 50 ms old, and at bf_trace_flush. A crash loses what is pending; the
+ *      head is in the file before bf_trace_create returns.
  * T-2  An existing file is never overwritten, but by traces of the process that has created it.
  * T-3  Tracing never stops the program, nor makes it wait for a disk. Events that come faster than
  *      the file takes them are left out and counted, of a slice both ends. A file that can't be
@@ -246,12 +246,12 @@ void bf_trace_fences_lost(struct bf_trace *trace, uint32_t queue, uint64_t count
 /* GPU times from now on are estimates; the summary and the trace say so. */
 void bf_trace_mark_uncalibrated(struct bf_trace *trace);
 
-/* The watchdog says why nothing moves: its line stands in the trace, too, up to 1023 bytes of it. It
- * is written soon, since who waits may end the program. */
+/* The watchdog says why nothing moves: its line stands in the trace, too, up to 1023 bytes of it.
+ * It is written soon, since who waits may end the program. */
 void bf_trace_standstill(struct bf_trace *trace, const char *line);
 
-/* The watchdog has woken up later than it should by so much: the process was stopped, or didn't get to
- * run. Written soon, too. */
+/* The watchdog has woken up later than it should by so much: the process was stopped, or didn't get
+ * to run. Written soon, too. */
 void bf_trace_stopped(struct bf_trace *trace, uint64_t at_least_ns);
 
 /* A preemption request of the engine is complete, so long after it was made. */

@@ -13,7 +13,8 @@
 #define DOORBELL_REPETITIONS 15u
 #define DOORBELL_BURST       64u
 
-/* A submission's cost to its caller in ns: medians of bursts, in which the thread drains the ring. */
+/* A submission's cost to its caller in ns: medians of bursts, in which the thread drains the
+ * ring. */
 void doorbell_caller(const struct bench_options *options, enum bench_side side,
                      struct bench_found *found);
 /* The same of single submissions: what 99 of 100 don't exceed. */
@@ -35,8 +36,8 @@ void doorbell_hand_over(const struct bench_options *options, enum bench_side sid
 /* In ns: bfConnectDoorbell of a doorbell while a physical one is free, in `plain`. */
 void doorbell_connect(const struct bench_options *options, enum bench_side side,
                       struct bench_found *found);
-/* In ns: `plain`, bfConnectDoorbell that takes another queue's; `belfry`, a submission that finds its
- * doorbell taken, takes it back, and rings again. */
+/* In ns: `plain`, bfConnectDoorbell that takes another queue's; `belfry`, a submission that finds
+ * its doorbell taken, takes it back, and rings again. */
 void doorbell_victim(const struct bench_options *options, enum bench_side side,
                      struct bench_found *found);
 /* Context switches of all other threads in a second in which nothing is queued: `plain[0]`. */

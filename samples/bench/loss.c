@@ -60,8 +60,8 @@ static VkResult submit_held(struct presenter *p, VkSemaphore timeline)
     return p->side.vk.vkQueueSubmit2(p->side.queues[2], 1, &info, VK_NULL_HANDLE);
 }
 
-/* Somebody asks, or, where 'waits', has submitted: alone, so that nobody else asks for him. The plain side
- * can't have him: he would use the present's VkQueue at the same time. In ms. */
+/* Somebody asks, or, where 'waits', has submitted: alone, so that nobody else asks for him. The
+ * plain side can't have him: he would use the present's VkQueue at the same time. In ms. */
 static double lose_once(const struct belfry_icd_control *icd, enum bench_side which, bool waits,
                         struct bench_found *found)
 {

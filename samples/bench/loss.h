@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How late a program hears that its device is lost while another thread's present is stuck in the driver,
- * on the VkQueue of both.
+ * How late a program hears that its device is lost while another thread's present is stuck in the
+ * driver, on the VkQueue of both.
  */
 #ifndef BENCH_LOSS_H
 #define BENCH_LOSS_H

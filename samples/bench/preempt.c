@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `preempt`: what a queue of high priority waits for behind a flood of work on queues that share its
- * VkQueue, what it leaves them, and how they share that; beside the order of submission of the plain
- * driver.
+ * `preempt`: what a queue of high priority waits for behind a flood of work on queues that share
+ * its VkQueue, what it leaves them, and how they share that; beside the order of submission of the
+ * plain driver.
  */
 #include <stdio.h>
 

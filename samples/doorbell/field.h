@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The picture: tiles that dispatches fill in, and the draw that shows them. Each thread has a quarter
- * of it, and for either of two frames in flight a command buffer for each of its dispatches, recorded
- * once.
+ * The picture: tiles that dispatches fill in, and the draw that shows them. Each thread has a
+ * quarter of it, and for either of two frames in flight a command buffer for each of its
+ * dispatches, recorded once.
  */
 #ifndef DOORBELL_FIELD_H
 #define DOORBELL_FIELD_H

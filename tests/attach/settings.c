@@ -107,7 +107,7 @@ TEST(what_is_no_setting_costs_a_line_and_what_is_no_text_is_refused)
     fixture_close(&f);
 }
 
-/* ------------------------------------------------------------------------- What each of them does -- */
+/* -------------------------------------------------------------------- What each of them does -- */
 
 #define OPEN(f_, ...)                                                                              \
     do {                                                                                           \
@@ -122,8 +122,8 @@ static void open_with(struct fixture *f, uint32_t count, const BfSetting *settin
     device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
 }
 
-/* The driver's vkQueueSubmit2: the first thread in it stays until the second is there, too, or sleeps on its
- * way. */
+/* The driver's vkQueueSubmit2: the first thread in it stays until the second is there, too, or
+ * sleeps on its way. */
 static struct {
     _Atomic uint32_t inside, most, calls;
     struct thread *_Atomic other;

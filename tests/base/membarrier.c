@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The barrier in all threads: of two threads that each store and then load what the other stores, one
- * sees the other, though only one of them pays. And a process that may not have it is told so. */
+/* The barrier in all threads: of two threads that each store and then load what the other stores,
+ * one sees the other, though only one of them pays. And a process that may not have it is told
+ * so. */
 #include "support/test.h"
 
 #include <linux/filter.h>

@@ -190,8 +190,8 @@ static void store_seen(int number, siginfo_t *info, void *context)
     mprotect((void *)at, page, PROT_READ | PROT_WRITE);
 }
 
-/* Entry, last-queued value, write pointer, doorbell [UMS 9]; and a call only if the status asks for one,
- * which is refused here: there is no such doorbell. */
+/* Entry, last-queued value, write pointer, doorbell [UMS 9]; and a call only if the status asks for
+ * one, which is refused here: there is no such doorbell. */
 TEST(the_steps_come_in_order_and_call_nobody)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

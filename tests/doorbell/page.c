@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pages of doorbells (doorbell/page.h), by one thread: what is mapped where, in which order things
- * happen, who yields, and what the kernel refuses. */
+/* The pages of doorbells (doorbell/page.h), by one thread: what is mapped where, in which order
+ * things happen, who yields, and what the kernel refuses. */
 #include "support/test.h"
 
 #include <signal.h>
@@ -11,10 +11,11 @@
 #include "base/membarrier.h"
 #include "doorbell/page.h"
 
-/* ------------------------------------------------------------------- System calls of the test's -- */
+/* ---------------------------------------------------------------- System calls of the test's -- */
 
-/* What has been called since the last look, in letters: b the barrier, d the dummy page, p a physical
- * one, each behind the status (0 to 3) and mark (+: marked) that doorbell 0 and 1 had then. */
+/* What has been called since the last look, in letters: b the barrier, d the dummy page, p a
+ * physical one, each behind the status (0 to 3) and mark (+: marked) that doorbell 0 and 1 had
+ * then. */
 static struct {
     char log[256];
     uint32_t maps, fixed, unmaps;
@@ -84,7 +85,7 @@ static bool call_barrier(void)
 
 static const struct bf_doorbell_calls counted = {call_map, call_unmap, call_barrier};
 
-/* --------------------------------------------------------------------------------------- World -- */
+/* ------------------------------------------------------------------------------------- World -- */
 
 static void woken(struct bf_doorbell_group *group)
 {
@@ -159,7 +160,7 @@ static bool rings(int i)
     return polled(0) == 1u << i;
 }
 
-/* --------------------------------------------------------------------------------------- Tests -- */
+/* ------------------------------------------------------------------------------------- Tests -- */
 
 TEST(a_fresh_doorbell_is_disconnected_and_a_connected_one_is_heard)
 {
@@ -244,9 +245,9 @@ TEST(suspended_yields_first_then_idle_then_the_least_recently_used)
     }
 }
 
-/* DB-1: doorbell 0 has the only physical one, and 1 is connected; or 0 is disconnected. What is stored
- * to either address afterwards reaches a page, and what is not connected can be connected again unless
- * it is ABORT. */
+/* DB-1: doorbell 0 has the only physical one, and 1 is connected; or 0 is disconnected. What is
+ * stored to either address afterwards reaches a page, and what is not connected can be connected
+ * again unless it is ABORT. */
 TEST(a_remap_that_is_refused_leaves_a_page)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The doorbell thread's wait, with real threads: producers ring as programs do, at random moments
- * around those at which the thread parks, and each waits until what it rang has been seen. A wake-up that
- * is lost never ends. (park_model.c goes through all interleavings.)
+ * around those at which the thread parks, and each waits until what it rang has been seen. A
+ * wake-up that is lost never ends. (park_model.c goes through all interleavings.)
  *
  *     belfry-doorbell-park [--count N]     so many wake-ups of each kind
  */
@@ -117,7 +117,8 @@ static void engine_end(struct engine *e)
     pthread_join(e->thread, NULL);
 }
 
-/* As the header tells programs to. What is stored behind an entry that is in no cache takes its time. */
+/* As the header tells programs to. What is stored behind an entry that is in no cache takes its
+ * time. */
 static void ring_once(struct engine *e, struct ring *r, uint64_t value)
 {
 #ifdef __x86_64__
@@ -182,8 +183,9 @@ static void engine_is_rung(struct engine *e, int producers, uint64_t rounds)
         pthread_join(p[i].thread, NULL);
 }
 
-/* DP-4, in a process of its own that may not call membarrier from the beginning (which this one hasn't
- * asked for yet), or from its first wake-ups on. Ends with 0, or 77 where it can't be forbidden. */
+/* DP-4, in a process of its own that may not call membarrier from the beginning (which this one
+ * hasn't asked for yet), or from its first wake-ups on. Ends with 0, or 77 where it can't be
+ * forbidden. */
 static int without_membarrier(bool later)
 {
     struct sock_filter lines[] = {

@@ -2,17 +2,19 @@
 /*
  * All executions of the doorbell thread's protocol, on processors with store buffers.
  *
- * runtime/doorbell/park.c itself is built in here, each of its accesses to shared memory a step of the
- * model; around it stand programs that ring, owners that take doorbells away and connect them, and who
- * suspends, notifies and stops. A store goes to its thread's buffer, from which it reaches memory
- * at any later step: in order (x86), or, on weak processors, past others but for those before a release.
- * A locked instruction and a system call wait until the thread's own buffer is empty; membarrier
- * empties everybody's; a remap empties nobody's. Loads are not reordered, but for what buffers do.
+ * runtime/doorbell/park.c itself is built in here, each of its accesses to shared memory a step of
+ * the model; around it stand programs that ring, owners that take doorbells away and connect them,
+ * and who suspends, notifies and stops. A store goes to its thread's buffer, from which it reaches
+ * memory at any later step: in order (x86), or, on weak processors, past others but for those
+ * before a release. A locked instruction and a system call wait until the thread's own buffer is
+ * empty; membarrier empties everybody's; a remap empties nobody's. Loads are not reordered, but for
+ * what buffers do.
  *
  * No state may be final in which something that was rung has not been taken.
  *
- * A thread is a function of what it has read: to go on with it, it is run again from its last checkpoint,
- * with what it read then, up to the next step. States that have been seen are known by a hash.
+ * A thread is a function of what it has read: to go on with it, it is run again from its last
+ * checkpoint, with what it read then, up to the next step. States that have been seen are known by
+ * a hash.
  */
 #include "support/test.h"
 
@@ -123,8 +125,8 @@ static void checkpoint(void)
     t->reads = reads = 0;
 }
 
-/* What a function of the model's has read leaves nothing but its result: 'BEGIN()' in front of its first
- * step, 'END(result)' behind its last one. Fewer states differ. */
+/* What a function of the model's has read leaves nothing but its result: 'BEGIN()' in front of its
+ * first step, 'END(result)' behind its last one. Fewer states differ. */
 #define ENDED 0x80000000u
 #define BEGIN()                                                                                    \
     struct thread_state *begun_on = &running->threads[runner];                                     \
@@ -370,7 +372,7 @@ static void model_store(const void *variable, uint64_t value);
 #define bf_lock_pause()                                      ((void)0)
 #define bf_membarrier()                                      step(MEMBARRIER, NULL, 0)
 #define bf_membarrier_available()                            (!machine.barrierless)
-#define bf_futex_wait(variable_, value_, timeout_)           step_timed(SLEEP, variable_, value_, timeout_)
+#define bf_futex_wait(word_, value_, time_)                  step_timed(SLEEP, word_, value_, time_)
 #define bf_futex_wake(variable_, count_)                     ((void)step(WAKE, variable_, 0))
 #define PARK_LOOKS                                           1
 #include "doorbell/park.c"
@@ -409,8 +411,8 @@ static struct scene {
     uint32_t entries[RINGS];
     bool shared;               /* one physical doorbell for all rings */
     void (*other)(int thread); /* beside the rings' programs */
-    bool
-        parked; /* it doesn't spin, and the statuses say CONNECTED_NOTIFY; else both the other way */
+    /* It doesn't spin, and the statuses say CONNECTED_NOTIFY; else both the other way. */
+    bool parked;
     enum { BARRIER, NO_BARRIER, BARRIER_LOST } barrier;
     bool idle;  /* what has been idle is disconnected */
     bool large; /* for the long run */
@@ -633,7 +635,8 @@ static uint32_t ring_is_connected(int ring)
     END(0);
 }
 
-/* The program of the ring with its number less one: the document's pseudo-code, but for the second append. */
+/* The program of the ring with its number less one: the document's pseudo-code, but for the second
+ * append. */
 static void run_program(int thread)
 {
     struct program *p = &programs[thread];

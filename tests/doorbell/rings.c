@@ -3,9 +3,9 @@
  * Doorbells that are taken away while they are rung: eight programs with 64 queues, few physical
  * doorbells, and a thread that disconnects and connects whatever comes (DB-1 to DB-4).
  *
- * A queue is a counter of entries. Whoever consumes them looks only where he is told to; so a ring that
- * nobody was told of is seen: by its program, which now and then waits until the consumers have looked
- * again, or at the end.
+ * A queue is a counter of entries. Whoever consumes them looks only where he is told to; so a ring
+ * that nobody was told of is seen: by its program, which now and then waits until the consumers
+ * have looked again, or at the end.
  *
  * belfry-doorbell-rings [--rings N] [--seed N]: N for each of the cases.
  */
@@ -89,9 +89,9 @@ static bool looked(const struct queue *queue, uint64_t write)
 }
 
 /*
- * Was anybody told of the last ring? Whoever is told may have to pass it on: hence another look of all.
- * And who takes a doorbell away may be between the remap and the mark: he has the lock. He comes
- * at most once more before the ring has been taken or marked.
+ * Was anybody told of the last ring? Whoever is told may have to pass it on: hence another look of
+ * all. And who takes a doorbell away may be between the remap and the mark: he has the lock. He
+ * comes at most once more before the ring has been taken or marked.
  */
 static bool queue_was_heard(struct queue *queue)
 {

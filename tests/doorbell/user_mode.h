@@ -35,7 +35,8 @@ void user_mode_execute(struct user_mode *u, uint32_t buffer);
 void user_mode_await(const struct user_mode *u);
 
 /* What the kernel says of the doorbell threads in a line of that format: the number of the first
- * one; '*threads' counts them, if it isn't NULL. (Threads that one of them makes have its name, too.) */
+ * one; '*threads' counts them, if it isn't NULL. (Threads that one of them makes have its name,
+ * too.) */
 unsigned long doorbell_threads(const char *format, uint32_t *threads);
 /* Returns once the only doorbell thread has been woken, has looked, and sleeps. */
 void doorbell_settle(const struct user_mode *u);

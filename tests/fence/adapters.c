@@ -127,7 +127,8 @@ static BfCommandQueue make_software_queue(struct fixture *f)
     return f->made_queues[f->queue_count++] = queue;
 }
 
-/* As a user-mode driver does it: a command buffer stores the value, and the interrupt tells of it. */
+/* As a user-mode driver does it: a command buffer stores the value, and the interrupt tells of
+ * it. */
 static void store_on_gpu(struct fixture *f, BfCommandQueue queue, BfFence fence, uint64_t value)
 {
     const BfNativeFenceMapping mapping = mapping_of(fence);
@@ -146,8 +147,8 @@ static void tell_of(struct fixture *f, BfFence fence)
 }
 
 /* One cell: 'waiter' waits for 10, 'signaller' signals it, each from its GPU or its CPU; behind the
- * GPU's wait comes work, before its signal too. 'written': the program itself stores the signals of a
- * native fence. */
+ * GPU's wait comes work, before its signal too. 'written': the program itself stores the signals of
+ * a native fence. */
 static void cell(struct fixture *waiter, BfCommandQueue waits, BfFence waited, int wait_from,
                  struct fixture *signaller, BfCommandQueue signals, BfFence signalled,
                  int signal_from, bool written)
@@ -308,7 +309,8 @@ FIXTURE_TEST(what_is_shared_and_written_by_the_program_always_interrupts)
     assert_value(fence, 5);
 }
 
-/* Each of two devices stores a value when it doesn't know of the other's: nobody looks in between. */
+/* Each of two devices stores a value when it doesn't know of the other's: nobody looks in
+ * between. */
 static void store_at_once(const BfFence *fences, const uint64_t *values)
 {
     for (int i = 0; i < 2; i++)

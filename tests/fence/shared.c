@@ -410,8 +410,8 @@ static void others_await_sleep(void)
     }
 }
 
-/* BfDeviceCounters::sharedWakeups. A thread that was still on its way to sleep isn't woken: that is tried
- * again. */
+/* BfDeviceCounters::sharedWakeups. A thread that was still on its way to sleep isn't woken: that is
+ * tried again. */
 FIXTURE_TEST(what_wakes_an_object_is_counted)
 {
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one);

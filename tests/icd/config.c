@@ -114,7 +114,8 @@ static uint32_t number_read(const char *name, uint32_t max, uint32_t fallback)
     return device_number(name, 0, max, fallback);
 }
 
-/* BELFRY_ICD_FAULTS_IN: the name of the executable whose devices fail so; of all where it isn't set. */
+/* BELFRY_ICD_FAULTS_IN: the name of the executable whose devices fail so; of all where it isn't
+ * set. */
 static bool faults_are_here(void)
 {
     const char *name = getenv("BELFRY_ICD_FAULTS_IN");

@@ -150,7 +150,8 @@ extern const VkExtensionProperties icd_extension_properties[ICD_EXTENSION_COUNT]
 /* Configuration: config.c ------------------------------------------------------------------- */
 
 #define ICD_MAX_FAMILIES 8
-/* None of Vulkan's flags: the family copies whole mip levels of images alone, a granularity of 0. */
+/* None of Vulkan's flags: the family copies whole mip levels of images alone, a granularity of
+ * 0. */
 #define ICD_WHOLE 0x40000000u
 
 struct icd_family {
@@ -362,7 +363,8 @@ const char *icd_bare_name(const char *call);
         if (fault_ != VK_SUCCESS)                                                                  \
             return fault_;                                                                         \
     } while (0)
-/* The same for a call that makes something: what it leaves then in '*handle_' is nobody's, as Vulkan allows. */
+/* The same for a call that makes something: what it leaves then in '*handle_' is nobody's, as
+ * Vulkan allows. */
 #define ICD_FAULT_MAKING(handle_, device_)                                                         \
     do {                                                                                           \
         VkResult fault_ = icd_fault(device_, __func__);                                            \

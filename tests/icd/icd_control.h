@@ -146,8 +146,8 @@ struct belfry_icd_sparse_bind {
 };
 
 /* Which calls on a VkQueue block: vkQueueSubmit(2), vkQueueBindSparse, vkQueuePresentKHR, the two
- * waits for idleness, and, late alone, vkWaitForFences and vkWaitSemaphores where they have to wait:
- * that their time is over doesn't end them. */
+ * waits for idleness, and, late alone, vkWaitForFences and vkWaitSemaphores where they have to
+ * wait: that their time is over doesn't end them. */
 struct belfry_icd_block {
     const char *command; /* as for belfry_icd_set_fault */
     uint64_t first;      /* the first-th such call from now on, from 1; 0: none */
@@ -210,7 +210,8 @@ typedef void belfry_icd_quiesce_fn(void);
 /* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
  * at this moment: waits for semaphores, fences, queries and images, and both wait idles. */
 typedef uint32_t belfry_icd_sleepers_fn(void);
-/* belfry_icd_jump_clock: the clock that timestamps are taken from is set ahead by so much, or back. */
+/* belfry_icd_jump_clock: the clock that timestamps are taken from is set ahead by so much, or
+ * back. */
 typedef void belfry_icd_jump_clock_fn(int64_t ns);
 /* belfry_icd_queue_depth: packets accepted on a queue and not finished, summed over all devices. */
 typedef uint64_t belfry_icd_queue_depth_fn(uint32_t family, uint32_t index);
@@ -247,9 +248,9 @@ typedef uint64_t belfry_icd_live_fn(const char *kind);
 /* belfry_icd_sparse_binds: copies up to capacity of the binds executed so far, oldest first (the
  * driver remembers the first 4096 since load or reset); returns how many it remembers. */
 typedef size_t belfry_icd_sparse_binds_fn(struct belfry_icd_sparse_bind *binds, size_t capacity);
-/* belfry_icd_priorities: what the newest device was asked for, of the queue of that family and index
- * (of those without flags, where there are others): its global priority, 0 for none, and its own.
- * False: there is no such queue. */
+/* belfry_icd_priorities: what the newest device was asked for, of the queue of that family and
+ * index (of those without flags, where there are others): its global priority, 0 for none, and its
+ * own. False: there is no such queue. */
 typedef bool belfry_icd_priorities_fn(uint32_t family, uint32_t index, uint32_t *global,
                                       float *priority);
 

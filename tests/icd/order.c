@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* BELFRY_ICD_ORDER: the commands of a batch run in the order that is worst for who relies on one.
  *
- * Vulkan lets the commands of a batch overlap and end in any order unless something orders them. Here
- * always that command is run next which was recorded last, of those that wait for none. What
+ * Vulkan lets the commands of a batch overlap and end in any order unless something orders them.
+ * Here always that command is run next which was recorded last, of those that wait for none. What
  * orders two commands: a barrier whose scopes have one each, by stages, perhaps over further
  * barriers; a timestamp, which waits for all before it; two commands on one query pool; an event,
  * which keeps all before it and all behind it apart. Batches run one after the other. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* BELFRY_ICD_ORDER=worst: what runs ahead of what it was recorded behind, and what keeps it back. */
+/* BELFRY_ICD_ORDER=worst: what runs ahead of what it was recorded behind, and what keeps it
+ * back. */
 #include "support/world.h"
 
 #define ALL      VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of the public structs that tell what a device has, or that say something of it: what they say is
- * so, and what is said to Belfry has an effect. */
+/* Members of the public structs that tell what a device has, or that say something of it: what they
+ * say is so, and what is said to Belfry has an effect. */
 #include "support/fixture.h"
 
 #include <belfry/native_fence.h>
@@ -35,7 +35,8 @@ TEST(caps_are_those_of_the_device)
 
 /* ------------------------------------------------------------------------ Attached devices -- */
 
-/* The memory that each buffer is bound to, and what types both have: of the attached device's calls. */
+/* The memory that each buffer is bound to, and what types both have: of the attached device's
+ * calls. */
 static struct {
     uint32_t count;
     struct bound {
@@ -130,8 +131,8 @@ static void alter_functions(BfAttachInfo *info)
     info->pfnGetDeviceProcAddr = look_up;
 }
 
-/* NF-4: the values of INTRA_GPU fences are in the GPU's own memory, where it has such; those that the CPU
- * looks at aren't in memory that it can't see. */
+/* NF-4: the values of INTRA_GPU fences are in the GPU's own memory, where it has such; those that
+ * the CPU looks at aren't in memory that it can't see. */
 TEST(values_are_in_the_memory_of_their_type)
 {
     static const char *const drivers[] = {"MEMORY=split", "MEMORY=uncached", "MEMORY=unified",
@@ -321,8 +322,8 @@ static void alter_abilities(BfAttachInfo *info)
     info->externalSemaphoreFd = said != 3;
 }
 
-/* BfAttachInfo::bufferDeviceAddress, shaderInt64, externalSemaphoreFd: said not to be enabled, though the
- * driver has them */
+/* BfAttachInfo::bufferDeviceAddress, shaderInt64, externalSemaphoreFd: said not to be enabled,
+ * though the driver has them */
 TEST(what_the_program_says_it_has_not_enabled_is_not_used)
 {
     for (said = 0; said < 4; said++) {
@@ -364,8 +365,8 @@ FIXTURE_TEST(hand_overs_and_questions_are_counted)
     assert_int_equal(read_word(f, 1), 7);
 }
 
-/* BfDeviceCounters::driverCalls, sleeperThreads, sleeperWakeups. A thread that found the work done when it
- * looked has not slept: that is tried again. */
+/* BfDeviceCounters::driverCalls, sleeperThreads, sleeperWakeups. A thread that found the work done
+ * when it looked has not slept: that is tried again. */
 FIXTURE_TEST(calls_and_sleepers_are_counted)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
@@ -394,7 +395,8 @@ FIXTURE_TEST(calls_and_sleepers_are_counted)
                      vulkan_counters(&f->icd).submit_calls - calls);
 }
 
-/* BfPreemptionStatus: of the last request, the longest, and the sum. The first has to wait for the GPU. */
+/* BfPreemptionStatus: of the last request, the longest, and the sum. The first has to wait for the
+ * GPU. */
 FIXTURE_TEST(latencies_of_requests_are_told)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
@@ -440,7 +442,8 @@ FIXTURE_TEST(order_on_one_engine_is_counted)
     assert_int_equal(read_word(f, 0), 2);
 }
 
-/* BfDeviceCounters::submissions: what the driver has been given of command queues, and nothing else. */
+/* BfDeviceCounters::submissions: what the driver has been given of command queues, and nothing
+ * else. */
 FIXTURE_TEST(packets_handed_over_are_counted)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);

@@ -326,8 +326,8 @@ TEST(structs_that_extend_others_are_found_by_version)
     fixture_close(&t.f);
 }
 
-/* The table above has a row for every type, but for those that extend others, and that of what Belfry
- * hands to the program. */
+/* The table above has a row for every type, but for those that extend others, and that of what
+ * Belfry hands to the program. */
 TEST(every_type_is_tried)
 {
     for (int type = 1; type <= LAST_TYPE; type++) {

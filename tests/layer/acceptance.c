@@ -643,8 +643,8 @@ DEFERRING_TEST(test_deferral_without_doorbells, "DOORBELLS", "1")
     finish(w);
 }
 
-/* DT-5, DT-6: engines that have gone to sleep are woken by a submission, however often; each engine's
- * VkQueues have the one doorbell in turn. */
+/* DT-5, DT-6: engines that have gone to sleep are woken by a submission, however often; each
+ * engine's VkQueues have the one doorbell in turn. */
 DEFERRING_TEST(test_deferral_and_idle_engines, "DOORBELL_IDLE", "1")
 {
     BfDevice device;

@@ -221,8 +221,8 @@ TEST(test_threads_share_a_queue_that_synchronizes_itself)
     world_close(&w);
 }
 
-/* Where there is no spare: beside a VkQueue that has been presented on, as long as there is another,
- * though others are there. */
+/* Where there is no spare: beside a VkQueue that has been presented on, as long as there is
+ * another, though others are there. */
 DEVICE_TEST(test_command_queues_avoid_who_has_presented, "SHAPE=q2", two)
 {
     BfDevice device;

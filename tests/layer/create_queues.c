@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The VkQueues for which the layer asks the driver when a program calls vkCreateDevice: the program's
- * own, one of realtime priority, spares, and who synchronizes them. */
+/* The VkQueues for which the layer asks the driver when a program calls vkCreateDevice: the
+ * program's own, one of realtime priority, spares, and who synchronizes them. */
 #include "program.h"
 #include "support/queue_flags.h"
 

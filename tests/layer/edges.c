@@ -436,8 +436,8 @@ static void *submit_fence(void *argument)
 enum { BESIDE = 1, OWN = 2, BOUND = 16 };
 
 /* AC-4: a pump stops at its bound for the present, which hands over what is left of it first; many
- * times as much as a pump's bound if others wait, too (a fence ends a batch). Where half of it is the
- * present's own queue's, that half goes first. */
+ * times as much as a pump's bound if others wait, too (a fence ends a batch). Where half of it is
+ * the present's own queue's, that half goes first. */
 static void present_behind(struct device *w, uint32_t held, int how)
 {
     const bool beside = how & BESIDE;

@@ -333,9 +333,9 @@ DEVICE_TEST(test_present_passes_outside, "SHAPE=q1", five)
     screen_close(w, &s);
 }
 
-/* OW-5: of a timeline that both sides signal in turn. Who waits for one value and signals the next can't
- * be the one who brings the timeline to the first, nor can who comes behind him, in his queue or by
- * another semaphore; who comes before can. */
+/* OW-5: of a timeline that both sides signal in turn. Who waits for one value and signals the next
+ * can't be the one who brings the timeline to the first, nor can who comes behind him, in his queue
+ * or by another semaphore; who comes before can. */
 DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
 {
     VkQueue *q = w->queues[0];
@@ -345,8 +345,8 @@ DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
     for (uint64_t round = 1; round <= 5; round++) {
         struct outside o = outside_begin(w);
         const uint32_t image = acquire_on(w, q[0], &s, acquired);
-        /* 1 is the outside's, and all others are given behind it: 2 in the same batch, or not before 3
-         * is, by another queue. */
+        /* 1 is the outside's, and all others are given behind it: 2 in the same batch, or not
+         * before 3 is, by another queue. */
         const bool same = round % 2;
         submit(q[2], (struct vulkan_batch){.wait = o.mine, .wait_value = 3, .signal = o.binary});
         submit(q[1], (struct vulkan_batch){.wait = o.mine,
@@ -369,8 +369,9 @@ DEVICE_TEST(test_present_passes_who_signals_the_next, "SHAPE=q1", five)
     screen_close(w, &s);
 }
 
-/* OW-5: what a present depends on may have been accepted, and not be grounded. What signals the same timeline
- * later has no part in that and stays held: it may wait for what is submitted behind the present. */
+/* OW-5: what a present depends on may have been accepted, and not be grounded. What signals the
+ * same timeline later has no part in that and stays held: it may wait for what is submitted behind
+ * the present. */
 DEVICE_TEST(test_present_takes_along_no_later_signal, "SHAPE=q1", five)
 {
     VkQueue *q = w->queues[0];
@@ -403,8 +404,9 @@ DEVICE_TEST(test_present_takes_along_no_later_signal, "SHAPE=q1", five)
     screen_close(w, &s);
 }
 
-/* OW-5: a wait that goes with a present stands behind the signal that brings it about, though the driver has
- * accepted a later value of the timeline, on another VkQueue, which comes behind that. */
+/* OW-5: a wait that goes with a present stands behind the signal that brings it about, though the
+ * driver has accepted a later value of the timeline, on another VkQueue, which comes behind
+ * that. */
 DEVICE_TEST(test_present_keeps_the_order_of_values, "SHAPE=q4", five)
 {
     VkQueue *q = w->queues[0];
@@ -445,8 +447,8 @@ DEVICE_TEST(test_present_keeps_the_order_of_values, "SHAPE=q4", five)
     screen_close(w, &s);
 }
 
-/* What an engine has accepted may wait, by a timeline that others may signal, for what is held here: a
- * present that rests on it goes behind that, be its own signal held or accepted, too. */
+/* What an engine has accepted may wait, by a timeline that others may signal, for what is held
+ * here: a present that rests on it goes behind that, be its own signal held or accepted, too. */
 DEVICE_TEST(test_present_goes_behind_what_accepted_ones_wait_for, "SHAPE=q4", five)
 {
     VkQueue *q = w->queues[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's vkCreateDevice, in memory that is read-only while the layer works on it: whoever writes
- * dies. And what is looked up in the request that arrives at the driver. */
+/* A program's vkCreateDevice, in memory that is read-only while the layer works on it: whoever
+ * writes dies. And what is looked up in the request that arrives at the driver. */
 #ifndef BELFRY_TESTS_LAYER_PROGRAM_H
 #define BELFRY_TESTS_LAYER_PROGRAM_H
 

@@ -320,8 +320,8 @@ TEST(test_queues_share_by_priority)
     world_close(&w);
 }
 
-/* Global priorities of families that one real family serves: the VkQueue has the higher one, and the
- * lower queue a window. */
+/* Global priorities of families that one real family serves: the VkQueue has the higher one, and
+ * the lower queue a window. */
 TEST(test_global_priorities_share_a_vkqueue)
 {
     const float priority = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* L-3 of each call that wants a VkQueue which another call has, stuck in the driver: whoever waits for that one
- * hears of the device's loss, though nobody tells him, and who comes after the loss waits for nothing. */
+/* L-3 of each call that wants a VkQueue which another call has, stuck in the driver: whoever waits
+ * for that one hears of the device's loss, though nobody tells him, and who comes after the loss
+ * waits for nothing. */
 #include "screen.h"
 
 #include "belfry/belfry.h"

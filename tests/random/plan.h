@@ -495,7 +495,8 @@ static inline bool plan_has_face(const struct plan *plan, enum plan_face face)
     return false;
 }
 
-/* Semaphores that the host may signal once the GPU has got somewhere: for these a present may wait. */
+/* Semaphores that the host may signal once the GPU has got somewhere: for these a present may
+ * wait. */
 static inline bool plan_has_followers(const struct plan *plan)
 {
     bool exportable = false;

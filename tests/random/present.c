@@ -2,9 +2,9 @@
 /* Presents, behind submits of a program and on their VkQueues, on the test driver: no part of a
  * plan, since nothing waits for them; but like a window's they may find the driver blocking. Some
  * wait for all that was submitted to their queue (plan.h), by a batch of their own that signals a
- * binary semaphore; the driver says if such a wait comes before its signal. Under the layer they may
- * even wait for what somebody outside has yet to signal, if no call waits for the GPU until he has. Each
- * thread has a
+ * binary semaphore; the driver says if such a wait comes before its signal. Under the layer they
+ * may even wait for what somebody outside has yet to signal, if no call waits for the GPU until he
+ * has. Each thread has a
  * swapchain: two would have to take turns, and one may be waiting for what the other is to
  * submit. */
 #include "run.h"
@@ -108,8 +108,8 @@ static VkResult present_one(struct run *run, struct presenter *p, VkQueue queue,
     return result;
 }
 
-/* Is one timeline alone signalled from outside, and can it be told what this device has to bring it to?
- * Of several it can't: by one may depend whether another is signalled from here. */
+/* Is one timeline alone signalled from outside, and can it be told what this device has to bring it
+ * to? Of several it can't: by one may depend whether another is signalled from here. */
 static bool outside_is_clear(const struct plan *plan)
 {
     int outside = 0;
@@ -146,9 +146,9 @@ static bool commands_come_before(const struct plan *plan, const struct plan_even
     return false;
 }
 
-/* OW-5: once somebody outside has yet to signal that event, whatever is submitted beside the present
- * may stand behind it. So no call that may wait for the GPU is beside it, or behind it and not behind
- * the signal. */
+/* OW-5: once somebody outside has yet to signal that event, whatever is submitted beside the
+ * present may stand behind it. So no call that may wait for the GPU is beside it, or behind it and
+ * not behind the signal. */
 static bool present_may_pass(const struct plan *plan, int op, int signal)
 {
     const struct plan_semaphore *semaphore = &plan->semaphores[plan->events[signal].semaphore];

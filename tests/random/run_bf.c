@@ -100,8 +100,8 @@ void bf_objects_destroy(struct run *run)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
-/* In some programs queues are suspended over some of their calls (CS-1, CS-2). The plan needn't know:
- * it changes nothing but when they run. */
+/* In some programs queues are suspended over some of their calls (CS-1, CS-2). The plan needn't
+ * know: it changes nothing but when they run. */
 static bool plan_suspends(const struct plan *plan)
 {
     return plan->seed % 4 == 1;

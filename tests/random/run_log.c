@@ -507,7 +507,8 @@ void logs_end(struct run *run)
         for (int r = 0; r < LOG_READERS; r++)
             if (run->logs[q].readers[r].handle)
                 reader_end(run, q, &run->logs[q].readers[r]);
-        /* A submission that a reader has asked for may be held by a window, and be counted later. */
+        /* A submission that a reader has asked for may be held by a window, and be counted
+         * later. */
         if (run->bf_queues[q])
             run_must(run, -1, run->bench->bf.QueueWaitIdle(run->bf_queues[q]), "bfQueueWaitIdle");
     }

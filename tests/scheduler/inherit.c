@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Priority inheritance (scheduler/inherit.h) alone, where there is more to follow than fits at once. */
+/* Priority inheritance (scheduler/inherit.h) alone, where there is more to follow than fits at
+ * once. */
 #include "support/test.h"
 
 #include "scheduler/command_queue.h"

@@ -168,7 +168,8 @@ SCENE_TEST(the_first_who_waits_for_a_queue_is_told)
     assert_lost(s);
 }
 
-/* Nothing is in flight that could tell, and nobody calls the driver: held work alone is waited for. */
+/* Nothing is in flight that could tell, and nobody calls the driver: held work alone is waited
+ * for. */
 FIXTURE_TEST(who_waits_for_held_work_alone_is_told)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);

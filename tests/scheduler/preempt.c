@@ -295,8 +295,8 @@ FIXTURE_TEST(what_went_at_once_is_waited_for)
     assert_int_equal(read_word(f, 0), 1);
 }
 
-/* PE-2: with a fence of the program's a submission has no epoch before the first request. (The program
- * of an attached device asks the driver itself whether its VkQueues are idle.) */
+/* PE-2: with a fence of the program's a submission has no epoch before the first request. (The
+ * program of an attached device asks the driver itself whether its VkQueues are idle.) */
 FIXTURE_TEST(what_went_with_a_fence_is_waited_for)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Suspended queues that take their work by calls (scheduler/suspension.h): what is queued meanwhile,
- * what it holds up and what it doesn't, and what ends it. */
+/* Suspended queues that take their work by calls (scheduler/suspension.h): what is queued
+ * meanwhile, what it holds up and what it doesn't, and what ends it. */
 #include "support/traced.h"
 
 #include <belfry/preemption.h>

@@ -140,7 +140,8 @@ static void execution_run(void *argument)
 }
 
 /* Both are set free by one signal, low first in each order that queues are looked at: and low gives
- * back what high has written before. Nobody looks before all are free: a call on the VkQueue blocks. */
+ * back what high has written before. Nobody looks before all are free: a call on the VkQueue
+ * blocks. */
 FIXTURE_TEST(high_packets_are_handed_over_first)
 {
     BfCommandQueue lows[4], high, blocked = low_of(f);
@@ -208,8 +209,8 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
     }
 }
 
-/* Of three levels, whoever comes last: a VkQueue waits for a semaphore that a fence was exported to,
- * whose signal waits for that of a lower queue, which windows hold for both. */
+/* Of three levels, whoever comes last: a VkQueue waits for a semaphore that a fence was exported
+ * to, whose signal waits for that of a lower queue, which windows hold for both. */
 TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
 {
     static const struct fixture_options options = {
@@ -764,9 +765,9 @@ static void submit_signal(struct fixture *f, uint32_t queue, VkSemaphore signal)
     assert_success(vkQueueSubmit(f->queues[0][queue], 2, infos, VK_NULL_HANDLE));
 }
 
-/* PW-4, of a binary semaphore, whether there are windows on the VkQueue that signals it or not: what
- * waits for it goes when the signal is there, or somebody waits for the device's idleness, and a
- * higher queue goes meanwhile. */
+/* PW-4, of a binary semaphore, whether there are windows on the VkQueue that signals it or not:
+ * what waits for it goes when the signal is there, or somebody waits for the device's idleness, and
+ * a higher queue goes meanwhile. */
 FIXTURE_TEST_WITH(no_packet_waits_for_a_binary_semaphore_on_a_shared_vkqueue,
                   ENVIRONMENT("SHAPE=q2"), NULL)
 {

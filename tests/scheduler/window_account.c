@@ -83,8 +83,8 @@ bool bf_engine_pump_taking_over(struct bf_engine *engine)
     return true;
 }
 
-/* More than the account has entries for, as when packets become overdue behind work that doesn't end;
- * of some nothing is known. All of it is taken out again. */
+/* More than the account has entries for, as when packets become overdue behind work that doesn't
+ * end; of some nothing is known. All of it is taken out again. */
 TEST(what_is_complete_is_in_flight_no_more)
 {
     static struct bf_scheduler scheduler;
@@ -191,8 +191,8 @@ static void held_end(struct held *h)
         free(h->queues[i] ? bf_command_queue_of(h->queues[i]) : NULL);
 }
 
-/* PW-1: 4 ms, or 0.5 ms for 100 ms after a higher queue has submitted, but one packet that runs and one
- * behind it; of which nothing is known, goes alone. PW-3: half of it wakes. */
+/* PW-1: 4 ms, or 0.5 ms for 100 ms after a higher queue has submitted, but one packet that runs and
+ * one behind it; of which nothing is known, goes alone. PW-3: half of it wakes. */
 TEST(windows_hold_so_much)
 {
     static const struct {
@@ -226,8 +226,8 @@ TEST(windows_hold_so_much)
     }
 }
 
-/* PW-6: one packet goes in 50 ms whatever is in flight. One held by its waits (PW-4), of a level above
- * theirs or of theirs, takes nobody's turn. */
+/* PW-6: one packet goes in 50 ms whatever is in flight. One held by its waits (PW-4), of a level
+ * above theirs or of theirs, takes nobody's turn. */
 TEST(nobody_is_held_for_longer)
 {
     enum { NOBODY, ABOVE, BESIDE };
@@ -268,9 +268,9 @@ struct customer {
     uint8_t level;
 };
 
-/* Serves the queues on an engine with a GPU that runs what it is given, one packet after the other, and
- * is looked at late, by up to 'late_ns'. Those that aren't of the lowest level have a packet only now
- * and then. */
+/* Serves the queues on an engine with a GPU that runs what it is given, one packet after the other,
+ * and is looked at late, by up to 'late_ns'. Those that aren't of the lowest level have a packet
+ * only now and then. */
 static void serve(struct customer *customers, uint64_t late_ns)
 {
     static struct bf_scheduler scheduler;
@@ -333,8 +333,8 @@ static void serve(struct customer *customers, uint64_t late_ns)
     }
 }
 
-/* PW-6, in GPU time: what packets cost, and by how much less they are taken for, when queues come, and
- * what those of a level between theirs and the highest are given, changes nothing. */
+/* PW-6, in GPU time: what packets cost, and by how much less they are taken for, when queues come,
+ * and what those of a level between theirs and the highest are given, changes nothing. */
 TEST(lower_queues_share_evenly)
 {
     enum { ALIKE, VARIABLE, UNLIKE, LATE, BELOW, CASES };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What windows learn from the GPU's timestamps (PW-8, scheduler/packet_time.h), on one VkQueue of the
- * test driver, whose GPU takes next to no time for a packet; but as seen from outside each packet takes
- * longer than a window is, since it isn't let go before. */
+/* What windows learn from the GPU's timestamps (PW-8, scheduler/packet_time.h), on one VkQueue of
+ * the test driver, whose GPU takes next to no time for a packet; but as seen from outside each
+ * packet takes longer than a window is, since it isn't let go before. */
 #include "flood.h"
 
 #include <sched.h>
@@ -28,8 +28,8 @@ static void freeze(struct fixture *f, bool frozen)
         BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));
 }
 
-/* How many of a flood's packets are in flight at most, if each ends more than a window's time after it was
- * handed over; or the first number above 'enough'. */
+/* How many of a flood's packets are in flight at most, if each ends more than a window's time after
+ * it was handed over; or the first number above 'enough'. */
 static uint64_t flood_deepest(struct fixture *f, BfCommandQueue queue, uint64_t enough)
 {
     uint64_t deepest = 0;
@@ -80,8 +80,8 @@ TEST_AROUND(on_a_cpu_gaps_are_what_is_known, struct fixture, f, open_with, fixtu
     assert_int_equal(flood_deepest(f, low, 2), 2);
 }
 
-/* One packet of a queue in five to eight has timestamps; none has while nothing is to be learnt, nor of
- * who is no lower queue. */
+/* One packet of a queue in five to eight has timestamps; none has while nothing is to be learnt,
+ * nor of who is no lower queue. */
 TEST_AROUND(few_packets_have_timestamps, struct fixture, f, open_with, fixture_close, "GPU=1")
 {
     BfCommandQueue low = make_queue_of(f, BF_COMMAND_QUEUE_PRIORITY_NORMAL);

@@ -130,9 +130,9 @@ TEST_WITH(a_batch_of_many, set_up, tear_down)
     assert_int_equal(counted(), 20);
 }
 
-/* Evidence itself counts nothing, for however many command buffers (SU-4). What it showed is counted
- * with submissions, as much as they submit, and at the latest when a command buffer is begun, or
- * submitted again. */
+/* Evidence itself counts nothing, for however many command buffers (SU-4). What it showed is
+ * counted with submissions, as much as they submit, and at the latest when a command buffer is
+ * begun, or submitted again. */
 TEST_WITH(a_wait_counts_nothing, set_up, tear_down)
 {
     for (int i = 0; i < 20; i++)

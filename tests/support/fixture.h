@@ -118,8 +118,8 @@ void drop_event(struct fixture *f, BfEvent event);
 bool take_event(BfEvent event);
 /* Blocks until it is set, and takes it. */
 void await_event(BfEvent event);
-/* Blocks until the background items that there are have ended. (Shaders that may be specialised are analysed by
- * such an item: what is recorded before isn't counted.) The mode is ALLOWED then. */
+/* Blocks until the background items that there are have ended. (Shaders that may be specialised are
+ * analysed by such an item: what is recorded before isn't counted.) The mode is ALLOWED then. */
 void await_background(BfDevice device);
 /* Blocks until the fence is there (a wait with a NULL event). */
 void await_fence(BfFence fence, uint64_t value);

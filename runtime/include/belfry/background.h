@@ -17,11 +17,11 @@
  *    idle I/O class. Threads that an item creates, or that a library or a driver creates in it,
  *    inherit both for good: an unprivileged process can't raise them again.
  *  - Such a thread is never promoted. The boost
- *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, or in developer mode a wait for a commit, see
- *    bfSetBackgroundProcessingMode) runs items that have not begun yet on other threads, of normal
- *    priority; an item that has begun ends on its own thread. The pool's threads are created by the
- *    thread that queues the process' first item: if that thread is itself SCHED_IDLE, or has a
- *    raised nice value, so has the boost.
+ *    (BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY, or in developer mode a wait for a
+ *    commit, see bfSetBackgroundProcessingMode) runs items that have not begun yet on other
+ *    threads, of normal priority; an item that has begun ends on its own thread. The pool's threads
+ *    are created by the thread that queues the process' first item: if that thread is itself
+ *    SCHED_IDLE, or has a raised nice value, so has the boost.
  *  - While memory is short (less than a tenth of it is available, or more than a tenth of the time
  *    is lost to waiting for it, as the kernel counts) no item begins. The first time a message says
  *    so.

@@ -241,8 +241,8 @@ typedef struct BfAttachInfo {
  * most, then the settings file, then pSettings (in the place of VK_EXT_layer_settings; of a key
  * that comes twice the first), then the default. In pSettings an unknown key, a value that can't be
  * used, 'developer_mode', which is for the user alone to set, and what is for the layer alone
- * (README.md marks it) cost one line each, and nothing else. A trace is written (the setting 'trace')
- * as far as what it shows is known without a layer: docs/trace-format.md.
+ * (README.md marks it) cost one line each, and nothing else. A trace is written (the setting
+ * 'trace') as far as what it shows is known without a layer: docs/trace-format.md.
  *
  * From here on the VkQueues of pQueues are Belfry's: the program uses them through bfVkQueueSubmit,
  * or between bfLockVkQueue and bfUnlockVkQueue. vkDeviceWaitIdle counts as a use of every one of
@@ -286,8 +286,8 @@ BF_API VkResult bfVkQueueSubmit(BfDevice device, VkQueue queue, uint32_t submitC
  * threads out, so that the layers above Belfry's see one call at a time.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (not an attached queue; or it isn't locked),
- * VK_ERROR_DEVICE_LOST (bfLockVkQueue: a call that is stuck in the driver has the VkQueue, which isn't
- * locked then). Thread-safety: safe.
+ * VK_ERROR_DEVICE_LOST (bfLockVkQueue: a call that is stuck in the driver has the VkQueue, which
+ * isn't locked then). Thread-safety: safe.
  */
 BF_API VkResult bfLockVkQueue(BfDevice device, VkQueue queue);
 BF_API VkResult bfUnlockVkQueue(BfDevice device, VkQueue queue);

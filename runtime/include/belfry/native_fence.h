@@ -30,8 +30,8 @@
  * value is greater bfNotifyFencesSignaled is called: WDDM's interrupt. Belfry sees the values that
  * are there when it looks (at such a call, and whenever somebody asks or begins to wait), not those
  * between. Where such a fence is shared or cross-adapter, every object that a device with native
- * fences opens is of this kind, with a word of its own, which the work of that device stores to; its
- * monitored value stays 0, since others have to be told of every signal; and of values that two
+ * fences opens is of this kind, with a word of its own, which the work of that device stores to;
+ * its monitored value stays 0, since others have to be told of every signal; and of values that two
  * devices store at the same time, the greater one counts last.
  */
 #ifndef BELFRY_NATIVE_FENCE_H
@@ -69,8 +69,8 @@ typedef struct BfFeatureResult {
  */
 BF_API VkResult bfIsFeatureEnabled(BfFeature feature, BfFeatureResult *pResult);
 
-/* DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1: what Belfry, in the system's place, can do with a device's native
- * fences; what a device then has is told by bfGetNativeFenceCaps. [NF 4] */
+/* DXGKARGCB_FEATURE_NATIVEFENCE_CAPS_1: what Belfry, in the system's place, can do with a device's
+ * native fences; what a device then has is told by bfGetNativeFenceCaps. [NF 4] */
 typedef struct BfNativeFenceSystemCaps {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_NATIVE_FENCE_SYSTEM_CAPS */
     void *pNext;
@@ -89,12 +89,12 @@ typedef struct BfNativeFenceInterface {
 } BfNativeFenceInterface;
 
 /*
- * DXGKARGCB_QUERYFEATUREINTERFACE: fills in the functions of a feature that is enabled, by the version that
- * bfIsFeatureEnabled told. pInterface is the struct of that feature and version. A library that has later
- * versions goes on having the earlier ones. [NF 4]
+ * DXGKARGCB_QUERYFEATUREINTERFACE: fills in the functions of a feature that is enabled, by the
+ * version that bfIsFeatureEnabled told. pInterface is the struct of that feature and version. A
+ * library that has later versions goes on having the earlier ones. [NF 4]
  *
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the feature isn't known or not enabled, or it has no such version),
- * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the feature isn't known or not enabled, or it has no such
+ * version), VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfQueryFeatureInterface(BfFeature feature, uint32_t version, void *pInterface);
 
@@ -107,8 +107,8 @@ typedef struct BfNativeFenceCaps {
     /* Bytes from one value to the next where fences share a page. */
     uint32_t currentValueStride;
     uint32_t monitoredValueStride;
-    /* Where the GPU may find values. Vulkan lets nobody choose, and names no limits: 0 and UINT64_MAX; or 0
-     * and 0, none, where mappings have no addresses. */
+    /* Where the GPU may find values. Vulkan lets nobody choose, and names no limits: 0 and
+     * UINT64_MAX; or 0 and 0, none, where mappings have no addresses. */
     VkDeviceAddress minimumAddress;
     VkDeviceAddress maximumAddress;
     VkBool32 mapToGpuSystemProcess; /* VK_FALSE: there is no such process */
@@ -152,8 +152,8 @@ typedef struct BfNativeFenceCreateInfo {
     const void *pNext;
     uint64_t initialValue;
     BfNativeFenceType type;
-    /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused is INTRA_GPU together with
-     * that one, of a shared or cross-adapter fence, or with
+    /* As bfCreateFence's, and BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT. Refused is INTRA_GPU together
+     * with that one, of a shared or cross-adapter fence, or with
      * BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT: nobody can read what a loss leaves there. */
     BfSyncObjectFlags flags;
 } BfNativeFenceCreateInfo;
@@ -251,8 +251,9 @@ typedef struct BfFenceNotificationEngine {
  * current one. [NF 3]
  *
  * Errors: VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
- * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; a count without an array; fences and a queue or an engine; an engine that
- * there isn't, or isn't the queue's; a destroyed fence, where WDDM stops the system). Thread-safety: safe.
+ * VK_ERROR_VALIDATION_FAILED_EXT (an unknown flag; a count without an array; fences and a queue or
+ * an engine; an engine that there isn't, or isn't the queue's; a destroyed fence, where WDDM stops
+ * the system). Thread-safety: safe.
  */
 BF_API VkResult bfNotifyFencesSignaled(BfDevice device, const BfFenceNotification *pNotification);
 

@@ -279,14 +279,14 @@ BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, 
  * counted. Destroying a queue resumes it.
  *
  * For user-mode submission: meanwhile nothing is read from its ring, which the program may go on
- * filling; its doorbell stays connected, but is the first to be taken where another queue needs one.
- * What has been read goes on.
+ * filling; its doorbell stays connected, but is the first to be taken where another queue needs
+ * one. What has been read goes on.
  *
  * Of any other queue: when the call has returned, the GPU is given nothing more of it until it is
  * resumed, and no signal of it applies, be it that all before it is complete. Calls on the queue
- * return as ever, and what they submit is queued; bfQueueWaitIdle waits for the resumption. What the
- * GPU has been given goes on. Like bfSetCommandQueuePriority, both calls wait for a call that the
- * driver is in on the same VkQueue, as a present may be for long.
+ * return as ever, and what they submit is queued; bfQueueWaitIdle waits for the resumption. What
+ * the GPU has been given goes on. Like bfSetCommandQueuePriority, both calls wait for a call that
+ * the driver is in on the same VkQueue, as a present may be for long.
  *
  * Errors: VK_ERROR_VALIDATION_FAILED_EXT (also: it isn't suspended, or so often that it can't be
  * counted). Thread-safety: safe.

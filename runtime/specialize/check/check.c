@@ -594,7 +594,8 @@ static VkResult check_execute(struct bf_check *check, uint32_t which)
     return result;
 }
 
-/* On a CPU that is busy with others, work of little priority mostly waits: that isn't the work's time. */
+/* On a CPU that is busy with others, work of little priority mostly waits: that isn't the work's
+ * time. */
 static uint64_t time_taken(const struct bf_checker *checker, uint64_t waited_ns,
                            uint64_t computed_ns)
 {
@@ -803,7 +804,7 @@ VkResult bf_check_run(struct bf_checker *checker, struct bf_check_info *info)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------- Dry runs -- */
+/* ---------------------------------------------------------------------------------- Dry runs -- */
 
 /* What is left of it after an error, told_finish destroys. */
 static VkResult told_make(struct bf_gpu *gpu, VkDescriptorSetLayout layout, struct told *told)
@@ -847,7 +848,8 @@ static VkResult told_make(struct bf_gpu *gpu, VkDescriptorSetLayout layout, stru
 /* Nothing ran; everything that ran ended by itself and stayed inside; or not. */
 enum outcome { QUIET, FINE, TOLD };
 
-/* Towards so many workgroups: twice as many along the axis that lacks most. False: there are as many. */
+/* Towards so many workgroups: twice as many along the axis that lacks most. False: there are as
+ * many. */
 static bool groups_double(uint32_t groups[3], const uint32_t wanted[3])
 {
     uint32_t axis = 0;
@@ -871,7 +873,8 @@ static VkResult dry_run_once(struct bf_check *check, enum outcome *outcome, uint
     return result;
 }
 
-/* On a busy machine a run may only seem to take longer than it may: then *took_ns is the shortest's. */
+/* On a busy machine a run may only seem to take longer than it may: then *took_ns is the
+ * shortest's. */
 static VkResult dry_run(struct bf_check *check, uint64_t longest_ns, enum outcome *outcome,
                         uint64_t *took_ns)
 {
@@ -895,8 +898,8 @@ static bool runs_enough(const struct bf_check *check, const uint32_t wanted[3])
                MOST_INVOCATIONS;
 }
 
-/* One set of inputs. What the least run takes, once the driver has compiled, decides how large images
- * are, and what each takes, whether the next has more workgroups. */
+/* One set of inputs. What the least run takes, once the driver has compiled, decides how large
+ * images are, and what each takes, whether the next has more workgroups. */
 static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
                              enum outcome *outcome)
 {

@@ -28,8 +28,9 @@
  *  CK-7  How fast a machine is, and how busy, decides whether something is checked, never how
  *        thoroughly: a plan whose dispatches time kept from having the workgroups of the program on
  *        all inputs that were to have them, or as many as are ever run on others, is no plan.
- *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs that the plan has, with
- *        the workgroups that it says: BF_REASON_UNCOVERED otherwise, once all inputs have been tried.
+ *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs
+ *        that the plan has, with the workgroups that it says: BF_REASON_UNCOVERED otherwise, once
+ *        all inputs have been tried.
  *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that
  *        what is computed of them leaves what floats can hold, and integers are of all sizes,
  *        however tame others have to be: products of factors that are powers of two, and of small
@@ -49,8 +50,8 @@
  *
  * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all
  * sizes and edge values, as far as they can't have shaders loop for long or, where that does harm,
- * reach out of bounds; and the program's push constants, some of them then made smaller, and where a
- * dry run has been also larger, negative, or something where the program had 0.
+ * reach out of bounds; and the program's push constants, some of them then made smaller, and where
+ * a dry run has been also larger, negative, or something where the program had 0.
  */
 #ifndef BELFRY_SPECIALIZE_CHECK_H
 #define BELFRY_SPECIALIZE_CHECK_H
@@ -116,7 +117,8 @@ struct bf_check_info {
     uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     const struct bf_check_plan *plan; /* NULL: on all inputs */
-    /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS. NULL: none */
+    /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS.
+     * NULL: none */
     const uint32_t *needed;
     uint32_t form_count;
     struct bf_check_form *forms;
@@ -130,8 +132,8 @@ struct bf_check_info {
 };
 
 /*
- * Errors: VK_ERROR_FEATURE_NOT_PRESENT (there is no queue that computes), VK_ERROR_OUT_OF_HOST_MEMORY, and
- * those of the driver.
+ * Errors: VK_ERROR_FEATURE_NOT_PRESENT (there is no queue that computes),
+ * VK_ERROR_OUT_OF_HOST_MEMORY, and those of the driver.
  */
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **checker);
 /* No check of its is left. Waits for work that never ended. NULL is allowed. */
@@ -154,12 +156,13 @@ VkResult bf_check_step(struct bf_check *check, bool *done);
 void bf_check_end(struct bf_check *check);
 
 /*
- * Runs the dry-run form of the general pipeline (specialize/dry_run/dry_run.h), and finds the inputs on
- * which every invocation ended and stayed inside by itself. 'info' has no forms and no plan; 'general'
- * is the dry-run form, the layout's handle that form's layout, with one set more than the layout has
- * otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins with one workgroup, and
- * is doubled as long as the shortest of three runs takes less than 'double_ns': what has been submitted
- * can't be stopped. Where the device is a CPU, only time that it computes in counts.
+ * Runs the dry-run form of the general pipeline (specialize/dry_run/dry_run.h), and finds the
+ * inputs on which every invocation ended and stayed inside by itself. 'info' has no forms and no
+ * plan; 'general' is the dry-run form, the layout's handle that form's layout, with one set more
+ * than the layout has otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins
+ * with one workgroup, and is doubled as long as the shortest of three runs takes less than
+ * 'double_ns': what has been submitted can't be stopped. Where the device is a CPU, only time that
+ * it computes in counts.
  *
  * Where none is left, or they can't be run, or not with enough workgroups (CK-7), info->why and
  * 'refused' say so, and *plan is empty. Errors as above.

@@ -11,8 +11,8 @@
  *        come enough), and if 'wild' infinities and the greatest; of integers 0 and 1, and if
  *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
- *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are in
- *        'fixed' stay.
+ *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are
+ *        in 'fixed' stay.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *

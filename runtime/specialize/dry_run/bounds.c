@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Indices that stay inside. [FU-2] Each that isn't a constant within its bounds becomes clamp(index, length), whose
- * length is a constant, OpArrayLength or an image's size. What is in bounds stays what it was.
+ * Indices that stay inside. [FU-2] Each that isn't a constant within its bounds becomes
+ * clamp(index, length), whose length is a constant, OpArrayLength or an image's size. What is in
+ * bounds stays what it was.
  */
 #include "specialize/dry_run/parts.h"
 
-/* The id of a clamped index, of type uint; i: before which instruction. 'index' is an integer of any width. */
+/* The id of a clamped index, of type uint; i: before which instruction. 'index' is an integer of
+ * any width. */
 static uint32_t index_clamp(struct bf_parts *parts, uint32_t i, uint32_t index, uint32_t length)
 {
     struct bf_rewrite *rewrite = &parts->rewrite;
@@ -51,10 +53,10 @@ static void index_check(struct bf_parts *parts, uint32_t i, uint32_t w, uint32_t
                    index_clamp(parts, i, index, bf_rewrite_constant(&parts->rewrite, length)));
 }
 
-/* ------------------------------------------------------------------------------ Access chains -- */
+/* ----------------------------------------------------------------------------- Access chains -- */
 
-/* A pointer to the struct whose last member the first 'count' words of a chain lead to, the indices before it
- * having been clamped. */
+/* A pointer to the struct whose last member the first 'count' words of a chain lead to, the indices
+ * before it having been clamped. */
 static uint32_t struct_pointer(struct bf_parts *parts, uint32_t i, uint32_t chain, uint32_t count,
                                uint32_t type)
 {
@@ -75,8 +77,8 @@ static uint32_t struct_pointer(struct bf_parts *parts, uint32_t i, uint32_t chai
     return bf_rewrite_put_new(rewrite, i, SpvOpAccessChain, pointer, count - 3, operands);
 }
 
-/* The length of an array without one, of which the chain so far, of 'count' words, points to the struct around
- * it; its member is word 'count'. */
+/* The length of an array without one, of which the chain so far, of 'count' words, points to the
+ * struct around it; its member is word 'count'. */
 static uint32_t buffer_length(struct bf_parts *parts, uint32_t i, uint32_t chain, uint32_t count,
                               uint32_t type)
 {
@@ -100,7 +102,8 @@ static uint32_t descriptor_count(struct bf_parts *parts, uint32_t variable)
     return 0;
 }
 
-/* The length of the array that the chain's base points to: it, or what a chain before that led to. */
+/* The length of the array that the chain's base points to: it, or what a chain before that led
+ * to. */
 static uint32_t base_length(struct bf_parts *parts, uint32_t i, uint32_t base)
 {
     const struct bf_module *m = parts->m;
@@ -160,7 +163,8 @@ static void chain_rewrite(struct bf_parts *parts, uint32_t i)
             if (bf_constant(m, length, &value)) {
                 index_check(parts, i, w, value < UINT32_MAX ? (uint32_t)value : UINT32_MAX);
             } else {
-                /* A length that the program's specialization gives in ways that aren't followed here. */
+                /* A length that the program's specialization gives in ways that aren't followed
+                 * here. */
                 struct bf_shape shape;
                 if (!bf_definition(m, length) ||
                     !bf_shape(m, bf_definition(m, length)->type, &shape) || shape.width != 4) {
@@ -191,7 +195,7 @@ static void chain_rewrite(struct bf_parts *parts, uint32_t i)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Texels -- */
+/* ------------------------------------------------------------------------------------ Texels -- */
 
 /* An instruction that names a texel. */
 struct texel {
@@ -203,7 +207,8 @@ struct texel {
     uint32_t offset;     /* word; 0: none */
 };
 
-/* Where the operands are that matter here: each bit of the mask before brings one word, gradients two. */
+/* Where the operands are that matter here: each bit of the mask before brings one word, gradients
+ * two. */
 static void operands_find(const struct bf_module *m, const struct bf_instruction *in,
                           struct texel *texel)
 {
@@ -360,7 +365,8 @@ static void texel_rewrite(struct bf_parts *parts, uint32_t i, struct texel *texe
     }
 }
 
-/* An atomic's pointer to a texel: the image behind the pointer is loaded to be asked for its size. */
+/* An atomic's pointer to a texel: the image behind the pointer is loaded to be asked for its
+ * size. */
 static void texel_pointer_rewrite(struct bf_parts *parts, uint32_t i)
 {
     const struct bf_module *m = parts->m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The points that an invocation comes to. [FU-8] Each has a bit of a private variable, which is set where
- * the point is and told when the invocation ends:
+ * The points that an invocation comes to. [FU-8] Each has a bit of a private variable, which is set
+ * where the point is and told when the invocation ends:
  *
  *     block:  covered |= bit                choice, edge:  covered |= a < b ? bit : 0
  */
@@ -42,7 +42,7 @@ static void point_put(struct bf_parts *parts, uint32_t before, uint32_t comes,
     BF_PUT(rewrite, before, SpvOpStore, *covered, bits);
 }
 
-/* ------------------------------------------------------------------------------------ Choices -- */
+/* ----------------------------------------------------------------------------------- Choices -- */
 
 static void side_put(struct choice *choice, uint32_t comes)
 {
@@ -170,9 +170,10 @@ static void choices_rewrite(struct bf_parts *parts, const struct bf_block *block
     }
 }
 
-/* -------------------------------------------------------------------------------------- Edges -- */
+/* ------------------------------------------------------------------------------------- Edges -- */
 
-/* Whether the selector of the switch has one of the values that lead to that label. The selector has 32 bits. */
+/* Whether the selector of the switch has one of the values that lead to that label. The selector
+ * has 32 bits. */
 static uint32_t cases_put(struct bf_parts *parts, uint32_t before, const struct bf_instruction *in,
                           uint32_t label)
 {
@@ -191,7 +192,8 @@ static uint32_t cases_put(struct bf_parts *parts, uint32_t before, const struct 
     return rest && any ? BF_PUT_NEW(rewrite, before, SpvOpLogicalNot, boolean, any) : any;
 }
 
-/* Of those that lead from a block to where others lead, too: no block tells that they were taken. */
+/* Of those that lead from a block to where others lead, too: no block tells that they were
+ * taken. */
 static void edges_rewrite(struct bf_parts *parts, const struct bf_flow *flow,
                           const struct bf_block *block)
 {
@@ -219,7 +221,7 @@ static void edges_rewrite(struct bf_parts *parts, const struct bf_flow *flow,
     }
 }
 
-/* ------------------------------------------------------------------------------------- Blocks -- */
+/* ------------------------------------------------------------------------------------ Blocks -- */
 
 static void block_rewrite(struct bf_parts *parts, const struct bf_block *block)
 {

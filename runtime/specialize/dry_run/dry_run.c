@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dry-run form of a shader: what is refused, the order of the parts, and whether the shader may run as it
- * is. */
+/* The dry-run form of a shader: what is refused, the order of the parts, and whether the shader may
+ * run as it is. */
 #include "specialize/dry_run/dry_run.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define LONGEST (1u << 22)
 #define DEEPEST 256 /* calls in calls */
 
-/* ------------------------------------------------------------------------------ What is refused -- */
+/* --------------------------------------------------------------------------- What is refused -- */
 
 /* Operations whose result may be a pointer: all others make it a value. */
 static bool pointer_follows(uint16_t opcode)
@@ -65,7 +65,8 @@ static void instruction_survey(struct bf_parts *parts, uint32_t i)
         bf_parts_refuse(parts, BF_DRY_RUN_POINTERS);
 }
 
-/* Whether memory that outlives the invocation is written, or what it is for a helper can be asked. */
+/* Whether memory that outlives the invocation is written, or what it is for a helper can be
+ * asked. */
 static bool shows_demotion(const struct bf_parts *parts, uint32_t i)
 {
     const struct bf_module *m = parts->m;
@@ -89,8 +90,8 @@ static bool shows_demotion(const struct bf_parts *parts, uint32_t i)
     }
 }
 
-/* How many instructions function f comes to with all its calls; 0: it calls itself, or too deep. 'sizes' holds what is known,
- * 'open' those that are being counted. */
+/* How many instructions function f comes to with all its calls; 0: it calls itself, or too deep.
+ * 'sizes' holds what is known, 'open' those that are being counted. */
 static uint64_t function_size(const struct bf_module *m, uint32_t f, uint64_t *sizes, bool *open,
                               uint32_t depth)
 {
@@ -157,7 +158,7 @@ static void survey(struct bf_parts *parts, uint64_t *work)
     *work = size * (1 + 2 * (uint64_t)parts->options->total_limit);
 }
 
-/* ---------------------------------------------------------------------------------- The whole -- */
+/* --------------------------------------------------------------------------------- The whole -- */
 
 static enum bf_dry_run_reason bare_of(uint8_t steers)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The dry-run form of a shader: the module, rewritten so that every invocation ends and reads and writes only what is
- * its own, and tells whether it would have done so by itself. Nothing here calls Vulkan.
+ * The dry-run form of a shader: the module, rewritten so that every invocation ends and reads and
+ * writes only what is its own, and tells whether it would have done so by itself. Nothing here
+ * calls Vulkan.
  *
  * For whoever runs a shader on inputs of his own making, before the shader runs there as it is:
  *
@@ -9,45 +10,52 @@
  *     const struct bf_dry_run_options options = {.set = 3, .binding = 0};
  *     bf_dry_run_create(&info, &options, &run);
  *     run.reason                 anything but BF_DRY_RUN_FINE: uncheckable, this is why; no words
- *     run.words, word_count      a module for a pipeline with the same specialization and the same sets, and one more
- *                                storage buffer at 'set' and 'binding': struct bf_dry_run_result, zeroed before
- *                                each submission; both stages of a pipeline may have the same one
+ *     run.words, word_count      a module for a pipeline with the same specialization and the same
+ *                                sets, and one more storage buffer at 'set' and 'binding': struct
+ *                                bf_dry_run_result, zeroed before each submission; both stages of a
+ *                                pipeline may have the same one
  *     ... submit ...
  *     result.flags               anything but 0: drop these inputs; no inputs left: uncheckable
- *     result.invocations         how many have told, to compare with how many there were; 0: nothing ran
- *     run.bare                   anything but BF_DRY_RUN_FINE: the shader as it is may go other ways than its
- *                                dry run did, whatever that has told: uncheckable
+ *     result.invocations         how many have told, to compare with how many there were; 0: none
+ *     run.bare                   anything but BF_DRY_RUN_FINE: the shader as it is may go other
+ *                                ways than its dry run did, whatever that has told: uncheckable
  *
- * The pipeline's device has robustBufferAccess, and for a stage that isn't compute the feature by which that
- * stage may write buffers (fragmentStoresAndAtomics, vertexPipelineStoresAndAtomics). Invocations that are
- * only helpers write nothing, and so don't tell: draw whole quads.
+ * The pipeline's device has robustBufferAccess, and for a stage that isn't compute the feature by
+ * which that stage may write buffers (fragmentStoresAndAtomics, vertexPipelineStoresAndAtomics).
+ * Invocations that are only helpers write nothing, and so don't tell: draw whole quads.
  *
  * What is promised:
  *
  *  FU-1  Every invocation ends. A loop goes round 'loop_limit' times at most each time that it is
- *       come to, all loops together 2 * 'total_limit' times and once for each time that one is come to; there is no
- *       recursion. Running out of this leaves the loop with BF_DRY_RUN_FUEL; what the loop would have
- *       brought is zero, or what it was before.
- *  FU-2  No index leaves what it indexes: vectors, matrices, arrays of whatever storage, the last array of a
- *       buffer, descriptors, texels. A step out becomes the last element, with BF_DRY_RUN_BOUNDS. (A
- *       buffer smaller than its block says is robustBufferAccess' to catch.)
- *  FU-3  Where it tells of nothing, the dry-run form has done what the module does, with every bit of what it
+ *       come to, all loops together 2 * 'total_limit' times and once for each time that one is come
+ *       to; there is no recursion. Running out of this leaves the loop with BF_DRY_RUN_FUEL; what
+ *       the loop would have brought is zero, or what it was before.
+ *  FU-2  No index leaves what it indexes: vectors, matrices, arrays of whatever storage, the last
+ *        array of a
+ *       buffer, descriptors, texels. A step out becomes the last element, with BF_DRY_RUN_BOUNDS.
+ *       (A buffer smaller than its block says is robustBufferAccess' to catch.)
+ *  FU-3  Where it tells of nothing, the dry-run form has done what the module does, with every bit
+ *        of what it
  *       stores. Where the module would have run out or stepped out, it tells.
- *  FU-4  Each invocation tells once: before it returns, is killed or terminated. Demotion waits until
+ *  FU-4  Each invocation tells once: before it returns, is killed or terminated. Demotion waits
+ *        until
  *       then; where that would show, the module is refused.
- *  FU-5  What ends in one invocation and not in another can't part those that meet: a control barrier or an
- *       operation of a subgroup is accepted only where none but uniform conditions lead, and loops that
- *       only such conditions end have fuel of their own, which runs out everywhere at once.
- *  FU-6  'bare' is BF_DRY_RUN_FINE only if all that ends a loop or is an index, and all that decides
- *       whether it is come to, derives from integers, inputs and memory that nobody writes, and from variables that
- *       have been written: not from arithmetic with floats, derivatives, implicit levels of
- *       detail, results of subgroups, memory that others write.
+ *  FU-5  What ends in one invocation and not in another can't part those that meet: a control
+ *        barrier or an
+ *       operation of a subgroup is accepted only where none but uniform conditions lead, and loops
+ *       that only such conditions end have fuel of their own, which runs out everywhere at once.
+ *  FU-6  'bare' is BF_DRY_RUN_FINE only if all that ends a loop or is an index, and all that
+ *        decides
+ *       whether it is come to, derives from integers, inputs and memory that nobody writes, and
+ *       from variables that have been written: not from arithmetic with floats, derivatives,
+ *       implicit levels of detail, results of subgroups, memory that others write.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
- *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a path leads
- *       to, each edge of a branch that leads where others lead too, and each side of the choices between floats,
- *       component by component. It tells of a point if and only if it has come to that block, gone that way, or
- *       chosen that side; a comparison of equals, or with a NaN, is on no side but that of clamp's values that
- *       stay. The shader does what it does without.
+ *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
+ *        path leads
+ *       to, each edge of a branch that leads where others lead too, and each side of the choices
+ *       between floats, component by component. It tells of a point if and only if it has come to
+ *       that block, gone that way, or chosen that side; a comparison of equals, or with a NaN, is
+ *       on no side but that of clamp's values that stay. The shader does what it does without.
  *
  * Proven by tests/specialize/dry_run.
  *
@@ -126,8 +134,8 @@ struct bf_dry_run_options {
 
 /* A block, an edge, or a side of what an instruction chooses. */
 struct bf_dry_run_point {
-    uint32_t
-        at; /* the instruction's first word in the module: of a block OpLabel's, of an edge the branch's */
+    /* The instruction's first word in the module: of a block OpLabel's, of an edge the branch's. */
+    uint32_t at;
     uint8_t component, side;
 };
 
@@ -138,8 +146,8 @@ struct bf_dry_run {
     uint32_t loop_count, index_count; /* that are watched */
     struct bf_dry_run_point *points;
     uint32_t point_count;
-    /* Instructions of one invocation at most, as far as the module's own go: its length with all calls followed,
-     * times the rounds that the loops may go. */
+    /* Instructions of one invocation at most, as far as the module's own go: its length with all
+     * calls followed, times the rounds that the loops may go. */
     uint64_t work;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts of the rewriter call, and how an invocation tells: small functions behind the module's own,
- * which drivers inline. [FU-4] */
+/* What all parts of the rewriter call, and how an invocation tells: small functions behind the
+ * module's own, which drivers inline. [FU-4] */
 #include "specialize/dry_run/parts.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ void bf_exits_begin(struct bf_parts *parts)
     }
 }
 
-/* ---------------------------------------------------------------------------------- Functions -- */
+/* --------------------------------------------------------------------------------- Functions -- */
 
 /* Begins a function at the module's end. Its parameters' types are those of its type; ids in a row
  * from what is returned on. */

@@ -105,8 +105,8 @@ static bool successors_find(struct bf_flow *flow)
     return true;
 }
 
-/* One search from the front of a function or, over predecessors, from behind its end: 'order' gets the nodes in
- * reverse postorder. The node flow->count stands behind all ends. */
+/* One search from the front of a function or, over predecessors, from behind its end: 'order' gets
+ * the nodes in reverse postorder. The node flow->count stands behind all ends. */
 struct search {
     struct bf_flow *flow;
     bool backwards, exits;

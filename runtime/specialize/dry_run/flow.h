@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control flow of a module: blocks, who goes to whom, dominators, and which branch decides whether a
- * block runs. Of functions that the entry point reaches; the module is valid.
+ * The control flow of a module: blocks, who goes to whom, dominators, and which branch decides
+ * whether a block runs. Of functions that the entry point reaches; the module is valid.
  *
  * Thread-safety: one thread at a time.
  */
@@ -38,9 +38,9 @@ struct bf_flow {
     bool out_of_memory, irreducible;
 };
 
-/* With 'exits' each block that goes back to a loop's header also goes to the loop's end, and post dominators
- * are found. False: see out_of_memory; irreducible: a cycle without a loop's header, or a block from
- * which nothing leads out. All that is allocated is the arena's. */
+/* With 'exits' each block that goes back to a loop's header also goes to the loop's end, and post
+ * dominators are found. False: see out_of_memory; irreducible: a cycle without a loop's header, or
+ * a block from which nothing leads out. All that is allocated is the arena's. */
 bool bf_flow_init(struct bf_flow *flow, const struct bf_module *m, struct bf_arena *arena,
                   bool exits);
 

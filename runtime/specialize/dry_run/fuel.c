@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops that end. [FU-1, FU-5] The block that goes back to a loop's header asks burn() whether it may:
+ * Loops that end. [FU-1, FU-5] The block that goes back to a loop's header asks burn() whether it
+ * may:
  *
- *     header: rounds = phi(0 from outside, next from the latch)        latch: next = rounds + 1
- *             ...                                                             go = burn(goes_on, next)
- *             OpLoopMerge end continue                                        branch go ? header : end
+ *     header: rounds = phi(0 from outside, next from the latch)   latch: next = rounds + 1
+ *             ...                                                        go = burn(goes_on, next)
+ *             OpLoopMerge end continue                                   branch go ? header : end
  *
- * Structured control flow allows this one branch from the latch to the loop's end. What was defined in the
- * loop and used behind it may not have been defined on this way: see repair.c.
+ * Structured control flow allows this one branch from the latch to the loop's end. What was defined
+ * in the loop and used behind it may not have been defined on this way: see repair.c.
  */
 #include "specialize/dry_run/parts.h"
 

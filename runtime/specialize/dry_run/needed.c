@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which points have to be come to: forwards from what was folded (origin.h), backwards from what that has
- * reached, and without what SPIRV-Tools finds dead. */
+/* Which points have to be come to: forwards from what was folded (origin.h), backwards from what
+ * that has reached, and without what SPIRV-Tools finds dead. */
 #include "specialize/dry_run/needed.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct needed {
     bool changed;
 };
 
-/* ---------------------------------------------------------------------------------- Backwards -- */
+/* --------------------------------------------------------------------------------- Backwards -- */
 
 static bool type_floats(const struct bf_module *m, uint32_t type, uint32_t depth)
 {
@@ -162,7 +162,7 @@ static void backwards(struct needed *n)
     } while (n->changed);
 }
 
-/* ------------------------------------------------------------------------------------- Blocks -- */
+/* ------------------------------------------------------------------------------------ Blocks -- */
 
 /* Also what is no float any more, but was made of such. */
 static bool touched(const struct needed *n, uint32_t id)
@@ -211,7 +211,7 @@ static void blocks_mark(struct needed *n)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Points -- */
+/* ------------------------------------------------------------------------------------ Points -- */
 
 /* Whether a phi that is needed has something from block b. */
 static bool phi_needs(const struct needed *n, uint32_t b, const struct bf_block *to)
@@ -227,8 +227,8 @@ static bool phi_needs(const struct needed *n, uint32_t b, const struct bf_block 
     return false;
 }
 
-/* Whether the branch at the block's end decides over any that is needed: on the ways from it to where all of them
- * meet. */
+/* Whether the branch at the block's end decides over any that is needed: on the ways from it to
+ * where all of them meet. */
 static bool branch_needed(struct needed *n, uint32_t b)
 {
     const struct bf_flow *flow = &n->flow;
@@ -289,7 +289,7 @@ static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
     return low;
 }
 
-/* --------------------------------------------------------------------------------- The modules -- */
+/* ------------------------------------------------------------------------------- The modules -- */
 
 struct results {
     uint32_t bound; /* the general module's */

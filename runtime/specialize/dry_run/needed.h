@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which points of a shader (FU-8) have to be come to before it may be said that a variant of it agrees.
+ * Which points of a shader (FU-8) have to be come to before it may be said that a variant of it
+ * agrees.
  *
- * Folding makes values constants, and what is computed with constants may be computed otherwise: factors are gathered,
- * sums re-ordered, choices turned round. The float values that this can touch are those that depend on what was folded,
- * by data or because a condition that does decides over them; and those that flow into one of these through
- * arithmetic, choices, variables and calls, since they may be gathered with it.
+ * Folding makes values constants, and what is computed with constants may be computed otherwise:
+ * factors are gathered, sums re-ordered, choices turned round. The float values that this can touch
+ * are those that depend on what was folded, by data or because a condition that does decides over
+ * them; and those that flow into one of these through arithmetic, choices, variables and calls,
+ * since they may be gathered with it.
  *
  *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed or
  *        stored, or from which one comes into a phi, or over which a comparison or computation of
- *        floats decides that depends on what was folded; the edges of a branch that decides over such
- *        a block, where no block tells of them; and each side, of each component, of a choice that has
- *        such a value for a result.
- *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant is
- *        for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody comes
- *        there. Of a module that SPIRV-Tools gives up all is left.
+ *        floats decides that depends on what was folded; the edges of a branch that decides over
+ *        such a block, where no block tells of them; and each side, of each component, of a choice
+ *        that has such a value for a result.
+ *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant
+ *        is for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody
+ *        comes there. Of a module that SPIRV-Tools gives up all is left.
  *
  * Proven by tests/specialize/dry_run.
  *
@@ -35,8 +37,8 @@ struct bf_needed_info {
     uint32_t point_count;
 };
 
-/* needed[i]: point i is. Both modules are valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: the
- * general one can't be followed. */
+/* needed[i]: point i is. Both modules are valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY;
+ * VK_ERROR_INVALID_SHADER_NV: the general one can't be followed. */
 VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed);
 
 #endif

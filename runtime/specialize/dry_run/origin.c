@@ -32,7 +32,7 @@ uint32_t bf_origin_memory(const struct bf_origins *o, uint32_t id)
     return id;
 }
 
-/* ------------------------------------------------------------------------------------- Memory -- */
+/* ------------------------------------------------------------------------------------ Memory -- */
 
 static bool is_opaque(const struct bf_module *m, uint32_t type)
 {
@@ -194,7 +194,7 @@ static uint8_t variable_origin(const struct bf_origins *o, const struct bf_instr
     }
 }
 
-/* ------------------------------------------------------------------------------------- Values -- */
+/* ------------------------------------------------------------------------------------ Values -- */
 
 static void origin_add(struct bf_origins *o, uint8_t *to, uint8_t bits)
 {
@@ -397,7 +397,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         origin_add(o, &o->value[in->result], bits);
 }
 
-/* ------------------------------------------------------------------------------------ Control -- */
+/* ----------------------------------------------------------------------------------- Control -- */
 
 /* What runs only on one side of the branch at the block's end is decided by it. */
 static void branch_step(struct bf_origins *o, uint32_t b)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where values come from, and what decides whether a block runs: forwards through operations, variables, calls and
- * branches, until nothing more is found. What isn't known comes from everywhere.
+ * Where values come from, and what decides whether a block runs: forwards through operations,
+ * variables, calls and branches, until nothing more is found. What isn't known comes from
+ * everywhere.
  *
- * A branch hands on where its condition comes from to what runs only on one side of it: a block's origin is that of
- * all conditions between it and the entry point. So a loop's header has the origin of what ends it, and of
- * what it lies in.
+ * A branch hands on where its condition comes from to what runs only on one side of it: a block's
+ * origin is that of all conditions between it and the entry point. So a loop's header has the
+ * origin of what ends it, and of what it lies in.
  *
  * Thread-safety: one thread at a time.
  */
@@ -43,7 +44,8 @@ struct bf_origins {
     bool changed;
 };
 
-/* False: out of memory. The stage is the entry point's. 'folded' may be NULL, and stays as long as the origins. */
+/* False: out of memory. The stage is the entry point's. 'folded' may be NULL, and stays as long as
+ * the origins. */
 bool bf_origins_find(struct bf_origins *origins, const struct bf_flow *flow, struct bf_arena *arena,
                      VkShaderStageFlagBits stage, const bool *folded);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the rewriter share: the module, what is known of it, and what is put into it for all of them.
+/* What the parts of the rewriter share: the module, what is known of it, and what is put into it
+ * for all of them.
  *
  * Thread-safety: one thread at a time. */
 #ifndef BELFRY_SPECIALIZE_DRY_RUN_PARTS_H
@@ -52,8 +53,8 @@ void bf_coverage_rewrite(struct bf_parts *parts);
 void bf_exits_begin(struct bf_parts *parts);
 void bf_exits_rewrite(struct bf_parts *parts);
 
-/* repair.c: values that no longer reach all their users go through variables. VK_ERROR_INVALID_SHADER_NV:
- * there is one that can't. *words is freed and replaced. */
+/* repair.c: values that no longer reach all their users go through variables.
+ * VK_ERROR_INVALID_SHADER_NV: there is one that can't. *words is freed and replaced. */
 VkResult bf_repair(uint32_t **words, size_t *word_count, const struct bf_shader_info *info);
 
 #endif

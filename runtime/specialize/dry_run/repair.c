@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that don't reach all who use them, since a loop has got another way out: the block that defines
- * such a value no longer dominates the one that uses it. It is stored into a variable of the function where it
- * is defined, and loaded where it is used; the variable begins as zero. What no variable can hold (pointers,
- * images) is made again where it is used.
+ * Values that don't reach all who use them, since a loop has got another way out: the block that
+ * defines such a value no longer dominates the one that uses it. It is stored into a variable of
+ * the function where it is defined, and loaded where it is used; the variable begins as zero. What
+ * no variable can hold (pointers, images) is made again where it is used.
  */
 #include "specialize/dry_run/flow.h"
 #include "specialize/dry_run/parts.h"

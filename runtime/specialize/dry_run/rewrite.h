@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A module that is being rewritten: a copy of its words, in which operands can be replaced in place, and
- * instructions that are put before others, or in their place. Nothing moves. Types and constants are
- * the module's own where it has them.
+ * A module that is being rewritten: a copy of its words, in which operands can be replaced in
+ * place, and instructions that are put before others, or in their place. Nothing moves. Types and
+ * constants are the module's own where it has them.
  *
- * Out of memory, 'failed' of the arena is set and nothing more happens; ids are given out all the same.
+ * Out of memory, 'failed' of the arena is set and nothing more happens; ids are given out all the
+ * same.
  *
  * Thread-safety: one thread at a time.
  */
@@ -48,8 +49,8 @@ static inline uint32_t bf_rewrite_id(struct bf_rewrite *rewrite)
     return rewrite->next_id++;
 }
 
-/* Puts an instruction before instruction i, behind what has been put there, a phi behind the phis; i may be the count of
- * instructions, and is then the end. */
+/* Puts an instruction before instruction i, behind what has been put there, a phi behind the phis;
+ * i may be the count of instructions, and is then the end. */
 void bf_rewrite_put(struct bf_rewrite *rewrite, uint32_t i, uint32_t opcode, uint32_t count,
                     const uint32_t *operands);
 #define BF_PUT(rewrite_, i_, opcode_, ...)                                                         \

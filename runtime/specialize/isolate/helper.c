@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * belfry-build-helper: makes pipelines for a program, and runs them on made-up inputs, which may end
- * badly (isolate.h). Not to be run by hand: it expects its socket as descriptor 3.
+ * belfry-build-helper: makes pipelines for a program, and runs them on made-up inputs, which may
+ * end badly (isolate.h). Not to be run by hand: it expects its socket as descriptor 3.
  */
 #include <dirent.h>
 #include <errno.h>

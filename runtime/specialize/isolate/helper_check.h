@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build helper does for a request: it makes the pipelines, and runs them. For one thread. */
+/* What the build helper does for a request: it makes the pipelines, and runs them. For one
+ * thread. */
 #ifndef BELFRY_SPECIALIZE_HELPER_CHECK_H
 #define BELFRY_SPECIALIZE_HELPER_CHECK_H
 
@@ -31,8 +32,8 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
 /* After errors, and zeroed, too. */
 void helper_pipeline_free(struct helper_device *device, struct helper_pipeline *pipeline);
 
-/* For a checker on that device, and for its check of what was made first, by that build. The latter is told
- * the handles and what sets there are. */
+/* For a checker on that device, and for its check of what was made first, by that build. The latter
+ * is told the handles and what sets there are. */
 struct bf_checker_info helper_checker_info(struct helper_device *device);
 struct bf_check_info helper_check_info(struct bf_wire_check *check,
                                        const struct bf_wire_build *build,

@@ -127,7 +127,8 @@ static uint32_t family_choose(const VkQueueFamilyProperties *families, uint32_t 
     return best;
 }
 
-/* The struct in which the program enabled features: the info's or the chain's. NULL: it enabled none. */
+/* The struct in which the program enabled features: the info's or the chain's. NULL: it enabled
+ * none. */
 static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *wanted)
 {
     for (VkBaseOutStructure *s = wanted->features; s; s = s->pNext) {

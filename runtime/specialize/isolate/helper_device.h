@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The build helper's devices: the program's physical device, with the program's features and extensions,
- * and queues of the lowest priority, among all processes where that can be had; and the same once
- * more, with robustBufferAccess, for dry runs. For one thread. */
+/* The build helper's devices: the program's physical device, with the program's features and
+ * extensions, and queues of the lowest priority, among all processes where that can be had; and the
+ * same once more, with robustBufferAccess, for dry runs. For one thread. */
 #ifndef BELFRY_SPECIALIZE_HELPER_DEVICE_H
 #define BELFRY_SPECIALIZE_HELPER_DEVICE_H
 
@@ -23,9 +23,9 @@ struct helper_device {
 /* The struct is zeroed. Errors: VK_ERROR_INCOMPATIBLE_DRIVER (there is no such device),
  * VK_ERROR_INITIALIZATION_FAILED (no loader, or functions are missing), and the driver's. */
 VkResult helper_device_open(struct helper_device *device, const struct bf_wire_device *wanted);
-/* 'dry' is zeroed, 'device' stays open as long as it. Enabled are robustBufferAccess and, as far as there
- * are these, the stores of vertex and fragment stages. Errors: VK_ERROR_FEATURE_NOT_PRESENT (the device
- * has no robustBufferAccess), and as above. */
+/* 'dry' is zeroed, 'device' stays open as long as it. Enabled are robustBufferAccess and, as far as
+ * there are these, the stores of vertex and fragment stages. Errors: VK_ERROR_FEATURE_NOT_PRESENT
+ * (the device has no robustBufferAccess), and as above. */
 VkResult helper_device_open_dry(const struct helper_device *device,
                                 const struct bf_wire_device *wanted, struct helper_device *dry);
 /* After errors, and zeroed, too. */

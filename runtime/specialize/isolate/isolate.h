@@ -20,10 +20,12 @@
  *  IS-6  What is made up for a check is run by a helper, and nowhere else: of a variant the
  *        program's process makes the one pipeline that passed.
  *  IS-7  The general pipeline runs in its dry-run form first, on a device of the helper's that has
- *        robustBufferAccess (specialize/dry_run/dry_run.h). As they are, it and its forms run on nothing but the inputs
- *        on which that told of nothing, and not at all if they may go other ways there.
- *  IS-8  A form passes only if those inputs come to all that folding affects (specialize/dry_run/needed.h), and so to
- *        all for which it may be another than the general pipeline: BF_REASON_UNCOVERED otherwise.
+ *        robustBufferAccess (specialize/dry_run/dry_run.h). As they are, it and its forms run on
+ *        nothing but the inputs on which that told of nothing, and not at all if they may go other
+ *        ways there.
+ *  IS-8  A form passes only if those inputs come to all that folding affects
+ *        (specialize/dry_run/needed.h), and so to all for which it may be another than the general
+ *        pipeline: BF_REASON_UNCOVERED otherwise.
  *
  *  IS-9  A helper runs at idle priority and on one processor at a time, from before the driver
  *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
@@ -109,7 +111,8 @@ struct bf_build_request {
     /* layout->setLayoutCount of them; NULL: VK_NULL_HANDLE */
     const VkDescriptorSetLayoutCreateInfo *const *sets;
     /* Of each set its immutable samplers, of all bindings in their order: those with a
-     * 'pImmutableSamplers' that isn't NULL, which is all that is looked at. NULL: there are none. */
+     * 'pImmutableSamplers' that isn't NULL, which is all that is looked at. NULL: there are
+     * none. */
     const VkSamplerCreateInfo *const *samplers;
     /* How 'graphics' is linked: 'graphics' has all parts, and the last link is the pipeline. Each
      * library is part of one that comes later. 0: it is made whole. */

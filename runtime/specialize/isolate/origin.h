@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program made its instance with, as a helper process needs it to make the same: drivers have
- * settings for single programs, which they know by this and by the environment as it was then.
+ * What a program made its instance with, as a helper process needs it to make the same: drivers
+ * have settings for single programs, which they know by this and by the environment as it was then.
  */
 #ifndef BELFRY_SPECIALIZE_ISOLATE_ORIGIN_H
 #define BELFRY_SPECIALIZE_ISOLATE_ORIGIN_H

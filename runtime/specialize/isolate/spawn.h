@@ -16,8 +16,8 @@
 #define BF_SPAWN_SOCKET 3
 
 /*
- * Runs 'path', called 'name', with 'socket' as its BF_SPAWN_SOCKET. All signals have their default action there,
- * and none is blocked. *pidfd, to be closed by the caller, is the process'.
+ * Runs 'path', called 'name', with 'socket' as its BF_SPAWN_SOCKET. All signals have their default
+ * action there, and none is blocked. *pidfd, to be closed by the caller, is the process'.
  * Returns 0 or an error, also if the program can't be run. Thread-safety: safe; the calling thread
  * blocks, and other threads run on.
  */

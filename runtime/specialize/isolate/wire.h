@@ -12,9 +12,11 @@
  *   helper → program  TAKEN   header.result: success: the driver is about to be called; an error:
  *                             it isn't, since it lacks something that the request needs
  *   helper → program  DRY_RUN if the request asks for a check: header.result and a struct
- *                             bf_wire_verdict. A reason in it is the end: nothing else is run, or made
- *   helper → program  BUILT   header.result, of each of the pipelines in turn, up to the first error
- *   helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built and the
+ *                             bf_wire_verdict. A reason in it is the end: nothing else is run, or
+ *                             made
+ *   helper → program  BUILT   header.result, of each of the pipelines in turn, up to the first
+ *   error helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built
+ *   and the
  *                             request asks for a check
  *
  * A malformed message gets no answer: the helper ends.
@@ -117,8 +119,8 @@ struct bf_wire_build {
     struct bf_build_link links[BF_BUILD_LINKS];
 };
 
-/* A struct bf_check_request as read. Handles in it are VK_NULL_HANDLE; a set that isn't there has no
- * bindings. */
+/* A struct bf_check_request as read. Handles in it are VK_NULL_HANDLE; a set that isn't there has
+ * no bindings. */
 struct bf_wire_check {
     uint32_t build_count; /* 1 to BF_CHECK_BUILDS */
     struct bf_wire_build builds[BF_CHECK_BUILDS];

@@ -18,7 +18,8 @@ static uint64_t read_long(struct bf_wire_in *in)
     return value;
 }
 
-/* What is a number, a truth or an enumeration in a binding, in one order for writing and reading. */
+/* What is a number, a truth or an enumeration in a binding, in one order for writing and
+ * reading. */
 #define BINDING_NUMBERS(F)                                                                         \
     F(binding)                                                                                     \
     F(type)                                                                                        \

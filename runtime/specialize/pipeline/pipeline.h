@@ -16,9 +16,10 @@
  *  P-5  If something can't be retained, for want of memory or for any other reason, the program's
  *       calls are not affected: its pipeline has no record, or one that says why it isn't
  *       specialised.
- *  P-6  What a record says of shaders (what is watched, the hash, and that there is nothing to watch)
- *       is known when they have been analysed: before the record can be found; or, with 'on_copied',
- *       at any time later. Until then nothing is watched, and the program has its own pipeline.
+ *  P-6  What a record says of shaders (what is watched, the hash, and that there is nothing to
+ *       watch) is known when they have been analysed: before the record can be found; or, with
+ *       'on_copied', at any time later. Until then nothing is watched, and the program has its own
+ *       pipeline.
  *  P-7  A pipeline that is linked from libraries has what it needs of them for as long as its copy
  *       lives: the program may destroy them before.
  *  P-8  The hash of a linked pipeline says how it is linked, too: that a variant is faster than

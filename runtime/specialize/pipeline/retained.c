@@ -208,8 +208,8 @@ void bf_retained_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout l
         }
     }
     retained->flags = info->flags;
-    /* Lavapipe crashes on samplers embedded in a layout (25.0 and 26.2): there is nothing to have seen a
-     * check of these on. */
+    /* Lavapipe crashes on samplers embedded in a layout (25.0 and 26.2): there is nothing to have
+     * seen a check of these on. */
     retained->unknown |= (info->flags & FLAG_EMBEDDED_SAMPLERS) != 0;
     retained->bindings = bf_arena_zeroed(&retained->base.arena,
                                          (info->bindingCount + 1) * sizeof(*retained->bindings));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SPIRV-Tools' optimiser, as far as it tells what specialization leaves of a module: its C++ exceptions end here. */
+/* SPIRV-Tools' optimiser, as far as it tells what specialization leaves of a module: its C++
+ * exceptions end here. */
 #include <cstdlib>
 #include <cstring>
 #include <new>

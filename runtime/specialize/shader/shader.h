@@ -237,9 +237,9 @@ VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *w
 VkResult bf_shader_fold_keeping(const struct bf_shader *shader, const struct bf_watch *watch,
                                 uint8_t mask, uint8_t widths, struct bf_folded *folded);
 /*
- * The same with every load of these words, bit i: word i of the 64, exact or not [SF-2], and NoContraction, so that
- * nobody takes x * 0 for 0. Not to be run: but what is dead in it is dead in the module, too, where the push constants
- * hold these values.
+ * The same with every load of these words, bit i: word i of the 64, exact or not [SF-2], and
+ * NoContraction, so that nobody takes x * 0 for 0. Not to be run: but what is dead in it is dead in
+ * the module, too, where the push constants hold these values.
  */
 VkResult bf_shader_fold_all(const struct bf_shader *shader, uint64_t words,
                             struct bf_folded *folded);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of the check stand on: a device with what they need enabled, a checker on it, and
- * pipelines made from shaders with one specialization constant, CASE. With BELFRY_CHECK_DESCRIPTOR_BUFFERS
- * in the environment the pipelines' sets lie in descriptor buffers, and without those the program is skipped. */
+ * pipelines made from shaders with one specialization constant, CASE. With
+ * BELFRY_CHECK_DESCRIPTOR_BUFFERS in the environment the pipelines' sets lie in descriptor buffers,
+ * and without those the program is skipped. */
 #ifndef BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 #define BELFRY_TEST_SPECIALIZE_CHECK_WORLD_H
 
@@ -33,8 +34,8 @@ struct world {
     struct interface s;
     struct timing t;
     uint64_t double_ns; /* of the checkers that are opened */
-    bool
-        described; /* sets lie in descriptor buffers; a test may clear it before its subject is made */
+    /* Sets lie in descriptor buffers; a test may clear it before its subject is made. */
+    bool described;
     VkPipeline pipelines[WORLD_OBJECTS];
     VkPipelineLayout layouts[WORLD_OBJECTS];
     VkDescriptorSetLayout set_layouts[WORLD_OBJECTS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4), and on what a dry run leaves them (CK-6). */
+/* Compute pipelines against others that are the same, or nearly so (CK-1, CK-4), and on what a dry
+ * run leaves them (CK-6). */
 #include "check_world.h"
 
 #include "specialize/dry_run/dry_run.h"
@@ -91,8 +92,8 @@ static struct bf_check_info told_run(struct world *w, int32_t told, struct bf_ch
     return dry;
 }
 
-/* The form differs with other push constants than the program's: where the dry run tells of these, nobody
- * sees it. */
+/* The form differs with other push constants than the program's: where the dry run tells of these,
+ * nobody sees it. */
 TEST(what_a_dry_run_tells_of_is_not_run)
 {
     static const char none[] = "on no inputs does it end, and stay inside what it indexes";
@@ -130,8 +131,9 @@ TEST(what_a_dry_run_tells_of_is_not_run)
     world_close(w);
 }
 
-/* With points that are needed there is a plan if inputs of which nothing was told have come to each, and more inputs
- * are tried than usual where these haven't; none but those that bring something are in it. [CK-8] */
+/* With points that are needed there is a plan if inputs of which nothing was told have come to
+ * each, and more inputs are tried than usual where these haven't; none but those that bring
+ * something are in it. [CK-8] */
 TEST(what_is_needed_is_come_to)
 {
     const uint64_t usual = 0xffff;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the descriptors of a check lie in a descriptor buffer, what they are made of, and what a command
- * buffer is told; on a driver of paper. Drivers that read them: specialize_check_compute_described and others. */
+/* Where the descriptors of a check lie in a descriptor buffer, what they are made of, and what a
+ * command buffer is told; on a driver of paper. Drivers that read them:
+ * specialize_check_compute_described and others. */
 #include "support/fake_entries.h"
 #include "support/test.h"
 
@@ -239,8 +240,8 @@ static void expect_got(uint32_t i, VkDescriptorType type, size_t size, size_t at
     assert_int_equal(paper.got[i].at, at);
 }
 
-/* Each where the driver says that its binding is, behind the offset of its set, and as large as the driver
- * says that it is where accesses are robust, or aren't. */
+/* Each where the driver says that its binding is, behind the offset of its set, and as large as the
+ * driver says that it is where accesses are robust, or aren't. */
 TEST(descriptors_lie_where_the_driver_says)
 {
     for (uint32_t robust = 0; robust < 2; robust++) {

@@ -225,8 +225,8 @@ TEST(free_push_constants_become_anything)
         assert_true(larger[i] && (turned[i] || i == 3));
 }
 
-/* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones, or up to twice what
- * they were. */
+/* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones,
+ * or up to twice what they were. */
 TEST(any_push_constants_go_through_strata)
 {
     const uint32_t before[4] = {0x3e800000, 3, 0, 0x3f000000};

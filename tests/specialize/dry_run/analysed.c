@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is refused, and which shaders may run as they are: each case of shaders/analysed.*, as compiled and as
- * spirv-opt leaves it. [FU-5, FU-6] */
+/* What is refused, and which shaders may run as they are: each case of shaders/analysed.*, as
+ * compiled and as spirv-opt leaves it. [FU-5, FU-6] */
 #include "../shader/helper.h"
 
 #include "specialize/dry_run/dry_run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* On a device: loops end, indices stay inside, and it is told; where nothing is told, the dry-run form has
- * stored the same words as the shader itself. [FU-1 to FU-5] */
+/* On a device: loops end, indices stay inside, and it is told; where nothing is told, the dry-run
+ * form has stored the same words as the shader itself. [FU-1 to FU-5] */
 #include "gpu.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 
 #define LIMIT 500
 
-/* A step of shaders/steps.comp: what is told, and what word 0 then is where that is known beforehand. */
+/* A step of shaders/steps.comp: what is told, and what word 0 then is where that is known
+ * beforehand. */
 struct step {
     int which, a, b;
     uint32_t flags;
@@ -188,7 +189,8 @@ static const struct choice choices[] = {
     {11, 2, 1, 0, 0, 0},
 };
 
-/* Is it a side of the instruction that the step is about (any of its components), or at all a side? */
+/* Is it a side of the instruction that the step is about (any of its components), or at all a
+ * side? */
 static bool point_is(const uint32_t *words, const struct bf_dry_run_point *point, uint32_t opcode)
 {
     uint32_t own = words[point->at] & 0xffff;
@@ -202,8 +204,8 @@ static bool is_told(const struct bf_dry_run_result *result, uint32_t first, uint
     return result->points[(first + point) / 32] >> (first + point) % 32 & 1;
 }
 
-/* Of each step exactly the sides of its own choice, and of all together all there are; whatever the number
- * of the first. [FU-8] */
+/* Of each step exactly the sides of its own choice, and of all together all there are; whatever the
+ * number of the first. [FU-8] */
 static void points_check(const char *name, uint32_t first, bool exact)
 {
     const struct spirv *spirv = spirv_find(name);
@@ -278,8 +280,8 @@ TEST(blocks_are_told_of_by_who_comes_to_them)
         memcpy(&push[2], &y, 4);
         gpu_run(dry, false, push, words, &results[i]);
     }
-    /* Without the case: the beginning, the edge to the end of switch, and that. With it: no edge, but the case,
-     * one side of its condition, and where these meet. */
+    /* Without the case: the beginning, the edge to the end of switch, and that. With it: no edge,
+     * but the case, one side of its condition, and where these meet. */
     uint32_t alone[3] = {0}, one_not_other = 0;
     for (uint32_t p = 0; p < run.point_count; p++) {
         for (uint32_t i = 0; i < 3; i++)

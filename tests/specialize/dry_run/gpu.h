@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A device that runs a compute shader and its dry-run form on the same inputs.
  *
- * Set 0: binding 0 words that are written, 1 the dry run's result, 2 words that are given, 3 a storage image and
- * 4 the same one to fetch from, of GPU_SIDE texels each way; 5 two buffers of a word. Push constants: four words. */
+ * Set 0: binding 0 words that are written, 1 the dry run's result, 2 words that are given, 3 a
+ * storage image and 4 the same one to fetch from, of GPU_SIDE texels each way; 5 two buffers of a
+ * word. Push constants: four words. */
 #ifndef SPECIALIZE_DRY_RUN_GPU_H
 #define SPECIALIZE_DRY_RUN_GPU_H
 
@@ -29,8 +30,8 @@ VkPipeline gpu_pipeline_specialized(const uint32_t *words, size_t count,
                                     const VkSpecializationInfo *specialization);
 void gpu_pipeline_end(VkPipeline pipeline);
 
-/* One workgroup, or a triangle over the image, which the words then are. They begin as 0xa5a5a5a5, the image's as 77.
- * The result may be NULL. */
+/* One workgroup, or a triangle over the image, which the words then are. They begin as 0xa5a5a5a5,
+ * the image's as 77. The result may be NULL. */
 void gpu_run(VkPipeline pipeline, bool draws, const uint32_t push[4], uint32_t words[GPU_WORDS],
              struct bf_dry_run_result *result);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole modules: all shaders of the specialiser's tests, or those in a folder (an absolute path), become valid
- * dry-run forms, or there is a reason. [FU-7] Prints what becomes of each with --list. */
+/* Whole modules: all shaders of the specialiser's tests, or those in a folder (an absolute path),
+ * become valid dry-run forms, or there is a reason. [FU-7] Prints what becomes of each with
+ * --list. */
 #include "../shader/helper.h"
 
 #include <glob.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which points of shaders/needed.comp have to be come to, as compiled and as spirv-opt leaves it. [FN-1, FN-2] */
+/* Which points of shaders/needed.comp have to be come to, as compiled and as spirv-opt leaves it.
+ * [FN-1, FN-2] */
 #include "../shader/helper.h"
 
 #include <stdlib.h>

@@ -63,7 +63,7 @@ struct program {
     uint32_t id;
 };
 
-/* ------------------------------------------------------------------------------------- Making -- */
+/* ------------------------------------------------------------------------------------ Making -- */
 
 static uint32_t draw(struct program *p, uint32_t below)
 {
@@ -94,7 +94,8 @@ struct place {
 
 static struct node *expression(struct program *p, const struct place *at, uint32_t depth);
 
-/* Draws are in statements of their own: arguments are evaluated in an order that is the compiler's. */
+/* Draws are in statements of their own: arguments are evaluated in an order that is the
+ * compiler's. */
 static struct node *of_two(struct program *p, enum kind kind, uint32_t value,
                            const struct place *at, uint32_t depth)
 {
@@ -263,7 +264,7 @@ void program_free(struct program *program)
     free(program);
 }
 
-/* ------------------------------------------------------------------------------------- Writing -- */
+/* ----------------------------------------------------------------------------------- Writing -- */
 
 static void __attribute__((format(printf, 2, 3))) put(struct program *p, const char *format, ...)
 {
@@ -561,7 +562,7 @@ const char *program_text(struct program *p)
     return p->text;
 }
 
-/* -------------------------------------------------------------------------------- Interpreting -- */
+/* ------------------------------------------------------------------------------ Interpreting -- */
 
 struct machine {
     const struct program *p;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random programs for a compute shader: loops of all kinds in one another, with breaks, continues and returns, in
- * calls, and indices that are mostly inside. As SPIR-V, and as what a processor without limits would do.
+ * Random programs for a compute shader: loops of all kinds in one another, with breaks, continues
+ * and returns, in calls, and indices that are mostly inside. As SPIR-V, and as what a processor
+ * without limits would do.
  *
- * The shader's interface is gpu.h's: words that are written at binding 0, PROGRAM_VARIABLES for each of 32
- * invocations, words that are given at binding 2, four push constants. All values are 32-bit integers.
+ * The shader's interface is gpu.h's: words that are written at binding 0, PROGRAM_VARIABLES for
+ * each of 32 invocations, words that are given at binding 2, four push constants. All values are
+ * 32-bit integers.
  */
 #ifndef SPECIALIZE_DRY_RUN_PROGRAM_H
 #define SPECIALIZE_DRY_RUN_PROGRAM_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs (program.h) on a device, as they are and as spirv-opt leaves them. [FU-1 to FU-3, FU-7] Each has a
- * dry-run form. It tells what a processor without limits says that the program does wrong; where that says that
- * it does nothing wrong, it tells of nothing, and writes the same words as the program itself and that processor.
+/* Random programs (program.h) on a device, as they are and as spirv-opt leaves them. [FU-1 to FU-3,
+ * FU-7] Each has a dry-run form. It tells what a processor without limits says that the program
+ * does wrong; where that says that it does nothing wrong, it tells of nothing, and writes the same
+ * words as the program itself and that processor.
  *
  * --count N, --seed N (of the first; each has the next one), --seconds N (0: until count) */
 #include <time.h>
@@ -102,8 +103,8 @@ static void form_run(const char *form, const uint32_t *words, size_t count, bool
     bf_dry_run_finish(&run);
 }
 
-/* What spirv-opt makes of a module: values in place of variables, phis, code that has moved. Its bugs are its own:
- * NULL where it crashes, or what it has made isn't valid. */
+/* What spirv-opt makes of a module: values in place of variables, phis, code that has moved. Its
+ * bugs are its own: NULL where it crashes, or what it has made isn't valid. */
 static uint32_t *optimize(const uint32_t *words, size_t count, size_t *out_count)
 {
     static uint32_t out[1 << 18];

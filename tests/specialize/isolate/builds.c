@@ -184,8 +184,8 @@ TEST(forms_are_run)
     assert_string_equal(answer.why, "it goes through addresses of buffers");
 }
 
-/* What never ends, or may go other ways than its dry run, isn't run, nor built; what ends on some inputs
- * is compared on these alone: the first form differs on others. (IS-7) */
+/* What never ends, or may go other ways than its dry run, isn't run, nor built; what ends on some
+ * inputs is compared on these alone: the first form differs on others. (IS-7) */
 TEST(a_dry_run_comes_first)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole requests of folded shaders: what no made-up input comes to is uncovered, whether it would differ or not. [IS-8] */
+/* Whole requests of folded shaders: what no made-up input comes to is uncovered, whether it would
+ * differ or not. [IS-8] */
 #include "isolate_helper.h"
 #include "support/infos.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pipelines whose sets lie in descriptor buffers, some with samplers that can't change, checked in a
- * helper; and the same with sets. What isn't read from a descriptor tells that it is there. (IS-6) */
+/* Pipelines whose sets lie in descriptor buffers, some with samplers that can't change, checked in
+ * a helper; and the same with sets. What isn't read from a descriptor tells that it is there.
+ * (IS-6) */
 #include "isolate_helper.h"
 #include "specialize/check/inputs.h"
 #include "support/infos.h"

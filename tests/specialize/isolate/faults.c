@@ -99,8 +99,8 @@ TEST(drivers_without_render_passes)
     }
 }
 
-/* Where the driver may choose the size of subgroups for each pipeline, and the shader can tell, nothing
- * runs (SZ-1). */
+/* Where the driver may choose the size of subgroups for each pipeline, and the shader can tell,
+ * nothing runs (SZ-1). */
 TEST(subgroups_of_another_size)
 {
     static const char *const sizes[] = {"BELFRY_ICD_SUBGROUP_MOST=8",

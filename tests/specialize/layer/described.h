@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program's storage buffer in a descriptor buffer, in place of a set: what a program does of whom
- * BELFRY_THROUGH_DESCRIPTOR_BUFFERS in the environment asks it. All fail the test when something is amiss. */
+ * BELFRY_THROUGH_DESCRIPTOR_BUFFERS in the environment asks it. All fail the test when something is
+ * amiss. */
 #ifndef BELFRY_TEST_SPECIALIZE_DESCRIBED_H
 #define BELFRY_TEST_SPECIALIZE_DESCRIBED_H
 
@@ -13,7 +14,8 @@ struct described {
     VkDeviceAddress address;
 };
 
-/* fixture_open, with descriptor buffers if they are asked for; without these the program is skipped. */
+/* fixture_open, with descriptor buffers if they are asked for; without these the program is
+ * skipped. */
 void described_fixture_open(struct fixture *f, struct described *d);
 VkDescriptorSetLayout described_layout(const struct described *d, VkDevice device);
 /* Puts it where the layout's only binding is. */

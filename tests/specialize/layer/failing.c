@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver below fails while Belfry builds a program's pipelines again or measures them, or in the
- * helper process, where they are checked: the program sees nothing of it, loses nothing, and the
- * report says what it was. (Each error of each call of a check: tests/specialize/check/faults.c.) */
+/* The driver below fails while Belfry builds a program's pipelines again or measures them, or in
+ * the helper process, where they are checked: the program sees nothing of it, loses nothing, and
+ * the report says what it was. (Each error of each call of a check:
+ * tests/specialize/check/faults.c.) */
 #include "icd_program.h"
 
 /* ------------------------------------------------------------------------------------ Rounds -- */
@@ -194,8 +195,8 @@ TEST_WITH(memory_runs_out_at_every_call, cache_setup, cache_teardown)
 
 /* ------------------------------------------------------------------------------- The helper -- */
 
-/* The helper's driver fails at that submission, or call: the program's device, and its pipeline, are
- * as they were. */
+/* The helper's driver fails at that submission, or call: the program's device, and its pipeline,
+ * are as they were. */
 static void run_in_helper(bool draws, const char *fault, const char *reason)
 {
     const struct program_push push = {0, 8, ++serial};

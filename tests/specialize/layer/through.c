@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shaders rebuilt for the values that a program really uses, through the layer: a program that
- * knows nothing of it but the modes of background processing; with sets, or (described.h) a descriptor
- * buffer. */
+ * knows nothing of it but the modes of background processing; with sets, or (described.h) a
+ * descriptor buffer. */
 #include "described.h"
 #include "support/infos.h"
 #include "support/cache.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged modules: whatever is done to a shader's words, analysis and rewriter survive it, and of
- * what is still valid they make valid modules. [SF-1, SF-3, FU-7] Run under asan for what it's worth.
+ * what is still valid they make valid modules. [SF-1, SF-3, FU-7] Run under asan for what it's
+ * worth.
  *
  * --count N, --seed N (of the first; each has the next one) */
 #include "helper.h"
