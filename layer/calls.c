@@ -54,14 +54,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL do_nothing(void)
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL refuse(void)
+static VKAPI_ATTR VkResult VKAPI_CALL call_refuse(void)
 {
     return VK_ERROR_EXTENSION_NOT_PRESENT;
 }
 
 static PFN_vkVoidFunction missing(const char *name)
 {
-    return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : refuse);
+    return (PFN_vkVoidFunction)(strstr(name, "DebugUtils") ? do_nothing : call_refuse);
 }
 
 /* Where the device has a command under the core name, that is used: the function under the

@@ -113,7 +113,7 @@ static VkResult feature_enable(struct request *r, const struct feature *f, VkBas
  * internally synchronized queues, global priorities. */
 #define OWN_EXTENSIONS 9
 
-static bool has_extension(const struct request *r, const char *name)
+static bool request_has_extension(const struct request *r, const char *name)
 {
     for (uint32_t i = 0; i < r->info.enabledExtensionCount; i++) {
         if (strcmp(r->extensions[i], name) == 0)
@@ -124,7 +124,7 @@ static bool has_extension(const struct request *r, const char *name)
 
 static void add_extension(struct request *r, const char *name)
 {
-    if (has_extension(r, name))
+    if (request_has_extension(r, name))
         return;
     r->extensions[r->info.enabledExtensionCount++] = name;
     r->added |= layer_extension_added(name);
@@ -191,8 +191,9 @@ static void add_reserved(struct request *r, const struct layer_physical *p)
     reserve(r, &realtime, top);
     r->info.queueCreateInfoCount = r->placement.request_count;
     const char *name = p->global_priority_extension;
-    if (r->placement.reserved && name && !has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
-        !has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
+    if (r->placement.reserved && name &&
+        !request_has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
+        !request_has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
         r->extensions[r->info.enabledExtensionCount++] = name; /* no commands to hide */
         r->priority = name;
     }
@@ -220,7 +221,7 @@ static void add_internal_queues(struct request *r, const struct layer_physical *
     const struct layer_internal_queues *own =
         layer_chain_find(r->info.pNext, LAYER_INTERNAL_QUEUES_FEATURES);
     if (!p->internal_queues || !p->instance->settings.synchronized_queues ||
-        (own && (!own->on || !has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION))))
+        (own && (!own->on || !request_has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION))))
         return;
     bf_placement_synchronize(&r->placement);
     if (own || !r->placement.synchronized)
@@ -228,7 +229,7 @@ static void add_internal_queues(struct request *r, const struct layer_physical *
     r->internal = (struct layer_internal_queues){LAYER_INTERNAL_QUEUES_FEATURES,
                                                  (void *)(uintptr_t)r->info.pNext, VK_TRUE};
     r->info.pNext = &r->internal;
-    r->names_internal = !has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION);
+    r->names_internal = !request_has_extension(r, LAYER_INTERNAL_QUEUES_EXTENSION);
     if (r->names_internal) /* no commands to hide */
         r->extensions[r->info.enabledExtensionCount++] = LAYER_INTERNAL_QUEUES_EXTENSION;
 }
@@ -380,8 +381,8 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
         add_extension(r, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
     /* The KHR and the EXT extension are equivalent: if the program enables either, none is
      * added. */
-    r->calibrated = has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
-                    has_extension(r, "VK_KHR_calibrated_timestamps");
+    r->calibrated = request_has_extension(r, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+                    request_has_extension(r, "VK_KHR_calibrated_timestamps");
     if (!r->calibrated && p->calibrated_extension) {
         add_extension(r, p->calibrated_extension);
         r->calibrated = true;
@@ -497,8 +498,8 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
                         .fence_log = d->instance->settings.fence_log,
                         .sharing = d->physical->sharing,
                         .device_fault = r->device_fault,
-                        .checkpoints =
-                            has_extension(r, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME),
+                        .checkpoints = request_has_extension(
+                            r, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME),
                     },
                 .engine_count = r->placement.engine_count,
                 .queue_count = r->placement.queue_count,
@@ -534,8 +535,9 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
 /* Calls the next vkCreateDevice. Each call starts from the same link of the loader's, in the chain
  * that is passed down, which may be a copy. *device must be passed down with the value it had:
  * until the driver sets it, the loader keeps a pointer there. */
-static VkResult create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
-                             const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
+static VkResult device_create_below(struct layer_device *d, const VkDeviceCreateInfo *info,
+                                    const VkAllocationCallbacks *allocator,
+                                    VkLayerDeviceLink *below)
 {
     VkLayerDeviceCreateInfo *link = find_function(info, VK_LAYER_LINK_INFO);
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)below->pfnNextGetInstanceProcAddr(
@@ -558,7 +560,7 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
     VkResult spares = VK_SUCCESS, reserved = VK_SUCCESS; /* why they were refused */
     const char *refused[BF_PLACEMENT_RESERVED];
     uint32_t count = 0;
-    VkResult result = create_below(d, &r->info, allocator, below);
+    VkResult result = device_create_below(d, &r->info, allocator, below);
     while (result < 0) {
         if (r->placement.reserved) {
             reserved = result;
@@ -569,7 +571,7 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
         } else {
             return result;
         }
-        result = create_below(d, &r->info, allocator, below);
+        result = device_create_below(d, &r->info, allocator, below);
     }
     for (uint32_t i = 0; i < count; i++)
         bf_message(BF_MESSAGE_WARNING, "%s: %s permits no queue of that global priority (error %d)",
@@ -658,7 +660,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
             result = refusal;
             goto fail_create;
         }
-        result = create_below(d, info, allocator, below);
+        result = device_create_below(d, info, allocator, below);
         if (result != VK_SUCCESS) /* the driver refused the program's own request */
             goto fail_create;
         if (p->capable)

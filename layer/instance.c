@@ -46,9 +46,9 @@ static bool has_name(const char *const *names, uint32_t count, const char *name)
  * names, and makes the core commands call them: if the layer hid them, a program's
  * vkGetPhysicalDeviceFeatures2 would call NULL.
  */
-static VkResult create_below(const VkInstanceCreateInfo *info,
-                             const VkAllocationCallbacks *allocator, VkInstance *instance,
-                             VkLayerInstanceCreateInfo *link, bool *with_properties2)
+static VkResult instance_create_below(const VkInstanceCreateInfo *info,
+                                      const VkAllocationCallbacks *allocator, VkInstance *instance,
+                                      VkLayerInstanceCreateInfo *link, bool *with_properties2)
 {
     *with_properties2 = true;
     VkLayerInstanceLink *below = link->u.pLayerInfo;
@@ -101,7 +101,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateInstance(const VkInstanceCreateInfo
     bf_message_set_level(i->settings.messages);
     layer_specialize_instance_create(i, info);
 
-    result = create_below(info, allocator, instance, link, &i->properties2);
+    result = instance_create_below(info, allocator, instance, link, &i->properties2);
     if (result != VK_SUCCESS)
         goto fail_create;
     i->handle = *instance;
@@ -148,7 +148,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyInstance(VkInstance instance,
     free(i);
 }
 
-static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+static bool list_has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(list[i].extensionName, name) == 0)
@@ -163,16 +163,17 @@ static void find_global_priorities(struct layer_physical *p, const VkExtensionPr
                                    uint32_t count)
 {
     bool core = p->api_version >= VK_MAKE_API_VERSION(0, 1, 4, 0);
-    bool khr = has_extension(list, count, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
+    bool khr = list_has_extension(list, count, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
     if (khr)
         p->global_priority_extension = VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME;
-    else if (has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME))
+    else if (list_has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME))
         p->global_priority_extension = VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME;
     else if (!core)
         return;
     p->realtime_families = p->high_families = UINT32_MAX;
     if (!p->vk->vkGetPhysicalDeviceQueueFamilyProperties2 ||
-        (!core && !khr && !has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
+        (!core && !khr &&
+         !list_has_extension(list, count, VK_EXT_GLOBAL_PRIORITY_QUERY_EXTENSION_NAME)))
         return;
     VkQueueFamilyProperties2 families[BF_MAX_FAMILIES];
     VkQueueFamilyGlobalPriorityPropertiesKHR able[BF_MAX_FAMILIES];
@@ -218,27 +219,29 @@ static VkResult find_capabilities(struct layer_physical *p)
     }
     bool core12 = p->api_version >= VK_API_VERSION_1_2,
          core13 = p->api_version >= VK_API_VERSION_1_3;
-    bool timeline_extension = has_extension(list, count, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
-    bool sync2_extension = has_extension(list, count, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
-    bool reset_extension = has_extension(list, count, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
-    if (has_extension(list, count, "VK_KHR_calibrated_timestamps"))
+    bool timeline_extension =
+        list_has_extension(list, count, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    bool sync2_extension = list_has_extension(list, count, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    bool reset_extension = list_has_extension(list, count, VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME);
+    if (list_has_extension(list, count, "VK_KHR_calibrated_timestamps"))
         p->calibrated_extension = "VK_KHR_calibrated_timestamps";
-    else if (has_extension(list, count, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
+    else if (list_has_extension(list, count, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME))
         p->calibrated_extension = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
     if (i->settings.realtime || i->settings.high_priority)
         find_global_priorities(p, list, count);
     bool host_memory = p->api_version >= VK_API_VERSION_1_1 && i->settings.native_fences &&
-                       has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+                       list_has_extension(list, count, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     bool device_fault = p->api_version >= VK_API_VERSION_1_1 &&
-                        has_extension(list, count, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+                        list_has_extension(list, count, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     p->driver_properties =
         p->vk->vkGetPhysicalDeviceProperties2 &&
         (p->api_version >= VK_API_VERSION_1_1 || i->properties2) &&
-        (core12 || has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
+        (core12 || list_has_extension(list, count, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME));
     bool internal_queues = p->api_version >= VK_API_VERSION_1_1 &&
-                           has_extension(list, count, LAYER_INTERNAL_QUEUES_EXTENSION);
-    bool semaphore_fd = p->api_version >= VK_API_VERSION_1_1 &&
-                        has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+                           list_has_extension(list, count, LAYER_INTERNAL_QUEUES_EXTENSION);
+    bool semaphore_fd =
+        p->api_version >= VK_API_VERSION_1_1 &&
+        list_has_extension(list, count, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     free(list);
     bool askable = p->vk->vkGetPhysicalDeviceFeatures2 &&
                    (p->api_version >= VK_API_VERSION_1_1 || i->properties2);

@@ -28,7 +28,7 @@ static struct next *next_of(struct bf_map *map, const void *dispatchable)
     return bf_map_find(map, layer_key(dispatchable));
 }
 
-static bool table_add(struct bf_map *map, const void *dispatchable, struct next *next)
+static bool passthrough_table_add(struct bf_map *map, const void *dispatchable, struct next *next)
 {
     bf_lock_acquire(&table_lock);
     bool added = bf_map_insert(map, layer_key(dispatchable), next);
@@ -37,7 +37,7 @@ static bool table_add(struct bf_map *map, const void *dispatchable, struct next 
 }
 
 /* An empty table is freed, so that the layer leaves no memory when it is unloaded. */
-static struct next *table_remove(struct bf_map *map, const void *dispatchable)
+static struct next *passthrough_table_remove(struct bf_map *map, const void *dispatchable)
 {
     bf_lock_acquire(&table_lock);
     struct next *next = bf_map_remove(map, layer_key(dispatchable));
@@ -71,7 +71,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
     next->destroy = (PFN_vkDestroyInstance)next->instance_functions(*instance, "vkDestroyInstance");
     next->device_extensions = (PFN_vkEnumerateDeviceExtensionProperties)next->instance_functions(
         *instance, "vkEnumerateDeviceExtensionProperties");
-    if (table_add(&instances, *instance, next))
+    if (passthrough_table_add(&instances, *instance, next))
         return VK_SUCCESS;
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
     next->destroy(*instance, allocator);
@@ -85,7 +85,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
 {
     if (!instance)
         return;
-    struct next *next = table_remove(&instances, instance);
+    struct next *next = passthrough_table_remove(&instances, instance);
     next->destroy(instance, allocator);
     free(next);
 }
@@ -112,7 +112,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
         create ? create(physical, info, allocator, device) : VK_ERROR_INITIALIZATION_FAILED;
     if (result != VK_SUCCESS)
         goto fail;
-    if (table_add(&devices, *device, next))
+    if (passthrough_table_add(&devices, *device, next))
         return VK_SUCCESS;
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
     ((PFN_vkDestroyDevice)next->device_functions(*device, "vkDestroyDevice"))(*device, allocator);
@@ -126,7 +126,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
 {
     if (!device)
         return;
-    struct next *next = table_remove(&devices, device);
+    struct next *next = passthrough_table_remove(&devices, device);
     ((PFN_vkDestroyDevice)next->device_functions(device, "vkDestroyDevice"))(device, allocator);
     free(next);
 }

@@ -251,7 +251,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateCommandPool(VkDevice device,
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static uint64_t buffer_key(VkCommandBuffer buffer)
+static uint64_t resource_buffer_key(VkCommandBuffer buffer)
 {
     return (uint64_t)(uintptr_t)buffer;
 }
@@ -259,17 +259,17 @@ static uint64_t buffer_key(VkCommandBuffer buffer)
 static bool remember_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer,
                             VkCommandBufferLevel level)
 {
-    if (!bf_map_insert(&pool->buffers, buffer_key(buffer), buffer))
+    if (!bf_map_insert(&pool->buffers, resource_buffer_key(buffer), buffer))
         return false;
     if (bf_command_buffer_register(d->gpu, buffer, pool->family, level) == VK_SUCCESS)
         return true;
-    bf_map_remove(&pool->buffers, buffer_key(buffer));
+    bf_map_remove(&pool->buffers, resource_buffer_key(buffer));
     return false;
 }
 
 static void forget_buffer(struct layer_device *d, struct pool *pool, VkCommandBuffer buffer)
 {
-    if (bf_map_remove(&pool->buffers, buffer_key(buffer)))
+    if (bf_map_remove(&pool->buffers, resource_buffer_key(buffer)))
         bf_command_buffer_forget(d->gpu, buffer);
     bf_trace_forget_command_buffer(d->trace, buffer);
     bf_standstill_forget_buffer(d->standstill, buffer);

@@ -47,7 +47,7 @@ static const char *queue_name_of(struct bf_access *access, uint32_t id)
     return queue ? queue->name : "(destroyed)";
 }
 
-static const char *resource_name(const struct bf_access_resource *resource, char buffer[96])
+static const char *report_resource_name(const struct bf_access_resource *resource, char buffer[96])
 {
     const char *type = resource->image ? "image" : "buffer";
     if (resource->name[0])
@@ -97,7 +97,7 @@ void bf_access_say(struct bf_access *access, const struct bf_access_finding *f)
     char resource[96], line[960];
     struct bf_access_report report = {
         .fault = f->fault,
-        .resource = resource_name(f->resource, resource),
+        .resource = report_resource_name(f->resource, resource),
         .overlap = f->overlap,
         .earlier = {queue_name_of(access, f->earlier.queue), f->earlier.type_class,
                     f->earlier.packet, f->earlier.write, f->earlier.state},

@@ -105,7 +105,7 @@ static bool show(struct top_screen *screen, const struct top_process *process,
     return written;
 }
 
-static int watch(const struct top_process *process, bool once)
+static int top_watch(const struct top_process *process, bool once)
 {
     int result = CLI_FAILED, counts[2] = {0}, ended = -1;
     struct top_screen *screen = NULL;
@@ -181,7 +181,7 @@ static int top_main(int argc, char **argv)
         cli_warn("top: there is no process %d", (int)id);
         return CLI_FAILED;
     }
-    int result = watch(&process, once);
+    int result = top_watch(&process, once);
     top_process_close(&process);
     return result;
 }

@@ -29,7 +29,7 @@ static const char *rate(char text[24], uint64_t now, const uint64_t *then, uint6
     return text;
 }
 
-static void more_write(FILE *to, uint64_t shown, uint64_t all, const char *what)
+static void top_more_write(FILE *to, uint64_t shown, uint64_t all, const char *what)
 {
     if (all > shown)
         fprintf(to, "    and %" PRIu64 " more%s\n", all - shown, what);
@@ -51,7 +51,7 @@ static void engines_write(FILE *to, const struct bf_live_view *v, const struct b
         if (e->call[0])
             fprintf(to, "      %s\n", e->call);
     }
-    more_write(to, v->engine_count, v->engines_all, "");
+    top_more_write(to, v->engine_count, v->engines_all, "");
 }
 
 static void queues_write(FILE *to, const struct bf_live_view *v, const struct bf_live_view *then)
@@ -70,7 +70,7 @@ static void queues_write(FILE *to, const struct bf_live_view *v, const struct bf
         if (q->wait[0])
             fprintf(to, "      %s\n", q->wait);
     }
-    more_write(to, v->queue_count, v->queues_all, "");
+    top_more_write(to, v->queue_count, v->queues_all, "");
 }
 
 static void fences_write(FILE *to, const struct bf_live_view *v, const struct bf_live_view *then)
@@ -95,7 +95,8 @@ static void fences_write(FILE *to, const struct bf_live_view *v, const struct bf
             fprintf(to, "  %" PRIu64, f->wanted);
         fprintf(to, "\n");
     }
-    more_write(to, shown, v->fences_all, then ? ", which stand, and for which nobody waits" : "");
+    top_more_write(to, shown, v->fences_all,
+                   then ? ", which stand, and for which nobody waits" : "");
 }
 
 static void device_write(FILE *to, const struct top_process *process,

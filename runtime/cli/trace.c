@@ -88,7 +88,7 @@ static int svg_file_write(const struct request *request, const struct trace_repo
     return drawn && !failed ? CLI_DONE : CLI_FAILED;
 }
 
-static int request_run(const struct request *request)
+static int trace_request_run(const struct request *request)
 {
     int fd = request->input ? input_open(request->frame > 0) : file_open(request->file);
     if (fd < 0)
@@ -158,7 +158,7 @@ static int trace_main(int argc, char **argv)
         return cli_usage("trace", "one file at a time, not '%s' too", argv[optind + 1]);
     request.input = strcmp(argv[optind], "-") == 0;
     request.file = request.input ? STANDARD_INPUT : argv[optind];
-    return request_run(&request);
+    return trace_request_run(&request);
 }
 
 const struct cli_command cli_trace = {

@@ -91,7 +91,7 @@ static void tracks_look(struct trace_model *m, struct trace_stalls *s)
 }
 
 /* What the driver has been given, and what was dropped. */
-static void packets_look(struct trace_model *m, struct trace_stalls *s)
+static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
 {
     for (uint64_t serial = trace_window_begin(m); serial < m->next_serial; serial++) {
         const struct trace_packet *p = trace_packet_at(m, serial);
@@ -171,7 +171,7 @@ void trace_stalls_find(struct trace_model *m, struct trace_stalls *s)
 {
     *s = (struct trace_stalls){.begin_ns = UINT64_MAX};
     tracks_look(m, s);
-    packets_look(m, s);
+    stall_packets_look(m, s);
     for (uint32_t i = 0; i < s->count; i++) {
         struct trace_stall *stall = &s->at[i];
         if (stall->until_ns < stall->since_ns)

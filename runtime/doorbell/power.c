@@ -96,7 +96,7 @@ bool bf_doorbell_power_idle(void *argument)
 }
 
 /* The thread of the queue's engine, or NULL with a line. */
-static struct bf_doorbell_thread *thread_of(BfCommandQueue handle, const char *call)
+static struct bf_doorbell_thread *power_thread_of(BfCommandQueue handle, const char *call)
 {
     struct bf_hw_queue *hw = bf_hw_queue_of(handle, call);
     return hw ? hw->thread : NULL;
@@ -104,7 +104,7 @@ static struct bf_doorbell_thread *thread_of(BfCommandQueue handle, const char *c
 
 VkResult bfSetEngineState(BfCommandQueue queue, BfEngineState state)
 {
-    struct bf_doorbell_thread *thread = thread_of(queue, __func__);
+    struct bf_doorbell_thread *thread = power_thread_of(queue, __func__);
     if (!thread)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     switch (state) {
@@ -126,7 +126,7 @@ VkResult bfSetEngineState(BfCommandQueue queue, BfEngineState state)
 
 VkResult bfGetEngineState(BfCommandQueue queue, BfEngineState *state)
 {
-    struct bf_doorbell_thread *thread = thread_of(queue, __func__);
+    struct bf_doorbell_thread *thread = power_thread_of(queue, __func__);
     if (thread && !state)
         bf_message(BF_MESSAGE_ERROR, "bfGetEngineState: pState is NULL");
     if (!thread || !state)

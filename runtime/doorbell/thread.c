@@ -129,7 +129,7 @@ static void queue_read_last(struct bf_hw_queue *hw, void *unused)
     }
 }
 
-static void thread_run(void *argument)
+static void doorbell_thread_run(void *argument)
 {
     struct bf_doorbell_thread *thread = argument;
     while (bf_park_wait(&thread->park))
@@ -158,7 +158,7 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     thread->park.idle_ns = doorbells->scheduler->doorbell_info.idle_ms * UINT64_C(1000000);
     bf_doorbell_group_add(&doorbells->pages, &thread->group);
     bf_doorbell_group_notify(&doorbells->pages, &thread->group, true);
-    if (!bf_thread_start(&thread->thread, "belfry doorbell", thread_run, thread)) {
+    if (!bf_thread_start(&thread->thread, "belfry doorbell", doorbell_thread_run, thread)) {
         bf_doorbell_group_remove(&doorbells->pages, &thread->group);
         free(thread);
         return VK_ERROR_OUT_OF_HOST_MEMORY;

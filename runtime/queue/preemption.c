@@ -45,8 +45,8 @@ static VkResult engine_make_fence(struct bf_engine *engine)
 }
 
 /* The live queue, of whatever kind, whose engine has all that requests need. */
-static VkResult queue_prepare(BfCommandQueue handle, const char *call,
-                              struct bf_command_queue **queue)
+static VkResult queue_prepare_requests(BfCommandQueue handle, const char *call,
+                                       struct bf_command_queue **queue)
 {
     if (!bf_handle_check(handle, BF_HANDLE_QUEUE, call, "queue"))
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -66,7 +66,7 @@ VkResult bfRequestPreemption(BfCommandQueue handle, uint64_t *number)
 {
     struct bf_command_queue *queue;
     uint64_t unused;
-    VkResult result = queue_prepare(handle, __func__, &queue);
+    VkResult result = queue_prepare_requests(handle, __func__, &queue);
     return result == VK_SUCCESS ? bf_preempt_request(queue, number ? number : &unused) : result;
 }
 
@@ -77,7 +77,7 @@ VkResult bfGetPreemptionFence(BfCommandQueue handle, BfFence *fence)
         bf_message(BF_MESSAGE_ERROR, "%s: pFence is NULL", __func__);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    VkResult result = queue_prepare(handle, __func__, &queue);
+    VkResult result = queue_prepare_requests(handle, __func__, &queue);
     if (result == VK_SUCCESS)
         *fence = (BfFence)atomic_load(&queue->base.engine->preempt.fence);
     return result;

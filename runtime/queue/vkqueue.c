@@ -317,7 +317,7 @@ struct chain {
     uint32_t count;
 };
 
-static void chain_add(struct chain *chain, struct bf_packet *packet)
+static void batch_chain_add(struct chain *chain, struct bf_packet *packet)
 {
     packet->next = NULL;
     if (chain->last)
@@ -355,7 +355,7 @@ static VkResult chain_submit_fence(struct bf_queue *queue, struct chain *chain, 
     struct bf_packet *packet = bf_packet_from_fence();
     if (!packet)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    chain_add(chain, packet);
+    batch_chain_add(chain, packet);
     return chain_submit(queue, chain, fence, deferred);
 }
 
@@ -419,7 +419,7 @@ static bool chain_add_submit(struct bf_queue *queue, struct chain *chain, const 
     if (!packet)
         return false;
     packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, info);
-    chain_add(chain, packet);
+    batch_chain_add(chain, packet);
     return true;
 }
 
@@ -473,7 +473,7 @@ VkResult bf_queue_bind_sparse(struct bf_queue *queue, uint32_t count, const VkBi
         }
         packet_trace_queued(queue, packet, BF_TRACE_BIND_SPARSE, NULL);
         atomic_store(&packet->level, BF_LEVEL_PASSES); /* which what it waits for inherits (IH-1) */
-        chain_add(&chain, packet);
+        batch_chain_add(&chain, packet);
     }
     bf_engines_pump(scheduler, bf_windows_flush_queue(queue));
     return chain_submit(queue, &chain, fence, false);

@@ -8,8 +8,8 @@
 #include "scheduler/outside.h"
 #include "scheduler/scheduler.h"
 
-static bool packet_signals(const struct bf_packet *packet, const struct bf_semaphore *sem,
-                           uint64_t least, uint64_t *value)
+static bool packet_brings(const struct bf_packet *packet, const struct bf_semaphore *sem,
+                          uint64_t least, uint64_t *value)
 {
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         const struct bf_sync *s = &packet->signals[i];
@@ -32,7 +32,7 @@ static bool packet_is_sought(const struct bf_packet *packet, const struct sought
 {
     uint64_t value;
     return sought->fence ? packet->fence == sought->fence
-                         : packet_signals(packet, sought->sem, sought->value, &value) &&
+                         : packet_brings(packet, sought->sem, sought->value, &value) &&
                                value == sought->value;
 }
 
@@ -61,7 +61,7 @@ static void packets_look(const struct bf_packet *packet, const struct bf_semapho
 {
     for (; packet; packet = packet->next) {
         uint64_t value;
-        if (packet_signals(packet, sem, target, &value) && (!*any || value < *least)) {
+        if (packet_brings(packet, sem, target, &value) && (!*any || value < *least)) {
             *least = value;
             *any = true;
         }

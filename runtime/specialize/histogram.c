@@ -287,7 +287,7 @@ static bool word_useless(const struct bf_histogram_word *word, uint64_t total)
 }
 
 /* The uses that no tuple's count contains: no tuple's count can lack more than these. */
-static uint64_t unknown(const struct bf_histogram *histogram)
+static uint64_t histogram_unknown(const struct bf_histogram *histogram)
 {
     uint64_t known = 0;
     for (int i = 0; i < BF_HISTOGRAM_SLOTS; i++)
@@ -357,7 +357,7 @@ static void word_drop(struct bf_histogram *histogram, int w)
             histogram->counts[slot < 0 ? i : slot] += counts[i];
         }
     tuples_infer(histogram);
-    histogram->missed = unknown(histogram);
+    histogram->missed = histogram_unknown(histogram);
 }
 
 /* TA-6. True: there is a choice. False: there is none; words may have been dropped, and the

@@ -130,7 +130,7 @@ void bf_pipeline_times_free(struct bf_pipeline_times *t)
 }
 
 /* NULL: out of memory. The lock is held. */
-static struct pipeline_time *time_of(struct bf_pipeline_times *t, uint64_t pipeline)
+static struct pipeline_time *pipeline_time_of(struct bf_pipeline_times *t, uint64_t pipeline)
 {
     if (!pipeline)
         return &t->unknown;
@@ -150,7 +150,7 @@ void bf_pipeline_times_count(struct bf_pipeline_times *t, const struct bf_time_a
 {
     bf_lock_acquire(&t->lock);
     for (uint32_t i = 0; i < a->count; i++) {
-        struct pipeline_time *p = time_of(t, a->uses[i].pipeline);
+        struct pipeline_time *p = pipeline_time_of(t, a->uses[i].pipeline);
         if (p)
             p->uses += a->uses[i].uses;
     }
@@ -168,13 +168,13 @@ static void share_out(struct bf_pipeline_times *t, const struct bf_time_account 
     for (uint32_t i = first; i < a->count; i++) {
         if (a->uses[i].sample != sample)
             continue;
-        const struct pipeline_time *p = time_of(t, a->uses[i].pipeline);
+        const struct pipeline_time *p = pipeline_time_of(t, a->uses[i].pipeline);
         uses += (double)a->uses[i].uses;
         any_first |= p && p->first_uses == 0;
     }
     for (uint32_t i = first; i < a->count; i++) {
         struct pipeline_time *p =
-            a->uses[i].sample == sample ? time_of(t, a->uses[i].pipeline) : NULL;
+            a->uses[i].sample == sample ? pipeline_time_of(t, a->uses[i].pipeline) : NULL;
         if (!p)
             continue;
         const double share = (double)a->uses[i].uses;
@@ -211,7 +211,7 @@ void bf_pipeline_times_put(struct bf_pipeline_times *t, uint64_t pipeline, enum 
                            enum bf_reason reason)
 {
     bf_lock_acquire(&t->lock);
-    struct pipeline_time *p = pipeline ? time_of(t, pipeline) : NULL;
+    struct pipeline_time *p = pipeline ? pipeline_time_of(t, pipeline) : NULL;
     if (p)
         p->reasons[group] |= UINT64_C(1) << reason;
     bf_lock_release(&t->lock);

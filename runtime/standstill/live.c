@@ -126,7 +126,7 @@ void bf_live_woken(struct bf_live *live)
 }
 
 /* Cuts what doesn't fit. */
-static void text_copy(char *to, size_t size, const char *from)
+static void live_text_copy(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from);
     if (length >= size)
@@ -143,11 +143,11 @@ static void engines_fill(struct bf_live_view *v, struct bf_scheduler *scheduler,
     for (uint32_t i = 0; i < v->engines_all && i < BF_LIVE_ENGINES; i++) {
         const struct bf_graph_engine *from = &graph->engines[i];
         struct bf_live_engine *to = &v->engines[v->engine_count++];
-        text_copy(to->name, sizeof(to->name), from->name);
+        live_text_copy(to->name, sizeof(to->name), from->name);
         bf_submission_write(from, text);
-        text_copy(to->work, sizeof(to->work), text);
+        live_text_copy(to->work, sizeof(to->work), text);
         bf_call_write(from, text);
-        text_copy(to->call, sizeof(to->call), text);
+        live_text_copy(to->call, sizeof(to->call), text);
         to->accepted = atomic_load(&scheduler->engines[i].base.accepted_epoch);
         to->completed = engines[i].completed;
         to->busy_ns = from->busy ? from->busy_ns : 0;
@@ -166,9 +166,9 @@ static void queues_fill(struct bf_live_view *v, const struct bf_graph *graph)
             if (from->on_gpu || (from->packets > 0) != (held == 1))
                 continue;
             struct bf_live_queue *to = &v->queues[v->queue_count++];
-            text_copy(to->name, sizeof(to->name), from->name);
+            live_text_copy(to->name, sizeof(to->name), from->name);
             bf_wait_write(graph, i, text);
-            text_copy(to->wait, sizeof(to->wait), text);
+            live_text_copy(to->wait, sizeof(to->wait), text);
             to->key = (uintptr_t)from->key;
             to->packets = from->numbered;
             to->held = from->packets;
@@ -185,7 +185,7 @@ static void cases_fill(struct bf_live_view *v, const struct bf_graph *graph, uin
     v->case_count = bf_diagnose(graph, least_ns, cases, BF_LIVE_CASES);
     for (size_t i = 0; i < v->case_count; i++) {
         bf_case_write(graph, &cases[i], text);
-        text_copy(v->cases[i], sizeof(v->cases[i]), text + strlen("standstill: "));
+        live_text_copy(v->cases[i], sizeof(v->cases[i]), text + strlen("standstill: "));
     }
 }
 

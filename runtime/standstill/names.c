@@ -48,7 +48,7 @@ static struct name *names_find(struct bf_names *names, VkObjectType type, uint64
 }
 
 /* Cut to what fits, without half a UTF-8 character at its end; nothing in it ends a line. */
-static void text_copy(char text[NAME_SIZE], const char *from)
+static void standstill_name_copy(char text[NAME_SIZE], const char *from)
 {
     size_t length = strnlen(from, NAME_SIZE - 1);
     while (from[length] && length > 0 && ((unsigned char)from[length] & 0xC0) == 0x80)
@@ -89,13 +89,13 @@ void bf_names_set(struct bf_names *names, VkObjectType type, uint64_t handle, co
     } else if (!name && named && (name = malloc(sizeof(*name)))) {
         *name =
             (struct name){.next = bf_map_find(&names->map, key), .type = type, .handle = handle};
-        text_copy(name->text, text);
+        standstill_name_copy(name->text, text);
         if (bf_map_insert(&names->map, key, name))
             atomic_fetch_add_explicit(&names->count, 1, memory_order_relaxed);
         else
             free(name);
     } else if (name) {
-        text_copy(name->text, text);
+        standstill_name_copy(name->text, text);
     }
     bf_lock_release(&names->lock);
 }

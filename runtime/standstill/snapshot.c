@@ -144,8 +144,8 @@ static uint32_t object_of_semaphore(struct builder *b, struct bf_semaphore *sem,
     return b->graph->object_count - 1;
 }
 
-static void list_add(struct builder *b, struct bf_graph_signal **list, uint32_t *count,
-                     uint32_t *room, struct bf_graph_signal entry)
+static void snapshot_list_add(struct builder *b, struct bf_graph_signal **list, uint32_t *count,
+                              uint32_t *room, struct bf_graph_signal entry)
 {
     if (entry.object == BF_GRAPH_NONE)
         return;
@@ -158,12 +158,12 @@ static void list_add(struct builder *b, struct bf_graph_signal **list, uint32_t 
 
 static void signal_add(struct builder *b, struct bf_graph_signal entry)
 {
-    list_add(b, &b->graph->signals, &b->graph->signal_count, &b->signal_room, entry);
+    snapshot_list_add(b, &b->graph->signals, &b->graph->signal_count, &b->signal_room, entry);
 }
 
 static void wait_add(struct builder *b, struct bf_graph_signal entry)
 {
-    list_add(b, &b->graph->waits, &b->graph->wait_count, &b->wait_room, entry);
+    snapshot_list_add(b, &b->graph->waits, &b->graph->wait_count, &b->wait_room, entry);
 }
 
 /* An operation on a semaphore; one on a binary semaphore is a signal of it to whoever waits for it,
@@ -248,7 +248,7 @@ static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struc
     node->state = BF_GRAPH_HELD;
 }
 
-static const char *type_name(VkQueueFlags flags)
+static const char *snapshot_type_name(VkQueueFlags flags)
 {
     return flags & VK_QUEUE_GRAPHICS_BIT ? "3D" : flags & VK_QUEUE_COMPUTE_BIT ? "compute" : "copy";
 }
@@ -264,8 +264,8 @@ void bf_snapshot_name_queue(struct bf_queue *queue, struct bf_names *names,
         uint64_t handle = queue->scheduler->gpu.attached
                               ? (uint64_t)(uintptr_t)queue->engine->base.handle
                               : (uint64_t)(uintptr_t)queue;
-        snprintf(own, sizeof(own), "%s queue %u:%u", type_name(queue->family_flags), queue->family,
-                 queue->index);
+        snprintf(own, sizeof(own), "%s queue %u:%u", snapshot_type_name(queue->family_flags),
+                 queue->family, queue->index);
         bf_names_write(names, VK_OBJECT_TYPE_QUEUE, handle, label, sizeof(label));
     }
     snprintf(name, BF_GRAPH_NAME, "%.40s%.110s", own, label);
@@ -280,7 +280,7 @@ static struct bf_packet *queue_step(struct bf_queue *queue, struct bf_packet *pa
 }
 
 /* The batch lock is held: packets come to the end of the list meanwhile, and none go. */
-static void queue_add(struct builder *b, struct bf_queue *queue)
+static void snapshot_queue_add(struct builder *b, struct bf_queue *queue)
 {
     struct bf_graph *g = b->graph;
     void *larger = grow(b, g->queues, g->queue_count, &b->queue_room, sizeof(*g->queues));
@@ -563,7 +563,7 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
             break;
         }
         for (uint32_t k = 0; k < engine->queue_count && !b.failed; k++)
-            queue_add(&b, engine->queues[k]);
+            snapshot_queue_add(&b, engine->queues[k]);
         if (!b.failed)
             engine_add_list(&b, engine, &engines[i]);
         bf_lock_release(&engine->batch_lock);

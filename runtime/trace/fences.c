@@ -532,8 +532,8 @@ void bf_trace_fences_end(struct bf_trace *t)
 }
 
 /* The packet's next operation of a kind, from *at on, which moves past it. */
-static struct bf_fence_op *next_of(struct bf_fence_list *list, const struct bf_trace_packet *packet,
-                                   uint64_t *at)
+static struct bf_fence_op *fence_next_of(struct bf_fence_list *list,
+                                         const struct bf_trace_packet *packet, uint64_t *at)
 {
     for (; *at < list->end; ++*at) {
         struct bf_fence_op *op = bf_fence_list_at(list, *at);
@@ -553,7 +553,7 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
         return;
     struct bf_fence_op *op;
     struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
-    for (uint64_t at = waits->begin; (op = next_of(waits, packet, &at)) != NULL;) {
+    for (uint64_t at = waits->begin; (op = fence_next_of(waits, packet, &at)) != NULL;) {
         op->handed_over_ns = now;
         op->told = op->logged || packet->timed;
         if (op->told)
@@ -562,7 +562,7 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
             wait_pass(t, packet->queue, op, now);
     }
     struct bf_fence_list *signals = &queue->fences->lists[BF_TRACE_FENCE_SIGNAL];
-    for (uint64_t at = signals->begin; (op = next_of(signals, packet, &at)) != NULL;) {
+    for (uint64_t at = signals->begin; (op = fence_next_of(signals, packet, &at)) != NULL;) {
         op->handed_over_ns = now;
         op->told = op->logged || packet->timed;
         op->after = queue->timed_handed_over + packet->timed;
@@ -584,7 +584,7 @@ void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *
     for (int kind = 0; kind < BF_FENCE_KINDS && packet->fences; kind++) {
         struct bf_fence_list *list = &queue->fences->lists[kind];
         struct bf_fence_op *op;
-        for (uint64_t at = list->begin; (op = next_of(list, packet, &at)) != NULL;) {
+        for (uint64_t at = list->begin; (op = fence_next_of(list, packet, &at)) != NULL;) {
             uint64_t time_ns = kind == BF_TRACE_FENCE_WAIT ? begin_ns : end_ns;
             if (known)
                 op->stamp_ns = time_ns;
@@ -605,7 +605,7 @@ void bf_trace_fences_dropped(struct bf_trace *t, const struct bf_trace_packet *p
     for (int kind = 0; kind < BF_FENCE_KINDS && ops; kind++) {
         struct bf_fence_op *op;
         for (uint64_t at = ops->lists[kind].begin;
-             (op = next_of(&ops->lists[kind], packet, &at)) != NULL;)
+             (op = fence_next_of(&ops->lists[kind], packet, &at)) != NULL;)
             fence_ops_finish(t, packet->queue, (enum bf_trace_fence_op)kind, op,
                              (struct ending){.time_ns = now, .by = BF_STRING_DROPPED});
     }

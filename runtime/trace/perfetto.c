@@ -160,7 +160,7 @@ struct interning {
     size_t message;
 };
 
-static void word_write(struct interning *in, uint64_t number, enum bf_string_role role)
+static void interned_write(struct interning *in, uint64_t number, enum bf_string_role role)
 {
     static const uint32_t fields[BF_STRING_ROLES] = {
         [BF_STRING_CATEGORY] = INTERNED_CATEGORIES,
@@ -184,13 +184,13 @@ static void interned_data_write(struct bf_protobuf *pb, const struct bf_perfetto
                                 const struct bf_perfetto_event *event)
 {
     struct interning in = {.pb = pb, .sequence = sequence};
-    word_write(&in, event->category, BF_STRING_CATEGORY);
-    word_write(&in, event->name, BF_STRING_NAME);
+    interned_write(&in, event->category, BF_STRING_CATEGORY);
+    interned_write(&in, event->name, BF_STRING_NAME);
     for (uint32_t i = 0; i < event->annotation_count; i++) {
         const struct bf_perfetto_annotation *a = &event->annotations[i];
-        word_write(&in, a->name, BF_STRING_ANNOTATION);
+        interned_write(&in, a->name, BF_STRING_ANNOTATION);
         if (a->kind == BF_PERFETTO_INTERNED)
-            word_write(&in, a->number, BF_STRING_TEXT);
+            interned_write(&in, a->number, BF_STRING_TEXT);
     }
     if (in.open)
         bf_protobuf_end(pb, in.message);

@@ -171,7 +171,7 @@ uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)
 }
 
 /* The lock is held. */
-static uint32_t queue_add(struct bf_trace *t, uint32_t engine, const char *name, bool own)
+static uint32_t trace_queue_add(struct bf_trace *t, uint32_t engine, const char *name, bool own)
 {
     struct bf_trace_queue *queues = realloc(t->queues, (t->queue_count + 1) * sizeof(*queues));
     if (!queues)
@@ -192,7 +192,7 @@ uint32_t bf_trace_add_queue(struct bf_trace *t, uint32_t engine, const char *nam
     char own[BF_TRACE_NAME];
     own_name(t, name, own);
     bf_lock_acquire(&t->output->lock);
-    uint32_t index = queue_add(t, engine, own, false);
+    uint32_t index = trace_queue_add(t, engine, own, false);
     bf_trace_leave(t);
     return index;
 }
@@ -206,7 +206,7 @@ uint32_t bf_trace_own_queue(struct bf_trace *t, uint32_t engine)
     while (index < t->queue_count && !(t->queues[index].own && t->queues[index].engine == engine))
         index++;
     if (index == t->queue_count)
-        index = queue_add(t, engine, t->engines[engine].name, true);
+        index = trace_queue_add(t, engine, t->engines[engine].name, true);
     bf_trace_leave(t);
     return index;
 }

@@ -40,7 +40,7 @@ static void meet(struct sets *sets, uint64_t *to, const uint64_t *from)
     }
 }
 
-static void call_step(struct sets *sets, const struct bf_instruction *in)
+static void sets_step_call(struct sets *sets, const struct bf_instruction *in)
 {
     const struct bf_module *m = sets->m;
     uint32_t f = bf_function_find(m, bf_word(m, in, 3));
@@ -95,7 +95,7 @@ static void block_step(struct sets *sets, uint32_t b)
                 set_put(sets->state, sets->number[pointer], true);
             break;
         case SpvOpFunctionCall:
-            call_step(sets, in);
+            sets_step_call(sets, in);
             break;
         case SpvOpReturn:
         case SpvOpReturnValue:
@@ -110,7 +110,7 @@ static void block_step(struct sets *sets, uint32_t b)
 }
 
 /* Before a function's first block its own variables are what their initializers say. */
-static void function_begin(struct sets *sets, uint32_t f)
+static void sets_begin_function(struct sets *sets, uint32_t f)
 {
     const struct bf_module *m = sets->m;
     const struct bf_flow *flow = sets->o->flow;
@@ -130,7 +130,7 @@ static void round_run(struct sets *sets)
     for (uint32_t f = 0; f < sets->m->function_count; f++) {
         if (flow->ordered_first[f] == flow->ordered_first[f + 1])
             continue;
-        function_begin(sets, f);
+        sets_begin_function(sets, f);
         for (uint32_t i = flow->ordered_first[f]; i < flow->ordered_first[f + 1]; i++)
             block_step(sets, flow->ordered[i]);
     }

@@ -87,7 +87,7 @@ static void select_put(struct choice *choice)
 }
 
 /* Whether x is below, above, or where it stays as it is. */
-static void clamp_put(struct choice *choice, uint32_t x, uint32_t low, uint32_t high)
+static void choice_put_clamp(struct choice *choice, uint32_t x, uint32_t low, uint32_t high)
 {
     struct bf_rewrite *rewrite = &choice->parts->rewrite;
     x = operand_put(choice, x);
@@ -119,10 +119,10 @@ static void function_put(struct choice *choice, uint32_t function)
         break;
     case GLSLstd450FClamp:
     case GLSLstd450NClamp:
-        clamp_put(choice, 5, 6, 7);
+        choice_put_clamp(choice, 5, 6, 7);
         break;
     case GLSLstd450SmoothStep:
-        clamp_put(choice, 7, 5, 6);
+        choice_put_clamp(choice, 7, 5, 6);
         break;
     case GLSLstd450Step: {
         uint32_t edge = operand_put(choice, 5), x = operand_put(choice, 6);

@@ -30,12 +30,6 @@ static bool pointer_follows(uint16_t opcode)
     }
 }
 
-static bool is_subgroup(uint16_t opcode)
-{
-    return (opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap) ||
-           (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR);
-}
-
 static bool is_subgroup_of_another(uint16_t opcode)
 {
     return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
@@ -59,7 +53,7 @@ static void instruction_survey(struct bf_parts *parts, uint32_t i)
         bf_parts_refuse(parts, BF_DRY_RUN_POINTERS);
     if (in->opcode == SpvOpControlBarrier && varying)
         bf_parts_refuse(parts, BF_DRY_RUN_BARRIER);
-    if ((is_subgroup(in->opcode) && varying) || is_subgroup_of_another(in->opcode))
+    if ((bf_opcode_is_subgroup(in->opcode) && varying) || is_subgroup_of_another(in->opcode))
         bf_parts_refuse(parts, BF_DRY_RUN_SUBGROUP);
     if (in->opcode == SpvOpPtrAccessChain || in->opcode == SpvOpInBoundsPtrAccessChain)
         bf_parts_refuse(parts, BF_DRY_RUN_POINTERS);
@@ -86,7 +80,7 @@ static bool shows_demotion(const struct bf_parts *parts, uint32_t i)
         return true;
     default:
         return (in->opcode >= SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor) ||
-               is_subgroup(in->opcode);
+               bf_opcode_is_subgroup(in->opcode);
     }
 }
 

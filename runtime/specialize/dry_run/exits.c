@@ -82,7 +82,7 @@ static void flag_put(struct bf_parts *parts, uint32_t is, uint32_t bit)
 }
 
 /* uint clamp(index, length): the index, or the last element's and a flag. */
-static void clamp_put(struct bf_parts *parts)
+static void index_clamp_put(struct bf_parts *parts)
 {
     struct bf_rewrite *rewrite = &parts->rewrite;
     uint32_t end = parts->m->instruction_count, number = bf_rewrite_uint(rewrite),
@@ -254,7 +254,7 @@ void bf_exits_rewrite(struct bf_parts *parts)
         }
     }
     uint32_t result = result_put(parts, &storage);
-    clamp_put(parts);
+    index_clamp_put(parts);
     burn_put(parts, 0);
     burn_put(parts, 1);
     finish_put(parts, result, storage);

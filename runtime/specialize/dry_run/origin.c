@@ -228,7 +228,7 @@ static bool computes(uint16_t opcode)
            (opcode >= SpvOpSDotKHR && opcode <= SpvOpSUDotAccSatKHR);
 }
 
-static bool is_subgroup(uint16_t opcode)
+bool bf_opcode_is_subgroup(uint16_t opcode)
 {
     return (opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap) ||
            (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR);
@@ -286,7 +286,7 @@ static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction 
     return bits;
 }
 
-static void call_step(struct bf_origins *o, const struct bf_instruction *in, uint32_t b)
+static void origin_step_call(struct bf_origins *o, const struct bf_instruction *in, uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
     uint32_t f = bf_function_find(m, bf_word(m, in, 3));
@@ -343,7 +343,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         }
         break;
     case SpvOpFunctionCall:
-        call_step(o, in, b);
+        origin_step_call(o, in, b);
         return;
     case SpvOpReturnValue:
         origin_add(o, &o->returned[f], bits | o->block[b]);
@@ -380,7 +380,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
                    (in->opcode >= SpvOpImageSparseSampleImplicitLod &&
                     in->opcode <= SpvOpImageSparseRead)) {
             bits |= image_origin(o, in);
-        } else if (is_subgroup(in->opcode)) {
+        } else if (bf_opcode_is_subgroup(in->opcode)) {
             bits |= BF_ORIGIN_SUBGROUP | BF_ORIGIN_VARYING;
         } else if (in->opcode >= SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor) {
             bits |= FROM_ELSEWHERE;

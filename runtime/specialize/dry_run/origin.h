@@ -58,6 +58,9 @@ uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uin
 /* The storage class of a pointer; SpvStorageClassMax: it is none. */
 uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id);
 
+/* Is its result what other invocations of the subgroup have? */
+bool bf_opcode_is_subgroup(uint16_t opcode);
+
 /* assigned.c: fills in 'unassigned', out of 'base'. False: out of memory. */
 bool bf_unassigned_find(struct bf_origins *origins, struct bf_arena *arena);
 

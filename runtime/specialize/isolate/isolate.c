@@ -224,9 +224,10 @@ static int verdict_receive(struct bf_isolate *isolate, const struct helper *h,
 }
 
 /* VK_INCOMPLETE: the helper ended before the driver got the request. */
-static VkResult helper_check(struct bf_isolate *isolate, struct helper *h,
-                             const struct bf_wire_out *body, const struct bf_check_request *request,
-                             struct bf_check_answer *answer)
+static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
+                              const struct bf_wire_out *body,
+                              const struct bf_check_request *request,
+                              struct bf_check_answer *answer)
 {
     const uint32_t number = REQUEST_NUMBER;
     VkResult taken = VK_SUCCESS;
@@ -322,7 +323,7 @@ VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_requ
     for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++) {
         result = helper_ensure(isolate, h);
         if (result == VK_SUCCESS)
-            result = helper_check(isolate, h, &out, request, answer);
+            result = isolate_check(isolate, h, &out, request, answer);
     }
     helper_give(isolate, h);
     bf_wire_out_finish(&out);

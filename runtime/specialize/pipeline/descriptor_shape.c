@@ -289,7 +289,7 @@ static void shape_write(struct bf_pipelines *ps, struct bf_retained_set_layout *
     }
 }
 
-static bool is_image(VkDescriptorType type)
+static bool descriptor_is_image(VkDescriptorType type)
 {
     return type == VK_DESCRIPTOR_TYPE_SAMPLER ||
            type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER ||
@@ -318,7 +318,7 @@ static void see_write(struct bf_pipelines *ps, struct bf_retained_set_layout *la
     const void *data = NULL;
     if (w->descriptorCount == 0)
         return;
-    if (is_image(w->descriptorType))
+    if (descriptor_is_image(w->descriptorType))
         data = w->pImageInfo;
     else if (is_texel_buffer(w->descriptorType))
         data = w->pTexelBufferView;
