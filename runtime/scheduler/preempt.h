@@ -26,8 +26,9 @@
  *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
  *        Nor for presents.
  *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or
- *        none, and never before what its own queue has had before it. It is given to the driver
- *        once, with the values that it came with.
+ *        none, and never before what its own queue has had before it; with the setting
+ *        preemption=off it goes in turn. It is given to the driver once, with the values that it
+ *        came with.
  *
  *  PE-6  A batch of a VkQueue, or an execution of a command queue, that comes while its queue is a
  *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of

@@ -274,7 +274,7 @@ static void engine_gather(struct bf_engine *engine, uint64_t *engines)
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
     bool ordered =
         !top && atomic_load_explicit(&engine->scheduler->submits_ring, memory_order_relaxed);
-    if (atomic_load_explicit(&engine->binds, memory_order_relaxed))
+    if (engine->scheduler->preemption && atomic_load_explicit(&engine->binds, memory_order_relaxed))
         engine_gather_bind(engine, engines);
     if (ordered && engine->batch_count == 0)
         engine_gather_in_order(engine, engines);
