@@ -82,8 +82,7 @@ void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t 
     atomic_store(&engine->dirty, 1);
 }
 
-/* ---------------------------------------------------------------------------------- In flight --
- * */
+/* --------------------------------------------------------------------------------- In flight -- */
 
 /* A level above is active: it may want the VkQueue at any moment. */
 static uint64_t window_limit(const struct bf_window *window, uint8_t level)

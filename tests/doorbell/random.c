@@ -52,8 +52,7 @@ static uint32_t source_of_ring(uint32_t thread, uint32_t ring)
     return thread * (RINGS + 1) + ring;
 }
 
-/* ---------------------------------------------------------------------------------------- Plan --
- * */
+/* -------------------------------------------------------------------------------------- Plan -- */
 
 /* The ring's nth command buffer, from 1 on, copies the number that the one before left to a word of
  * its own, and leaves its own number: had one run twice, never, or before another, a word would
@@ -131,8 +130,7 @@ static void plan_step(struct program *p, struct step *step)
     }
 }
 
-/* ------------------------------------------------------------------------------------- Running --
- * */
+/* ----------------------------------------------------------------------------------- Running -- */
 
 static void rings_ring(struct ring *rings)
 {
@@ -274,8 +272,7 @@ static void run_disturber(void *argument)
     }
 }
 
-/* -------------------------------------------------------------------------------------- Program --
- * */
+/* ----------------------------------------------------------------------------------- Program -- */
 
 static void program_make(struct program *p, struct fixture *f)
 {
@@ -372,8 +369,7 @@ TEST(random_programs_do_what_the_model_says)
         program_run(seed + i);
 }
 
-/* ------------------------------------------------------------------------------------ Garbage --
- * */
+/* ----------------------------------------------------------------------------------- Garbage -- */
 
 /* Mostly small numbers, which mean something. */
 static uint64_t garbage(struct rng *rng)

@@ -264,8 +264,8 @@ static void bind_nothing(VkQueue queue, VkSemaphore wait, VkSemaphore signal, ui
     assert_success(vkQueueBindSparse(queue, 1, &bind, VK_NULL_HANDLE));
 }
 
-/* Of as many rounds as there are queues, in each of which another one has a bind: those in which it was
- * the first to go. 'behind': something of the same queue is before it. */
+/* Of as many rounds as there are queues, in each of which another one has a bind: those in which it
+ * was the first to go. 'behind': something of the same queue is before it. */
 static uint32_t sparse_binds_gone_first(struct device *w, bool behind)
 {
     VkSemaphore t = vulkan_timeline(w->device, 0);

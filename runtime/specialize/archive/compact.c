@@ -155,8 +155,7 @@ static void writer_copy(struct writer *w, int from, off_t at)
     }
 }
 
-/* ------------------------------------------------------------------------------- What is
- * written */
+/* --------------------------------------------------------------------------- What is written -- */
 
 static bool entry_is_barred(const struct bf_index_entry *entry)
 {

@@ -15,6 +15,7 @@
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/check/test_resource.h"
 #include "specialize/check/inputs.h"
+#include "specialize/check/seeds.h"
 
 #define PATIENCE_NS           UINT64_C(10000000000)
 #define LIMIT_NS              UINT64_C(200000000)
@@ -27,84 +28,7 @@
 #define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
 #define MOST_PIXELS           (UINT64_C(1) << 16) /* that are drawn to */
 
-/* --------------------------------------------------------------------------------------- Inputs --
- */
-
-struct seed {
-    enum bf_inputs_style style;
-    uint32_t groups[3];
-    uint32_t vertices, instances;
-    /* The program's push constants, or others. */
-    enum { PUSHED, LESSER_PUSH, FREE_PUSH, ANY_PUSH } push;
-    bool real_groups; /* as many as the program's dispatch had, if that is known */
-};
-
-/* The first is the least in every way. */
-static const struct seed seeds[] = {
-    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, PUSHED, false},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, PUSHED, true},
-    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, PUSHED, false},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, PUSHED, true},
-    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, PUSHED, false},
-    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, LESSER_PUSH, false},
-    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, LESSER_PUSH, false},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    /* [CK-9] */
-    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    /* Only where the program itself has few invocations, and so few values meet. [CK-10] */
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, PUSHED, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, FREE_PUSH, true},
-    /* Only for points that those have left dark. */
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, ANY_PUSH, true},
-};
-#define USUAL_SEEDS 16
-#define FIRST_ANY   32
-_Static_assert(FIRST_ANY + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
-#define SEEDS     (sizeof(seeds) / sizeof(seeds[0]))
-#define ALL_SEEDS (UINT64_MAX >> (64 - SEEDS))
-/* Where no dry run has been, and this is none: without those whose push constants are free. */
-#define FIRST_DRY  7
-#define BARE_SEEDS ((UINT64_C(1) << FIRST_DRY) - 1)
-_Static_assert(SEEDS == BF_CHECK_SEEDS, "a plan has them all");
-
-/* ----------------------------------------------------------------------------------- The
- * checker -- */
+/* ------------------------------------------------------------------------------- The checker -- */
 
 enum { COMPUTE, DIRECT, LANES };
 
@@ -214,8 +138,7 @@ bool bf_checker_hangs(const struct bf_checker *checker)
     return checker->hung;
 }
 
-/* --------------------------------------------------------------------------------------- A
- * check -- */
+/* ----------------------------------------------------------------------------------- A check -- */
 
 enum { UPLOAD, WORK, DOWNLOAD, COMMANDS };
 
@@ -249,10 +172,10 @@ struct bf_check {
     uint32_t points[BF_DRY_RUN_POINTS / 32]; /* that dry runs which told of nothing have come to */
 };
 
-/* From number 'seed' on. SEEDS: there is none. */
+/* From number 'seed' on. BF_CHECK_SEEDS: there is none. */
 static uint32_t next_seed(const struct bf_check *check, uint32_t seed)
 {
-    while (seed < SEEDS && !(check->seeds >> seed & 1))
+    while (seed < BF_CHECK_SEEDS && !(check->seeds >> seed & 1))
         seed++;
     return seed;
 }
@@ -414,13 +337,13 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->lane = &checker->lanes[COMPUTE];
     VkResult result = VK_SUCCESS;
     check->seeds = info->plan         ? info->plan->seeds
-                   : info->form_count ? BARE_SEEDS
-                                      : ALL_SEEDS; /* a dry run has no forms */
+                   : info->form_count ? BF_BARE_SEEDS
+                                      : BF_ALL_SEEDS; /* a dry run has no forms */
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
-    else if (check->seed == SEEDS)
+    else if (check->seed == BF_CHECK_SEEDS)
         give_up(check, "there is nothing to run it on");
     else
         result = check_prepare(check);
@@ -447,8 +370,7 @@ void bf_check_end(struct bf_check *check)
         free_check(check);
 }
 
-/* ------------------------------------------------------------------------------------------
- * Runs -- */
+/* -------------------------------------------------------------------------------------- Runs -- */
 
 /* By bytes, since each may belong to other stages. */
 static void push_constants(struct bf_check *check, VkCommandBuffer commands)
@@ -483,12 +405,13 @@ static uint64_t least_invocations(const struct bf_pipeline_interface *interface)
 /* As many workgroups as the seed says, and no more than the program had (CK-12); or as that had,
  * which is what the variant is for, as far as that is no work that a frame would feel: then fewer,
  * beginning with the most. */
-static void choose_groups(const struct bf_check *check, const struct seed *seed, uint32_t groups[3])
+static void choose_groups(const struct bf_check *check, const struct bf_seed *seed,
+                          uint32_t groups[3])
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     const uint32_t *seen = check->info->groups;
     bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
-    uint64_t most = real && seed->push < FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
+    uint64_t most = real && seed->push < BF_FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
     for (int i = 0; i < 3; i++) {
         bool more = seen[i] && seed->groups[i] > seen[i];
         groups[i] = real || more ? seen[i] : seed->groups[i];
@@ -509,8 +432,8 @@ static void choose_extent(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     uint32_t *extent = check->resources.extent, groups[3];
-    for (uint32_t k = 0; k < SEEDS && !interface->graphics; k++) {
-        choose_groups(check, &seeds[k], groups);
+    for (uint32_t k = 0; k < BF_CHECK_SEEDS && !interface->graphics; k++) {
+        choose_groups(check, &bf_seeds[k], groups);
         for (uint32_t i = 0; i < 3; i++) {
             uint64_t reach = (uint64_t)groups[i] * interface->workgroup[i];
             if (reach > extent[i])
@@ -530,7 +453,7 @@ static void choose_extent(struct bf_check *check)
 
 /* Vertex shaders that make up their vertices often take them from an array of three. Where
  * fragments read what others write, there is one triangle, or one that is culled beside. */
-static void record_draw(struct bf_check *check, const struct seed *seed)
+static void record_draw(struct bf_check *check, const struct bf_seed *seed)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     const VkPipelineVertexInputStateCreateInfo *state = interface->graphics->pVertexInputState;
@@ -549,7 +472,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     struct bf_gpu *gpu = check->checker->place.gpu;
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct bf_check_layout *layout = interface->layout;
-    const struct seed *seed = &seeds[check->seed];
+    const struct bf_seed *seed = &bf_seeds[check->seed];
     VkCommandBuffer commands = check->commands[WORK];
     VkPipelineBindPoint point =
         interface->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
@@ -618,22 +541,22 @@ static VkResult check_run(struct bf_check *check, VkPipeline pipeline, uint64_t 
     return check_execute(check, DOWNLOAD);
 }
 
-/* ---------------------------------------------------------------------------------------
- * Verdict -- */
+/* ----------------------------------------------------------------------------------- Verdict -- */
 
 static VkResult make_inputs(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct bf_test_resources *resources = &check->resources;
-    const struct seed *seed = &seeds[check->seed];
+    const struct bf_seed *seed = &bf_seeds[check->seed];
     const bool vast = seed->style >= BF_INPUTS_TINY;
     /* What reaches out of bounds may crash, or hit what isn't ours. Of a shader's own arrays a dry
      * run tells, which goes before some of these. [CK-11] */
-    const bool told = check->seed >= FIRST_DRY && (check->seed % 2 || seed->push == ANY_PUSH);
+    const bool told =
+        check->seed >= BF_FIRST_DRY_SEED && (check->seed % 2 || seed->push == BF_ANY_PUSH);
     const bool reaches = !check->checker->place.robust || (interface->fragile && !told);
     const bool tame = reaches && (!check->checker->place.robust || !vast);
     const bool indexes = resources->least_count != UINT32_MAX;
-    const uint32_t stratum = check->seed < FIRST_ANY ? 0 : check->seed - FIRST_ANY;
+    const uint32_t stratum = check->seed < BF_FIRST_ANY_SEED ? 0 : check->seed - BF_FIRST_ANY_SEED;
     uint32_t limit = reaches ? 2 : interface->loops ? 16 : 256;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
@@ -644,11 +567,11 @@ static VkResult make_inputs(struct bf_check *check)
         .style = seed->style,
         .limit = limit ? limit : 1,
         /* A dry run goes before the last ones: where they lead astray they aren't run. Half may. */
-        .wild =
-            !tame && ((!interface->loops && !indexes) || (seed->push == ANY_PUSH && stratum % 2)),
+        .wild = !tame &&
+                ((!interface->loops && !indexes) || (seed->push == BF_ANY_PUSH && stratum % 2)),
         .timid = tame,
-        .free = seed->push >= FREE_PUSH,
-        .any = seed->push == ANY_PUSH,
+        .free = seed->push >= BF_FREE_PUSH,
+        .any = seed->push == BF_ANY_PUSH,
         .stratum = stratum,
         .unfloating = interface->loops || tame || indexes,
     };
@@ -658,7 +581,7 @@ static VkResult make_inputs(struct bf_check *check)
     else
         choose_groups(check, seed, check->groups);
     memcpy(check->push, check->info->push, sizeof(check->push));
-    if (seed->push != PUSHED && !tame)
+    if (seed->push != BF_PUSHED && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
     VkResult result = begin_commands(check, UPLOAD, false);
     if (result != VK_SUCCESS)
@@ -750,7 +673,7 @@ static void move_on(struct bf_check *check)
         return;
     check->turn = 0;
     check->seed = next_seed(check, check->seed + 1);
-    if (check->seed < SEEDS)
+    if (check->seed < BF_CHECK_SEEDS)
         return;
     if (!check->wrote)
         give_up(check, "it wrote nothing");
@@ -979,11 +902,11 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
     struct bf_check_plan found = {0};
     if (!check->over)
         result = told_make(checker->place.gpu, layout, &check->told);
-    while (result == VK_SUCCESS && !check->over && check->seed < SEEDS) {
+    while (result == VK_SUCCESS && !check->over && check->seed < BF_CHECK_SEEDS) {
         enum outcome outcome = QUIET;
-        if (check->seed == USUAL_SEEDS && !is_small_dispatch(check))
-            check->seed = FIRST_ANY;
-        if (check->seed >= FIRST_ANY && first_dark(check) == BF_DRY_RUN_POINTS)
+        if (check->seed == BF_USUAL_SEEDS && !is_small_dispatch(check))
+            check->seed = BF_FIRST_ANY_SEED;
+        if (check->seed >= BF_FIRST_ANY_SEED && first_dark(check) == BF_DRY_RUN_POINTS)
             break;
         result = dry_run_step(check, &found, &outcome);
         if (result == VK_SUCCESS && check->again) {
@@ -991,7 +914,7 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             continue;
         }
         told |= outcome == TOLD;
-        bool wanted = outcome == FINE && (points_gather(check) || check->seed < FIRST_ANY);
+        bool wanted = outcome == FINE && (points_gather(check) || check->seed < BF_FIRST_ANY_SEED);
         found.seeds |= (uint64_t)wanted << check->seed++;
         found.small = check->small;
     }

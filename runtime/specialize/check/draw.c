@@ -14,8 +14,7 @@
 #define MOST_LAYERS 6
 #define VIEWPORTS   16
 
-/* ---------------------------------------------------------------------------------------
- * Planning -- */
+/* ---------------------------------------------------------------------------------- Planning -- */
 
 static const void *find_chained(const void *chain, VkStructureType type)
 {
@@ -260,8 +259,7 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
     return result == VK_SUCCESS ? plan_vertices(draw) : result;
 }
 
-/* --------------------------------------------------------------------------------------
- * Building -- */
+/* ---------------------------------------------------------------------------------- Building -- */
 
 /* What a render pass is made of that refers to layouts. */
 struct passage {
@@ -402,8 +400,7 @@ void bf_draw_finish(struct bf_draw *draw)
     *draw = (struct bf_draw){0};
 }
 
-/* --------------------------------------------------------------------------------- Dynamic
- * state -- */
+/* ----------------------------------------------------------------------------- Dynamic state -- */
 
 /* The core name where the device has it, else the extension's. */
 #define EITHER(name_) (vk->name_ ? vk->name_ : vk->name_##EXT)
@@ -593,8 +590,7 @@ static void set_state(const struct bf_draw *draw, VkCommandBuffer commands, VkDy
     }
 }
 
-/* --------------------------------------------------------------------------------------
- * Commands -- */
+/* ---------------------------------------------------------------------------------- Commands -- */
 
 static void bind_vertices(const struct bf_draw *draw, VkCommandBuffer commands)
 {

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------- Numbers --
- */
+/* ----------------------------------------------------------------------------------- Numbers -- */
 
 /* A well-mixed function of its argument (the finaliser of SplitMix64's kind: xor and multiply). */
 static uint64_t inputs_mix(uint64_t x)
@@ -145,8 +144,7 @@ static uint64_t make_double(const struct bf_inputs *inputs, uint64_t stream, uin
     return wide;
 }
 
-/* ---------------------------------------------------------------------------------------- Words --
- */
+/* ------------------------------------------------------------------------------------- Words -- */
 
 enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period, size_t i)
 {
@@ -206,8 +204,7 @@ void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint
     }
 }
 
-/* --------------------------------------------------------------------------------------- Texels --
- */
+/* ------------------------------------------------------------------------------------ Texels -- */
 
 static void put_bits(uint8_t *bytes, uint32_t first, uint32_t count, uint64_t value)
 {
@@ -265,8 +262,7 @@ void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const str
     }
 }
 
-/* ------------------------------------------------------------------------------- Push constants --
- */
+/* ---------------------------------------------------------------------------- Push constants -- */
 
 /* Numbers that programs use as floats: 2^-20 to 2^20 and their negatives. */
 static bool looks_float(uint32_t word)

@@ -21,8 +21,7 @@
 #define MOST_LAYERS 16
 #define PERIOD      5003 /* texels that are made up; then they are repeated */
 
-/* --------------------------------------------------------------------------------------
- * Planning -- */
+/* ---------------------------------------------------------------------------------- Planning -- */
 
 void bf_test_resources_init(struct bf_test_resources *resources, const struct bf_test_place *place)
 {
@@ -330,8 +329,7 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
     return VK_SUCCESS;
 }
 
-/* --------------------------------------------------------------------------------------
- * Building -- */
+/* ---------------------------------------------------------------------------------- Building -- */
 
 static VkResult test_memory_allocate(struct bf_test_resources *resources,
                                      const VkMemoryRequirements *needs, VkDeviceMemory *memory)
@@ -542,8 +540,7 @@ void bf_test_resources_finish(struct bf_test_resources *resources)
     *resources = (struct bf_test_resources){0};
 }
 
-/* ---------------------------------------------------------------------------------------
- * Content -- */
+/* ----------------------------------------------------------------------------------- Content -- */
 
 /* Two triangles, seen from either side, that cover everything between -1 and 1: x and y of six
  * vertices. */
@@ -640,8 +637,7 @@ void bf_test_resources_fill(struct bf_test_resources *resources, const struct bf
     }
 }
 
-/* ------------------------------------------------------------------------------------- Commands --
- */
+/* ---------------------------------------------------------------------------------- Commands -- */
 
 /* To a transfer's layout from whatever it was, or from there to GENERAL. */
 static void put_image_barrier(const struct bf_test_resources *resources, VkCommandBuffer commands,
@@ -745,8 +741,7 @@ void bf_test_resources_record_download(struct bf_test_resources *resources,
     bf_commands_put_barrier(gpu, commands, work, VK_PIPELINE_STAGE_2_HOST_BIT);
 }
 
-/* ---------------------------------------------------------------------------------------
- * Results -- */
+/* ----------------------------------------------------------------------------------- Results -- */
 
 size_t bf_test_resources_result_size(const struct bf_test_resources *resources)
 {

@@ -19,8 +19,7 @@ struct constants {
     uint32_t width, height, samples, count, parts;
 };
 
-/* -------------------------------------------------------------------------------------- Formats --
- */
+/* ----------------------------------------------------------------------------------- Formats -- */
 
 bool bf_samples_texel(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel *texel)
 {
@@ -83,8 +82,7 @@ VkResult bf_samples_can_read(const struct bf_test_place *place, VkFormat format,
                                                                  : result;
 }
 
-/* -------------------------------------------------------------------------------------- Filling --
- */
+/* ----------------------------------------------------------------------------------- Filling -- */
 
 static VkResult build_target(const struct bf_test_resources *resources, struct bf_test_image *image)
 {
@@ -223,8 +221,7 @@ void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommand
     vk->vkCmdEndRenderPass(commands);
 }
 
-/* -------------------------------------------------------------------------------------- Reading --
- */
+/* ----------------------------------------------------------------------------------- Reading -- */
 
 static VkResult build_reader(struct bf_test_resources *resources, const uint32_t *words,
                              size_t size, VkPipeline *pipeline)

@@ -17,8 +17,7 @@
 #define MOST_SEEN        (UINT64_C(1) << 20)  /* of a buffer seen, where accesses are robust */
 #define MOST_EXACT       (UINT64_C(16) << 20) /* where they aren't */
 
-/* --------------------------------------------------------------------------------------
- * Planning -- */
+/* ---------------------------------------------------------------------------------- Planning -- */
 
 static VkFormat image_format(const struct bf_check_binding *binding, bool storage)
 {
@@ -206,8 +205,7 @@ VkResult bf_test_resources_add_layout(struct bf_test_resources *resources,
     return result;
 }
 
-/* ------------------------------------------------------------------------------ Views, samplers --
- */
+/* --------------------------------------------------------------------------- Views, samplers -- */
 
 static bool filters(const struct bf_test_resources *resources, VkFormat format)
 {
@@ -285,8 +283,7 @@ static VkResult make_view(struct bf_test_resources *resources, uint32_t index, V
     return result;
 }
 
-/* --------------------------------------------------------------------------------- Descriptors --
- */
+/* ------------------------------------------------------------------------------- Descriptors -- */
 
 static VkResult write_images(struct bf_test_resources *resources, struct bf_test_write *write)
 {
@@ -432,8 +429,7 @@ static bool is_written(const struct bf_check_binding *binding)
     return binding->type != VK_DESCRIPTOR_TYPE_SAMPLER || !binding->immutable_samplers;
 }
 
-/* ----------------------------------------------------------------------------------------- Sets --
- */
+/* -------------------------------------------------------------------------------------- Sets -- */
 
 static bool is_push_set(const struct bf_check_set *set)
 {

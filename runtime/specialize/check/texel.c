@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------- Formats --
- */
+/* ----------------------------------------------------------------------------------- Formats -- */
 
 /* The order in which VkFormat counts the kinds of one layout. */
 static const enum bf_texel_kind kinds_small[] = {

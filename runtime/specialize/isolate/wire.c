@@ -9,8 +9,7 @@
 
 #include "specialize/isolate/features.h"
 
-/* ----------------------------------------------------------------------------------------
- * Writing */
+/* ----------------------------------------------------------------------------------- Writing -- */
 
 static void *wire_reserve(struct bf_wire_out *out, size_t size)
 {

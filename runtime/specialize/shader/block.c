@@ -91,8 +91,7 @@ bool bf_blocks_fragile(const struct bf_blocks *blocks)
     return any_reached_instruction(&blocks->module, is_unchecked);
 }
 
-/* ---------------------------------------------------------------------------------------- Units --
- */
+/* ------------------------------------------------------------------------------------- Units -- */
 
 struct tour {
     const struct bf_module *m;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The inputs on which variants are compared, one row each. */
+#include "specialize/check/seeds.h"
+
+/* The first is the least in every way. */
+const struct bf_seed bf_seeds[] = {
+    {BF_INPUTS_SMALL, {1, 1, 1}, 6, 1, BF_PUSHED, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 2, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {2, 1, 1}, 6, 1, BF_PUSHED, false},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 12, 1, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {1, 1, 2}, 6, 2, BF_PUSHED, false},
+    {BF_INPUTS_SPREAD, {2, 2, 1}, 6, 1, BF_LESSER_PUSH, false},
+    {BF_INPUTS_EDGES, {3, 1, 1}, 12, 1, BF_LESSER_PUSH, false},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    /* [CK-9] */
+    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    /* Only where the program itself has few invocations, and so few values meet. [CK-10] */
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_PUSHED, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_TINY, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_HUGE, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true},
+    /* Only for points that those have left dark. */
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_WIDE, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SMALL, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+    {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true},
+};
+
+_Static_assert(sizeof(bf_seeds) / sizeof(bf_seeds[0]) == BF_CHECK_SEEDS, "a plan has them all");
