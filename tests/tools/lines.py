@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """lines.py ROOT: no line of a source, comments among them, is longer than .clang-format says, which breaks none
-of the comments itself. Left out are what is generated, and a row of a table that would be two."""
+of the comments itself; and no source has more than 1000 lines. Left out are what is generated, and a row of a
+table that would be two."""
 import glob
 import os
 import re
@@ -17,10 +18,13 @@ for folder in ("cli", "layer", "runtime", "samples", "tests"):
             if "/generated/" in name:
                 continue
             sources += 1
+            number = 0
             for number, line in enumerate(open(path), 1):
                 length = len(line.rstrip("\n"))
                 if length > limit and not re.fullmatch(r"    [A-Z]\([^()]*\) +\\\n", line):
                     wrong.append(f"{name}:{number}: {length} columns, and {limit} are the limit")
+            if number > 1000:
+                wrong.append(f"{name}: {number} lines, and 1000 are the limit")
 if sources < 500:
     wrong.append(f"only {sources} sources were found")
 print("\n".join(wrong))
