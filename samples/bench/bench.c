@@ -19,6 +19,14 @@ uint64_t bench_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void bench_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
+{
+    if (pthread_create(thread, NULL, run, argument)) {
+        sample_complain("no more threads");
+        exit(SAMPLE_EXIT_FAILED);
+    }
+}
+
 static int number_compare(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;

@@ -11,6 +11,7 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,10 @@ struct bench_spread bench_spread(double *samples, size_t count);
 
 /* CLOCK_MONOTONIC, in nanoseconds. */
 uint64_t bench_now(void);
+
+/* Starts a thread; without threads the program ends, with a message: others may wait for this
+ * one. */
+void bench_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /* --- rows --- */
 

@@ -2,7 +2,6 @@
 /* Measures signals of fences that have waiters, with few such fences and with many. */
 #include "crowd.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "../common/report.h"
@@ -35,11 +34,7 @@ static bool register_all(struct member *members, uint64_t value, struct bench_fo
     for (int i = 0; i < CROWD_THREADS; ++i) {
         members[i].start = &start;
         members[i].value = value;
-        if (pthread_create(&members[i].thread, NULL, register_and_wait, &members[i])) {
-            /* The threads that wait at the barrier would never return. */
-            sample_complain("no more threads");
-            exit(SAMPLE_EXIT_FAILED);
-        }
+        bench_thread_start(&members[i].thread, register_and_wait, &members[i]);
     }
     bool well = true;
     for (int i = 0; i < CROWD_THREADS; ++i) {

@@ -2,9 +2,6 @@
 /* Measures how late a lost device is told of while a present is stuck in the driver. */
 #include "loss.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "../../tests/icd/icd_client.h"
@@ -37,14 +34,6 @@ static void *present_once(void *argument)
     struct presenter *p = argument;
     p->result = presenter_present(p);
     return NULL;
-}
-
-static void thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
-{
-    if (pthread_create(thread, NULL, run, argument)) {
-        sample_complain("no more threads");
-        exit(SAMPLE_EXIT_FAILED);
-    }
 }
 
 /* Work that is held on the VkQueue: it is to be dropped first. */
@@ -88,10 +77,10 @@ static double lose_once(const struct belfry_icd_control *icd, enum bench_side wh
                       "vkCreateFence", found))
         goto out;
     icd->set_block(&(struct belfry_icd_block){.command = "vkQueuePresentKHR", .first = 1});
-    thread_start(&presents, present_once, &p);
+    bench_thread_start(&presents, present_once, &p);
     icd->await_blocked(1);
     if (waits) {
-        thread_start(&submits, neighbour_run, &n);
+        bench_thread_start(&submits, neighbour_run, &n);
         usleep(AHEAD_US);
     }
     const uint64_t lost_ns = bench_now();

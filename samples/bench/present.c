@@ -177,10 +177,7 @@ static void run(bool commands, struct bench_found *found)
             pthread_t thread;
             double mean, worst;
             atomic_store(&p->done, false);
-            if (pthread_create(&thread, NULL, presenter_run, p)) {
-                sample_complain("no more threads");
-                exit(SAMPLE_EXIT_FAILED);
-            }
+            bench_thread_start(&thread, presenter_run, p);
             neighbour_run(p, p->side.queues[p->side.queue_count > 1], i, &mean, &worst);
             pthread_join(thread, NULL);
             if (p->result < 0) {

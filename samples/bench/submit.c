@@ -3,8 +3,6 @@
  * `submit`: the cost of a submission to its caller, and what Belfry costs a process that does
  * nothing.
  */
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/report.h"
@@ -150,11 +148,7 @@ static bool callers_run(struct caller *callers, uint64_t *time, struct bench_fou
     pthread_barrier_init(&start, NULL, THREADS + 1);
     for (uint32_t i = 0; i < THREADS; ++i) {
         callers[i].start = &start;
-        if (pthread_create(&callers[i].thread, NULL, caller_run, &callers[i])) {
-            /* The threads that wait at the barrier would never return. */
-            sample_complain("no more threads");
-            exit(SAMPLE_EXIT_FAILED);
-        }
+        bench_thread_start(&callers[i].thread, caller_run, &callers[i]);
     }
     pthread_barrier_wait(&start);
     uint64_t begin = bench_now();
