@@ -748,5 +748,7 @@ VkResult bf_queue_call(struct bf_queue *queue, VkResult (*call)(VkQueue handle, 
     if (bf_driver_await_presents(engine))
         result = call(engine->base.handle, context);
     bf_engine_leave(engine, 0);
-    return result;
+    return result == VK_ERROR_DEVICE_LOST
+               ? bf_scheduler_lost(queue->scheduler, "a call of the VkQueue")
+               : result;
 }

@@ -98,15 +98,20 @@ static bool scheduler_listed_signal(struct bf_scheduler *scheduler, const struct
     return any;
 }
 
-/* The held signal that brings the semaphore to 'target'; false: none does. One that is accepted
- * may, though it isn't grounded: held ones behind it have no part in that. */
+/* The least signal from here that is at least 'target', and whether it is held; false: there is
+ * none. One that is accepted may bring the semaphore there, though it isn't grounded: held ones
+ * behind it have no part in that. */
 static bool scheduler_signal_to_come(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
-                                     uint64_t target, uint64_t *value)
+                                     uint64_t target, uint64_t *value, bool *held)
 {
     uint64_t listed = 0;
-    return scheduler_held_signal(scheduler, sem, target, value) &&
-           !(scheduler_listed_signal(scheduler, sem, target, &listed) && listed < *value) &&
-           atomic_load(&sem->reached[BF_FOR_WAIT]) < target;
+    *held = scheduler_held_signal(scheduler, sem, target, value);
+    if (scheduler_listed_signal(scheduler, sem, target, &listed) && !(*held && *value < listed)) {
+        *held = false;
+        *value = listed;
+        return true;
+    }
+    return *held;
 }
 
 /* What something waits for, directly or because what signals that does. */
@@ -233,14 +238,13 @@ static void chain_follow_wait(struct chain *chain, struct bf_scheduler *schedule
                               struct bf_semaphore *sem, uint64_t target)
 {
     struct sought sought = {.sem = sem};
-    bool held = scheduler_signal_to_come(scheduler, sem, target, &sought.value);
-    if (!held && !scheduler_listed_signal(scheduler, sem, target, &sought.value))
+    bool held, found = false;
+    if (!scheduler_signal_to_come(scheduler, sem, target, &sought.value, &held))
         return;
     /* A lesser one may have come between the looks, and not be there any more. */
     if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target ||
         !signal_brings_it(scheduler, sem, target, sought.value, chain))
         return;
-    bool found = false;
     for (uint32_t i = 0; held && !found && i < scheduler->queue_count; i++)
         found = queue_follow(&scheduler->queues[i], &sought, chain);
     chain->held = chain->held || found;
