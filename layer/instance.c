@@ -302,17 +302,14 @@ static VkResult find_capabilities(struct layer_physical *p)
 
 static void find_driver(struct layer_physical *p, const VkPhysicalDeviceProperties *properties)
 {
-    VkPhysicalDeviceDriverProperties driver = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
-    };
     VkPhysicalDeviceProperties2 properties2 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-        .pNext = &driver,
+        .pNext = &p->driver,
     };
+    p->driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     if (p->driver_properties)
         p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties2);
-    p->driver = driver.driverID;
-    bf_driver_describe(properties, &driver, p->driver_text);
+    bf_driver_describe(properties, &p->driver, p->driver_text);
 }
 
 static struct layer_physical *make_physical(struct layer_instance *i, VkPhysicalDevice handle)
@@ -341,7 +338,7 @@ static struct layer_physical *make_physical(struct layer_instance *i, VkPhysical
     }
     find_driver(p, &properties);
     /* llvmpipe, the driver also called lavapipe, compares every access with the bound range. */
-    p->checks_bounds = p->driver == VK_DRIVER_ID_MESA_LLVMPIPE;
+    p->checks_bounds = p->driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     i->vk->vkGetPhysicalDeviceQueueFamilyProperties(handle, &p->family_count, p->families);
     if (!p->capable)
         bf_message(

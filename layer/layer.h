@@ -73,7 +73,7 @@ struct layer_physical {
     const struct layer_instance_calls *vk; /* the instance's calls for that version */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
     uint32_t driver_version;
-    VkDriverId driver; /* 0: not known */
+    VkPhysicalDeviceDriverProperties driver; /* zeros: not known */
     char driver_text[BF_DRIVER_NAME_SIZE];
     bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
     bool cpu;               /* it computes on the CPU */

@@ -239,7 +239,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                             .handle = info->device,
                             .get_proc_addr = info->pfnGetDeviceProcAddr,
                             .trace = trace,
-                            .driver = a.driver.driverID,
+                            .driver = &a.driver,
                             .driver_version = a.properties.driverVersion,
                             .timestamp_period_ns = a.properties.limits.timestampPeriod,
                             .host_query_reset = info->hostQueryReset,

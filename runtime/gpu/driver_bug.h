@@ -15,9 +15,13 @@ enum bf_driver_bug {
     /* The driver looks at the timelines of a batch when the batch's fence and signals can already
      * be seen, until the VkQueue's next batch or the driver's wait for its idleness. */
     BF_DRIVER_BUG_LATE_WAIT_POINTS = 1u << 0,
+    /* A shader reads an array of descriptors where it doesn't come to, with an index that may be
+     * outside, and that can kill the process. */
+    BF_DRIVER_BUG_UNTAKEN_DESCRIPTORS = 1u << 1,
 };
 
-/* The bugs of a driver (VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties). */
-uint32_t bf_driver_bugs_of(VkDriverId driver, uint32_t version);
+/* The bugs of a driver; 'version' is VkPhysicalDeviceProperties'. NULL, or zeros: none is known.
+ * Thread-safety: pure. */
+uint32_t bf_driver_bugs_of(const VkPhysicalDeviceDriverProperties *driver, uint32_t version);
 
 #endif

@@ -81,7 +81,7 @@ struct bf_gpu_info {
     VkResult (*set_loader_data)(VkDevice device, void *object);
     uint32_t api_version; /* with a layer: what the program may use of the device */
     struct bf_trace *trace;
-    VkDriverId driver; /* 0: not known */
+    const VkPhysicalDeviceDriverProperties *driver; /* NULL, or zeros: not known */
     uint32_t driver_version;
     double timestamp_period_ns;
     bool host_query_reset, calibrated_timestamps;

@@ -133,6 +133,18 @@ static uint32_t base_length(struct bf_parts *parts, uint32_t i, uint32_t base)
     return buffer_length(parts, i, (uint32_t)(in - m->instructions), in->count - 1u, pointee);
 }
 
+/* Is it an array of descriptors? */
+static bool is_descriptors(const struct bf_module *m, const struct bf_instruction *type,
+                           uint32_t storage)
+{
+    while (type && (type->opcode == SpvOpTypeArray || type->opcode == SpvOpTypeRuntimeArray))
+        type = bf_definition(m, bf_word(m, type, 2));
+    if (storage == SpvStorageClassUniformConstant || !type)
+        return true;
+    return (storage == SpvStorageClassUniform || storage == SpvStorageClassStorageBuffer) &&
+           (m->ids[type->result].block || m->ids[type->result].buffer_block);
+}
+
 static void chain_rewrite(struct bf_parts *parts, uint32_t i)
 {
     const struct bf_module *m = parts->m;
@@ -143,10 +155,16 @@ static void chain_rewrite(struct bf_parts *parts, uint32_t i)
     for (uint32_t w = 4; w < in->count; w++) {
         uint32_t index = bf_word(m, in, w), length;
         uint64_t value = 0;
-        bf_constant(m, index, &value);
+        bool known = bf_constant(m, index, &value);
         type = bf_definition(m, pointee);
         if (!type) {
             bf_parts_refuse(parts, BF_DRY_RUN_INVALID);
+            return;
+        }
+        if (!known && parts->options->untaken_descriptors &&
+            (type->opcode == SpvOpTypeArray || type->opcode == SpvOpTypeRuntimeArray) &&
+            is_descriptors(m, type, bf_pointer_storage(m, bf_word(m, in, 3)))) {
+            bf_parts_refuse(parts, BF_DRY_RUN_DESCRIPTORS);
             return;
         }
         switch (type->opcode) {

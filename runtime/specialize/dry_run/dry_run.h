@@ -20,6 +20,9 @@
  *     run.bare                   anything but BF_DRY_RUN_FINE: the shader as it is may go other
  *                                ways than its dry run did, whatever that has told: uncheckable
  *
+ * With 'untaken_descriptors' a module is refused that has an index of descriptors which isn't a
+ * constant: on a way that isn't taken nothing keeps it inside.
+ *
  * The pipeline's device has robustBufferAccess, and for a stage that isn't compute the feature by
  * which that stage may write buffers (fragmentStoresAndAtomics, vertexPipelineStoresAndAtomics).
  * Invocations that are only helpers write nothing, and so don't tell: draw whole quads.
@@ -103,7 +106,7 @@ enum bf_dry_run_flag {
     X(BF_DRY_RUN_SUBGROUP, "subgroup")     /* the same; bare: the results steer */                 \
     X(BF_DRY_RUN_SHARED, "shared")         /* memory that others write, or atomics, steers */      \
     X(BF_DRY_RUN_DEMOTE, "demote")         /* and what would show that it comes late */            \
-    X(BF_DRY_RUN_DESCRIPTORS, "descriptors") /* an array of them whose length nobody gave */       \
+    X(BF_DRY_RUN_DESCRIPTORS, "descriptors") /* an array without a length, or untaken ones */      \
     X(BF_DRY_RUN_TEXEL, "texel")             /* coordinates that can't be compared */              \
     X(BF_DRY_RUN_FLOAT, "float")             /* bare: these steer */                               \
     X(BF_DRY_RUN_DERIVATIVE, "derivative")                                                         \
@@ -130,6 +133,8 @@ struct bf_dry_run_options {
     uint32_t array_count;
     bool points; /* they are told of [FU-8]: a module with too many is refused for its size */
     uint32_t first_point; /* the number of the first: stages with one result have different ones */
+    /* The driver reads descriptors on ways that aren't taken, too (gpu/driver_bug.h). */
+    bool untaken_descriptors;
 };
 
 /* A block, an edge, or a side of what an instruction chooses. */

@@ -92,6 +92,8 @@ static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_w
         /* Zeroes where the device can't say, and so has one size alone. */
         VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+        VkPhysicalDeviceDriverProperties driver = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
         VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
                                            .pNext = &sizes};
         VkPhysicalDeviceProperties2 properties = {
@@ -99,11 +101,15 @@ static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_w
         of(all[i], &properties.properties);
         if (properties.properties.apiVersion < VK_API_VERSION_1_1)
             continue;
+        if (properties.properties.apiVersion >= VK_API_VERSION_1_2)
+            sizes.pNext = &driver;
         of2(all[i], &properties);
         if (memcmp(id.deviceUUID, wanted->device_uuid, VK_UUID_SIZE) == 0 &&
             memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0) {
             found = all[i];
             d->subgroup_sizes = sizes.minSubgroupSize != sizes.maxSubgroupSize;
+            d->driver = driver;
+            d->driver_version = properties.properties.driverVersion;
         }
     }
     return found;
@@ -241,6 +247,8 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
         .handle = device,
         .get_proc_addr = GET(d, vkGetDeviceProcAddr),
         .api_version = wanted->api_version,
+        .driver = &d->driver,
+        .driver_version = d->driver_version,
     };
     PFN_vkGetPhysicalDeviceMemoryProperties memory = GET(d, vkGetPhysicalDeviceMemoryProperties);
     if (!gpu.get_proc_addr || !memory)
@@ -286,6 +294,8 @@ VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_w
         .physical = d->physical,
         .robust = d->robust,
         .borrowed = true,
+        .driver = d->driver,
+        .driver_version = d->driver_version,
         .features = d->features,
     };
     dry->features.robustBufferAccess = VK_TRUE;

@@ -15,8 +15,10 @@ struct helper_device {
     struct bf_gpu gpu; /* handle: VK_NULL_HANDLE: there is none */
     struct bf_check_queue compute, direct;
     bool robust;
-    bool subgroup_sizes;               /* a driver may choose the size of a pipeline's subgroups */
-    bool borrowed;                     /* the instance is another one's */
+    bool subgroup_sizes; /* a driver may choose the size of a pipeline's subgroups */
+    bool borrowed;       /* the instance is another one's */
+    VkPhysicalDeviceDriverProperties driver; /* zeros: not known */
+    uint32_t driver_version;
     VkPhysicalDeviceFeatures features; /* that are enabled; not those of chains */
 };
 

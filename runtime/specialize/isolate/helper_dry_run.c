@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/driver_bug.h"
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/needed.h"
 
@@ -183,6 +184,7 @@ static VkResult form_rewrite(struct form *form, const struct bf_wire_build *buil
         .vulkan_api_version = api_version,
         .arrays = form->arrays,
         .array_count = form->array_count,
+        .untaken_descriptors = dry->gpu.driver_bugs & BF_DRIVER_BUG_UNTAKEN_DESCRIPTORS,
     };
     for (uint32_t i = 0; i < form->stage_count && !*why; i++) {
         struct bf_dry_run *run = &form->runs[i];

@@ -65,8 +65,6 @@ static const struct step steps[] = {
     {17, 0, 1, BF_DRY_RUN_BOUNDS, 77},
     {18, 4, 0, 0, 77},
     {18, 0, 0, BF_DRY_RUN_BOUNDS, 77},
-    {19, 1, 0, 0, ANY},
-    {19, 2, 0, BF_DRY_RUN_BOUNDS, ANY},
     {20, 7, 0, 0, 6},
     {20, 1000000, 0, BF_DRY_RUN_BOUNDS, 6},
     {21, 30, 0, 0, ANY},
@@ -79,6 +77,13 @@ static const struct step steps[] = {
     {25, 400, 14, 0, ANY},
     {26, 100, 0, 0, ANY},
     {26, -1, 0, BF_DRY_RUN_FUEL, ANY},
+};
+
+static const struct step descriptor_steps[] = {
+    {0, 0, 0, 0, 0},
+    {0, 222, 0, 0, 0},
+    {1, 1, 0, 0, ANY},
+    {1, 2, 0, BF_DRY_RUN_BOUNDS, ANY},
 };
 
 static const struct step fragment_steps[] = {
@@ -139,6 +144,15 @@ TEST(as_compiled)
 TEST(optimized)
 {
     STEPS("steps_opt.comp", steps);
+}
+
+/* Where a driver reads them on ways that aren't taken, they would be refused. */
+TEST(descriptors)
+{
+    if (gpu_has_bug(BF_DRIVER_BUG_UNTAKEN_DESCRIPTORS))
+        return;
+    STEPS("descriptors.comp", descriptor_steps);
+    STEPS("descriptors_opt.comp", descriptor_steps);
 }
 
 /* A step of shaders/points.comp: of the instruction that chooses, the sides that are told of. */

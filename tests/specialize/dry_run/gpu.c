@@ -103,6 +103,14 @@ void gpu_close(void)
     device_close_instance(&gpu.base);
 }
 
+bool gpu_has_bug(enum bf_driver_bug bug)
+{
+    VkPhysicalDeviceDriverProperties driver = {VK_TYPE(PHYSICAL_DEVICE_DRIVER_PROPERTIES)};
+    VkPhysicalDeviceProperties2 all = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &driver};
+    vkGetPhysicalDeviceProperties2(gpu.physical, &all);
+    return bf_driver_bugs_of(&driver, all.properties.driverVersion) & bug;
+}
+
 uint32_t *gpu_given(void)
 {
     return gpu.words + GIVEN;

@@ -9,6 +9,7 @@
 
 #include "support/device.h"
 
+#include "gpu/driver_bug.h"
 #include "specialize/dry_run/dry_run.h"
 
 #define GPU_WORDS                                                                                  \
@@ -19,6 +20,7 @@
 /* False: there is no such device. */
 bool gpu_open(void);
 void gpu_close(void);
+bool gpu_has_bug(enum bf_driver_bug bug);
 
 /* The words that are given; they stay. */
 uint32_t *gpu_given(void);

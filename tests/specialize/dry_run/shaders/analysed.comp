@@ -39,6 +39,11 @@ layout(binding = 4) readonly buffer Open {
     uint word;
 } open[];
 #endif
+#ifdef CASE_PART_KNOWN
+layout(binding = 5) readonly buffer Part {
+    uint words[4];
+} parts[2];
+#endif
 #ifdef CASE_ADDRESSES
 layout(buffer_reference, std430) readonly buffer Far {
     uint word;
@@ -236,6 +241,9 @@ void main()
 #endif
 #ifdef CASE_OPEN
     x = open[nonuniformEXT(i)].word;
+#endif
+#ifdef CASE_PART_KNOWN
+    x = parts[1].words[push.n];
 #endif
 #ifdef CASE_LENGTH_GIVEN
     x = open[nonuniformEXT(i)].word;

@@ -16,9 +16,6 @@ layout(binding = 2) readonly buffer In {
 } given;
 layout(binding = 3, r32ui) uniform uimage2D drawn;
 layout(binding = 4) uniform utexture2D seen;
-layout(binding = 5) readonly buffer Part {
-    uint word;
-} parts[2];
 shared uint both[32];
 const uint table[6] = uint[](3, 1, 4, 1, 5, 9);
 
@@ -144,9 +141,6 @@ void main()
         break;
     case 18:
         x = texelFetchOffset(seen, ivec2(a, 1), 0, ivec2(-1, 1)).x;
-        break;
-    case 19:
-        x = parts[a].word;
         break;
     case 20:
         kept[a] = 5u;
