@@ -35,7 +35,7 @@ static const struct {
      * What Belfry does: a shader that indexes descriptors has no dry run (specialize/dry_run), and
      * so is uncheckable.
      *
-     * The test: specialize_dry_run_device, descriptors, which dies there without its first lines. */
+     * The test: specialize_dry_run_device, descriptors; it dies there without its first lines. */
     {VK_DRIVER_ID_MESA_LLVMPIPE, VK_MAKE_VERSION(23, 0, 0), VK_MAKE_VERSION(26, 2, 0),
      BF_DRIVER_BUG_UNTAKEN_DESCRIPTORS},
 };
