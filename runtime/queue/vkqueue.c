@@ -17,6 +17,7 @@
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
+#include "scheduler/outside.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
@@ -504,12 +505,22 @@ void bf_raw_submit_signal(const struct bf_queue *queue, struct bf_raw_submit *ra
         (struct bf_sync){bf_semaphore_find(queue->scheduler, handle), value, value};
 }
 
-/* By accepted signals: the call may not be held, and its queue may share the VkQueue (OW-5). */
 static bool raw_ready(struct bf_scheduler *scheduler, struct bf_packet *view,
                       enum bf_wait_rule rule)
 {
     enum bf_side side;
     return bf_packet_obstacle(scheduler, view, rule, &side) == NULL;
+}
+
+/* By accepted signals: the call may not be held, and its queue may share the VkQueue (OW-5). */
+static bool raw_may_share(struct bf_scheduler *scheduler, struct bf_packet *view)
+{
+    for (uint32_t i = 0; i < view->wait_count; i++) {
+        const struct bf_sync *wait = &view->waits[i];
+        if (wait->sem && bf_outside_signal_is_held(scheduler, wait->sem, wait->target))
+            return false;
+    }
+    return raw_ready(scheduler, view, BF_WAIT_ACCEPTED);
 }
 
 /* The driver has accepted the call; the engine's lock is held. */
@@ -590,7 +601,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
     /* (An attached device's semaphores aren't all known: there nobody may share a VkQueue.) */
     bool alone = scheduler->gpu.attached ? atomic_load(&scheduler->shared) == 0
                                          : !atomic_load(&engine->shared);
-    if (!bf_queue_has_backlog(queue) && (alone || raw_ready(scheduler, view, BF_WAIT_ACCEPTED))) {
+    if (!bf_queue_has_backlog(queue) && (alone || raw_may_share(scheduler, view))) {
         bf_label_enter(engine, queue->labels);
         result = bf_driver_submit_raw(engine, raw);
         if (result == VK_SUCCESS) {

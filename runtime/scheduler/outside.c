@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for outside: what engines have accepted behind them, and what a present needs in spite of
- * them. */
+/* Waits for outside: what engines have accepted behind them, and who waits for that. */
 #include "scheduler/outside.h"
 
 #include "scheduler/engine.h"

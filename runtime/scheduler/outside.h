@@ -38,7 +38,9 @@
  *        device's signal that is waited for: for certain if it is of the very value, since values
  *        grow; else unless it comes behind the value itself, as when a batch waits for one value
  *        and signals the next. (That is followed through this device's queues as far as it is
- *        certain: beyond, such a present may wait for somebody outside.) The driver's waits for
+ *        certain: beyond, such a present waits until it is known who came, and so may for somebody
+ *        outside; likewise where a binary semaphore is signalled anew, and who waited for it before
+ *        is held by a wait for outside.) The driver's waits for
  *        idleness, which are made under engines' locks, begin when what isn't grounded is over;
  *        until then they are waited for outside of the lock, so that nobody waits for somebody
  *        outside to get an engine's lock.
@@ -98,6 +100,11 @@ uint64_t bf_outside_watch(struct bf_scheduler *scheduler);
 void bf_outside_pass_semaphore(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                                uint64_t target);
 void bf_outside_pass_fence(struct bf_scheduler *scheduler, const struct bf_vkfence *fence);
+
+/* Is the least signal that brings the timeline to 'target' held? Larger ones may have been accepted
+ * on other VkQueues, where they wait for outside. */
+bool bf_outside_signal_is_held(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                               uint64_t target);
 
 /* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it
  * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock. */

@@ -45,15 +45,6 @@ static struct bf_packet *queue_find_sought(struct bf_queue *queue, const struct 
     return packet;
 }
 
-/* The packet's number among those that were appended to its queue, whose lock is held. */
-static uint64_t queue_number(struct bf_queue *queue, const struct bf_packet *packet)
-{
-    uint64_t number = atomic_load(&queue->appended);
-    for (const struct bf_packet *p = packet->next; p; p = p->next)
-        number--;
-    return number;
-}
-
 /* Of the packets from that one on: the least signal of the semaphore that is at least 'target', if
  * it is less than what was found before. */
 static void packets_look(const struct bf_packet *packet, const struct bf_semaphore *sem,
@@ -114,19 +105,29 @@ static bool scheduler_signal_to_come(struct bf_scheduler *scheduler, const struc
     return *held;
 }
 
+bool bf_outside_signal_is_held(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
+                               uint64_t target)
+{
+    uint64_t value;
+    bool held;
+    return atomic_load(&sem->reached[BF_FOR_WAIT]) < target &&
+           scheduler_signal_to_come(scheduler, sem, target, &value, &held) && held;
+}
+
 /* What something waits for, directly or because what signals that does. */
 struct chain {
     struct bf_sync *waits; /* their semaphores are referenced */
     uint32_t count, room;
     const struct bf_queue *queue; /* of the packet that waits; NULL: it is none */
-    uint64_t number;              /* it is not behind itself */
-    bool held;                    /* one of them is signalled by who is held, */
+    uint64_t place;               /* it is not behind itself */
+    bool held;                    /* one of them is, or may be, signalled by who is held, */
     bool marked;                  /* and that hadn't been marked */
-    /* Is one of them that the semaphore reaches this? Then it is followed through held packets,
-     * too, but only as far as is certain, and none is marked. NULL: that isn't asked. */
+    /* Can all of them be reached before the semaphore reaches this? Then it is followed through
+     * held packets, too, but only as far as is certain, and none is marked. NULL: that isn't
+     * asked. */
     const struct bf_semaphore *aim;
     uint64_t aim_value;
-    bool met;
+    bool met; /* no */
 };
 
 static void chain_free(struct chain *chain)
@@ -136,7 +137,6 @@ static void chain_free(struct chain *chain)
     free(chain->waits);
 }
 
-/* For want of memory some aren't followed: then a present may wait for somebody outside. */
 static bool chain_has_room(struct chain *chain)
 {
     if (chain->count < chain->room)
@@ -163,8 +163,11 @@ static void chain_add(struct chain *chain, struct bf_scheduler *scheduler, struc
         if (chain->waits[i].sem == sem && chain->waits[i].target == target)
             return;
     }
-    if (!chain_has_room(chain))
+    /* Who isn't followed may be behind anybody. */
+    if (!chain_has_room(chain)) {
+        chain->held = true;
         return;
+    }
     bf_semaphore_reference(sem);
     chain->waits[chain->count++] = (struct bf_sync){.sem = sem, .target = target};
 }
@@ -182,7 +185,7 @@ static bool queue_follow(struct bf_queue *queue, const struct sought *sought, st
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet *last = queue_find_sought(queue, sought);
-    if (last && queue == chain->queue && queue_number(queue, last) >= chain->number)
+    if (last && queue == chain->queue && last->place >= chain->place)
         last = NULL;
     for (struct bf_packet *p = queue->head; last; p = p->next) {
         if (chain->aim)
@@ -206,7 +209,7 @@ static void engine_follow(struct bf_engine *engine, const struct sought *sought,
     const struct bf_packet *last = engine->outside.first;
     while (last && !packet_is_sought(last, sought))
         last = last->next;
-    for (const struct bf_packet *p = engine->outside.first; last; p = p->next) {
+    for (const struct bf_packet *p = engine->outside.first; last && !chain->met; p = p->next) {
         chain_add_waits(chain, engine->scheduler, p);
         if (p == last)
             break;
@@ -217,20 +220,38 @@ static void engine_follow(struct bf_engine *engine, const struct sought *sought,
 static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target);
 
+enum bringer {
+    BRINGS,     /* the signal does for certain, */
+    BRINGS_NOT, /* or it doesn't, */
+    MAY_BRING,  /* or one of outside that nobody here knows */
+};
+
 /* Is it this signal that brings the semaphore to 'target', the least from here that can? Values
  * grow: one that is equal is. A lesser one from outside may be before a larger one. */
-static bool signal_brings_it(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
-                             uint64_t target, uint64_t value, const struct chain *chain)
+static enum bringer signal_brings_it(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
+                                     uint64_t target, uint64_t value, const struct chain *chain)
 {
+    const bool outside = bf_semaphore_is_outside(sem);
     if (value == target)
-        return true;
-    if (chain->aim && (bf_semaphore_is_outside(sem) || atomic_load(&sem->fences)))
-        return sem == chain->aim && target == chain->aim_value;
-    if (!bf_semaphore_is_outside(sem))
-        return true;
+        return BRINGS;
+    if (chain->aim) {
+        const bool aim = sem == chain->aim && target == chain->aim_value;
+        return aim || !(outside || atomic_load(&sem->fences)) ? BRINGS : BRINGS_NOT;
+    }
     /* What has come meanwhile isn't followed any more: that tells nothing. */
-    return !signal_is_behind(scheduler, sem, target) &&
-           !bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, target, BF_WAIT_GROUNDED);
+    if ((outside && signal_is_behind(scheduler, sem, target)) ||
+        bf_semaphore_ready(scheduler, sem, BF_FOR_WAIT, target, BF_WAIT_GROUNDED))
+        return BRINGS_NOT;
+    return outside ? MAY_BRING : BRINGS;
+}
+
+/* Nobody has submitted what brings the semaphore to 'target': where nobody outside can, a present
+ * doesn't depend on it, which has to come behind all that it depends on. */
+static void chain_end(struct chain *chain, struct bf_semaphore *sem, uint64_t target)
+{
+    if (chain->aim && !bf_semaphore_is_outside(sem) && !atomic_load(&sem->fences) &&
+        atomic_load(&sem->reached[BF_FOR_WAIT]) < target && !atomic_load(&sem->destroyed))
+        chain->met = true;
 }
 
 /* Follows who brings the semaphore to 'target'. */
@@ -239,11 +260,17 @@ static void chain_follow_wait(struct chain *chain, struct bf_scheduler *schedule
 {
     struct sought sought = {.sem = sem};
     bool held, found = false;
-    if (!scheduler_signal_to_come(scheduler, sem, target, &sought.value, &held))
+    if (!scheduler_signal_to_come(scheduler, sem, target, &sought.value, &held)) {
+        chain_end(chain, sem, target);
         return;
+    }
     /* A lesser one may have come between the looks, and not be there any more. */
-    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target ||
-        !signal_brings_it(scheduler, sem, target, sought.value, chain))
+    if (atomic_load(&sem->reached[BF_FOR_WAIT]) >= target)
+        return;
+    const enum bringer brings = signal_brings_it(scheduler, sem, target, sought.value, chain);
+    /* Who may be the one is neither taken along nor passed: that may be wrong both ways. */
+    chain->held = chain->held || (brings == MAY_BRING && held);
+    if (brings == BRINGS_NOT || (brings == MAY_BRING && held))
         return;
     for (uint32_t i = 0; held && !found && i < scheduler->queue_count; i++)
         found = queue_follow(&scheduler->queues[i], &sought, chain);
@@ -259,7 +286,8 @@ static void chain_follow(struct chain *chain, struct bf_scheduler *scheduler)
 }
 
 /* Is the signal from here, the least that is at least 'target', given only once the semaphore has
- * reached that? Then somebody outside is the one who brings it there. */
+ * reached that, or not by anything that has been submitted? Then somebody outside is the one who
+ * brings it there. */
 static bool signal_is_behind(struct bf_scheduler *scheduler, struct bf_semaphore *sem,
                              uint64_t target)
 {
@@ -291,22 +319,21 @@ static bool queue_first_chain(struct bf_queue *queue, struct chain *chain)
     const bool any = packet && packet->marked;
     if (any) {
         chain->queue = queue;
-        chain->number = queue_number(queue, packet);
+        chain->place = packet->place;
         chain_add_waits(chain, queue->scheduler, packet);
     }
     bf_lock_release(&queue->lock);
     return any;
 }
 
-/* False: the packet of that number has gone by itself. */
-static bool queue_let_go(struct bf_queue *queue, uint64_t number)
+/* False: the packet in that place has gone by itself. */
+static bool queue_let_go(struct bf_queue *queue, uint64_t place)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet *packet = queue->head;
-    uint64_t first = packet ? queue_number(queue, packet) : 0;
-    for (; packet && first < number; first++)
+    while (packet && packet->place < place)
         packet = packet->next;
-    const bool there = packet && first == number;
+    const bool there = packet && packet->place == place;
     if (there)
         atomic_store(&packet->passes_outside, true);
     bf_lock_release(&queue->lock);
@@ -326,7 +353,7 @@ static void queue_pass(struct bf_queue *queue, bool *marked)
         chain_inherit(&chain, queue->scheduler);
         held = chain.held;
         *marked = *marked || chain.marked;
-        any = (!held && queue_let_go(queue, chain.number)) || any;
+        any = (!held && queue_let_go(queue, chain.place)) || any;
         chain_free(&chain);
     }
     if (!any)
@@ -342,7 +369,8 @@ static void queue_pass(struct bf_queue *queue, bool *marked)
 static bool scheduler_pass(struct bf_scheduler *scheduler, const struct sought *sought)
 {
     struct chain chain = {0};
-    bf_lock_acquire(&scheduler->pass_lock);
+    if (!bf_scheduler_acquire(scheduler, &scheduler->pass_lock))
+        return false; /* it is lost */
     for (uint32_t i = 0; sought->fence && i < scheduler->queue_count; i++)
         chain.held = queue_follow(&scheduler->queues[i], sought, &chain) || chain.held;
     chain_add(&chain, scheduler, sought->sem, sought->value);

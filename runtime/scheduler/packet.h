@@ -54,6 +54,7 @@ struct bf_packet {
     _Atomic uint8_t level; /* enum bf_level that it has inherited, if above its queue's */
     uint32_t unsought;     /* of its last waits: who is to inherit from these hasn't been sought */
     bool ungrounded;       /* it is, and one of its waits isn't grounded (scheduler/outside.h) */
+    uint64_t place;        /* among all that were ever appended to its queue: 1, 2, ... */
     _Atomic bool passes_outside; /* OW-5 */
     bool marked;                 /* it is to; under the queue's lock */
     bool barrier;                /* its first command buffer is a barrier (C-2) */

@@ -22,7 +22,9 @@ static uint64_t queue_add(struct bf_queue *queue, struct bf_packet *first, struc
 {
     bf_lock_acquire_short(&queue->lock);
     bf_label_attach(queue, first);
-    uint64_t target = atomic_fetch_add(&queue->appended, count) + count;
+    uint64_t target = atomic_fetch_add(&queue->appended, count);
+    for (struct bf_packet *p = first; p; p = p->next)
+        p->place = ++target;
     if (queue->tail)
         queue->tail->next = first;
     else
