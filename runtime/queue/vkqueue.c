@@ -277,18 +277,31 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
     return BF_OUTCOME_DONE;
 }
 
-/* The uncontended case with nothing held: no allocation, no lock but the engine's, no copy except
- * for an epoch or a log. */
+/* Somebody else has the engine. Waits for it if the submission will go then, as for a lock around
+ * the VkQueue: a packet would wait as long, in the same call, and be copied and announced besides.
+ * (To spin costs more than it gains where threads are more than processors.) True: it is
+ * entered. */
+static bool direct_await(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                         struct direct *direct)
+{
+    direct->count = 0;
+    return !bf_queue_has_backlog(queue) && direct_ready(queue, count, infos, direct) &&
+           bf_engine_enter(queue->engine);
+}
+
+/* The case with nothing held: no allocation, no lock but the engine's, no copy except for an epoch
+ * or a log. */
 static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
                                   const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
     const uint64_t before = atomic_load(&queue->scheduler->released);
     uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < top ||
-        !bf_lock_try_briefly(&engine->lock))
-        return BF_OUTCOME_BY_PACKET;
     struct direct direct;
+    if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < top)
+        return BF_OUTCOME_BY_PACKET;
+    if (!bf_lock_try(&engine->lock) && !direct_await(queue, count, infos, &direct))
+        return BF_OUTCOME_BY_PACKET;
     direct.count = 0;
     /* The loss is checked last: packets that a lost device drops count as accepted, and must
      * release nothing to a driver that may still run. */

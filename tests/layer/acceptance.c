@@ -140,12 +140,16 @@ DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
     finish(w);
 }
 
-/* I-1: of what goes in one call each queue's end can be told from its neighbours'. */
-DEVICE_TEST(test_ends_in_one_call, "SHAPE=q1", three)
+/* The same of who stands behind packets of his own queue that have just been set free. */
+DEVICE_TEST(test_submit_behind_others_returns_when_accepted, "SHAPE=q1", three)
 {
+    VkSemaphore t = vulkan_timeline(w->device, 0);
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
+    uint64_t before = accepted(w);
+    assert_submitted(b.queue, .wait = t, .wait_value = 1);
+    assert_submitted(c.queue, .wait = t, .wait_value = 1);
     block(&a);
-    struct belfry_icd_counters before = vulkan_counters(&w->icd);
+    vulkan_signal(w->device, t, 1);
     call_start(&b, submit);
     call_start(&c, submit);
     call_await(&b);
@@ -153,9 +157,30 @@ DEVICE_TEST(test_ends_in_one_call, "SHAPE=q1", three)
     unblock(&a);
     call_join(&b);
     call_join(&c);
+    assert_success(b.result);
+    assert_success(c.result);
+    assert_true(b.accepted >= before + 3);
+    assert_true(c.accepted >= before + 3);
+    assert_int_equal(accepted(w), before + 5);
+    finish(w);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* I-1: of what goes in one call each queue's end can be told from its neighbours'. */
+DEVICE_TEST(test_ends_in_one_call, "SHAPE=q1", three)
+{
+    VkSemaphore t = vulkan_timeline(w->device, 0);
+    struct call a = on_queue(w, 0);
+    assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1);
+    assert_submitted(w->queues[0][2], .wait = t, .wait_value = 1);
+    block(&a);
+    struct belfry_icd_counters before = vulkan_counters(&w->icd);
+    vulkan_signal(w->device, t, 1);
+    unblock(&a);
     struct belfry_icd_counters after = vulkan_counters(&w->icd);
     assert_int_equal(after.signals - before.signals, 3);
     finish(w);
+    vkDestroySemaphore(w->device, t, NULL);
 }
 
 /* AC-1: what is held by a wait of its own waits for no neighbour, nor does what stands behind
@@ -229,13 +254,16 @@ DEVICE_TEST(test_signal_that_nobody_sees_returns_at_once, "SHAPE=q1", three)
  * the device does: neither for one that is stuck in the driver, nor for who waits for that one. */
 DEVICE_TEST(test_signals_wait_for_no_other_call, "SHAPE=q2", three)
 {
-    VkSemaphore t = vulkan_timeline(w->device, 0), outside = exported(w);
+    VkSemaphore t = vulkan_timeline(w->device, 0), freed = vulkan_timeline(w->device, 0);
     struct call a = on_queue(w, 0), b = on_queue(w, 2), c = on_queue(w, 1);
     uint64_t before = accepted(w);
+    assert_submitted(b.queue, .wait = freed, .wait_value = 1);
     c.batch.wait = t;
     c.batch.wait_value = 2;
     assert_success(vulkan_submit(c.queue, c.batch));
     block(&a);
+    vulkan_signal(w->device, freed, 1);
+    VkSemaphore outside = exported(w);
     call_start(&b, submit);
     call_await(&b);
     vulkan_signal(w->device, t, 1);
@@ -244,9 +272,9 @@ DEVICE_TEST(test_signals_wait_for_no_other_call, "SHAPE=q2", three)
     assert_false(b.returned);
     unblock(&a);
     call_join(&b);
-    assert_int_equal(accepted(w), before + 3);
+    assert_int_equal(accepted(w), before + 4);
     finish(w);
-    vulkan_destroy(w->device, t, outside);
+    vulkan_destroy(w->device, t, freed, outside);
 }
 
 /* Q-5: what one call sets free on another VkQueue doesn't wait for the next call on its own, which
