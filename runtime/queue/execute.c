@@ -87,13 +87,14 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
     struct bf_effects effects = {0};
     uint64_t engines = 0;
     uint32_t count = what->count;
-    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    if (scheduler->gpu.trace || count > DIRECT_BUFFERS || atomic_load(&queue->base.level) < top ||
+    if (scheduler->gpu.trace || count > DIRECT_BUFFERS ||
+        atomic_load(&queue->base.level) < bf_window_top(engine) ||
         !bf_lock_try_briefly(&engine->lock))
         return BF_OUTCOME_BY_PACKET;
+    const uint8_t top = bf_window_top(engine); /* a higher queue may have come meanwhile */
     /* The loss is checked last: packets that a lost device drops count as accepted. */
-    bool done = !bf_queue_is_occupied(&queue->base) && !atomic_load(&engine->unfed) &&
-                atomic_load(&engine->preempt.under_way) == 0 &&
+    bool done = atomic_load(&queue->base.level) >= top && !bf_queue_is_occupied(&queue->base) &&
+                !atomic_load(&engine->unfed) && atomic_load(&engine->preempt.under_way) == 0 &&
                 atomic_load(&engine->outside.count) == 0 && !bf_scheduler_is_lost(scheduler);
     if (done) {
         VkSemaphoreSubmitInfo waits[BF_MAX_ENGINES], signal;

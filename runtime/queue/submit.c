@@ -93,7 +93,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (queue->scheduler->gpu.attached) {
-        atomic_store(&queue->may_be_presenting, true); /* or have submitted */
+        bf_signless_begin(&queue->presented); /* or submitted */
         atomic_fetch_add(&queue->engine->kept, 1);
         bf_engine_leave(queue->engine, 0);
         bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */

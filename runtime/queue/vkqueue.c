@@ -296,20 +296,20 @@ static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
 {
     struct bf_engine *engine = queue->engine;
     const uint64_t before = atomic_load(&queue->scheduler->released);
-    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
     struct direct direct;
-    if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < top)
+    if (queue->scheduler->gpu.trace || atomic_load(&queue->level) < bf_window_top(engine))
         return BF_OUTCOME_BY_PACKET;
     if (!bf_lock_try(&engine->lock) && !direct_await(queue, count, infos, &direct))
         return BF_OUTCOME_BY_PACKET;
+    const uint8_t top = bf_window_top(engine); /* a higher queue may have come meanwhile */
     direct.count = 0;
     /* The loss is checked last: packets that a lost device drops count as accepted, and must
      * release nothing to a driver that may still run. */
-    bool done = !bf_queue_has_backlog(queue) && atomic_load(&engine->outside.count) == 0 &&
-                atomic_load(&engine->preempt.under_way) == 0 &&
-                direct_ready(queue, count, infos, &direct) &&
-                !bf_scheduler_is_lost(queue->scheduler) &&
-                direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
+    bool done =
+        atomic_load(&queue->level) >= top && !bf_queue_has_backlog(queue) &&
+        atomic_load(&engine->outside.count) == 0 && atomic_load(&engine->preempt.under_way) == 0 &&
+        direct_ready(queue, count, infos, &direct) && !bf_scheduler_is_lost(queue->scheduler) &&
+        direct_submit(queue, count, infos, fence, &direct, result) == BF_OUTCOME_DONE;
     uint64_t engines = 0;
     if (done && *result == VK_SUCCESS) {
         direct_note(queue, &direct);
@@ -620,7 +620,7 @@ VkResult bf_queue_submit_raw(struct bf_queue *queue, struct bf_raw_submit *raw)
         if (result == VK_SUCCESS) {
             engines = raw_accepted(queue, view);
             view = NULL;
-            atomic_store(&queue->completion_unknown, true);
+            bf_signless_begin(&queue->submitted);
         }
     } else {
         bf_message(
@@ -677,7 +677,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
     bf_engine_begin_present(engine, &engines);
     result = bf_driver_present(engine, info);
     bf_engine_end_present(engine);
-    atomic_store(&queue->may_be_presenting, true);
+    bf_signless_begin(&queue->presented);
     /* A present that fails has consumed its waits all the same, unless the device is lost or memory
      * is exhausted (VK_KHR_swapchain, vkQueuePresentKHR). */
     bool consumed = result != VK_ERROR_OUT_OF_HOST_MEMORY &&
@@ -706,21 +706,25 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
 static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
 {
     struct bf_engine *engine = queue->engine;
-    bf_outside_wait_over(engine);
     VkResult result = bf_driver_wait_epochs(engine);
     if (result != VK_SUCCESS)
         return result;
-    bool unknown = atomic_exchange(&queue->completion_unknown, false);
-    bool presenting = atomic_exchange(&queue->may_be_presenting, false);
-    result = VK_ERROR_DEVICE_LOST;
-    if (bf_engine_enter(engine)) {
-        result = bf_driver_queue_wait_idle(engine);
-        bf_engine_leave(engine, 0);
+    for (bool over = false; !over;) {
+        const uint64_t listed = bf_outside_wait_over(engine);
+        if (!bf_engine_enter(engine))
+            return VK_ERROR_DEVICE_LOST;
+        over = bf_outside_is_over(engine, listed);
+        if (!over)
+            bf_engine_leave(engine, 0);
     }
-    if (unknown && result != VK_SUCCESS)
-        atomic_store(&queue->completion_unknown, true);
-    if (presenting && result != VK_SUCCESS)
-        atomic_store(&queue->may_be_presenting, true);
+    const uint64_t submitted = bf_signless_begun(&queue->submitted);
+    const uint64_t presented = bf_signless_begun(&queue->presented);
+    result = bf_driver_queue_wait_idle(engine);
+    bf_engine_leave(engine, 0);
+    if (result == VK_SUCCESS) {
+        bf_signless_end(&queue->submitted, submitted);
+        bf_signless_end(&queue->presented, presented);
+    }
     return result;
 }
 
@@ -728,10 +732,10 @@ static VkResult queue_wait_idle_in_driver(struct bf_queue *queue)
  * memory. */
 static VkResult queue_wait_idle_by_fence(struct bf_queue *queue)
 {
-    bool unknown = atomic_exchange(&queue->completion_unknown, false);
+    const uint64_t submitted = bf_signless_begun(&queue->submitted);
     VkResult result = bf_engine_wait_by_fence(queue->engine);
-    if (unknown && result != VK_SUCCESS)
-        atomic_store(&queue->completion_unknown, true);
+    if (result == VK_SUCCESS)
+        bf_signless_end(&queue->submitted, submitted);
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
                ? queue_wait_idle_in_driver(queue)
                : result;
@@ -746,9 +750,9 @@ VkResult bf_queue_wait_idle(struct bf_queue *queue)
     VkResult result = bf_queue_wait_handed_over(queue);
     if (result != VK_SUCCESS)
         return result;
-    if (!atomic_load(&queue->engine->shared) || atomic_load(&queue->may_be_presenting)) {
+    if (!atomic_load(&queue->engine->shared) || bf_signless_is(&queue->presented)) {
         result = queue_wait_idle_in_driver(queue);
-    } else if (atomic_load(&queue->completion_unknown)) {
+    } else if (bf_signless_is(&queue->submitted)) {
         result = queue_wait_idle_by_fence(queue);
         /* What was submitted before others came to the VkQueue has no notes of its waits (RT-1). */
         if (result == VK_SUCCESS && (scheduler->gpu.driver_bugs & BF_DRIVER_BUG_LATE_WAIT_POINTS))

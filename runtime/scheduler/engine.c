@@ -50,9 +50,11 @@ VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
     }
     result = bf_driver_submit(engine, 0, NULL, fence);
     bf_engine_leave(engine, 0);
-    if (result == VK_SUCCESS)
+    bool pending = result == VK_SUCCESS;
+    if (pending)
         result = bf_driver_wait_fences(engine->scheduler, 1, &fence, VK_TRUE, UINT64_MAX);
-    if (result == VK_ERROR_DEVICE_LOST) /* perhaps by Belfry alone: the driver still has it (L-6) */
+    /* No memory for the wait, or a loss, perhaps by Belfry alone (L-6): the driver still has it. */
+    if ((pending && result != VK_SUCCESS) || result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_retain(engine->scheduler, (struct bf_retained){.fence = fence}, false);
     else
         gpu->vk.vkDestroyFence(gpu->handle, fence, NULL);
@@ -227,7 +229,7 @@ VkResult bf_engine_add_queue(struct bf_engine *engine, struct bf_queue *queue)
     /* VkQueues that had the engine to themselves have no completion signal of what they
      * submitted. */
     for (uint32_t i = 0; i < engine->queue_count && !atomic_load(&engine->shared); i++)
-        atomic_store(&queues[i]->completion_unknown, true);
+        bf_signless_begin(&queues[i]->submitted);
     queues[engine->queue_count++] = queue;
     bf_lock_release(&engine->batch_lock);
     bf_engine_share(engine);

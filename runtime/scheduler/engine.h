@@ -136,6 +136,12 @@ static inline uint64_t bf_engine_bit(const struct bf_engine *engine)
     return UINT64_C(1) << engine->base.number;
 }
 
+/* The level below which queues are lower ones; under the lock it is certain. */
+static inline uint8_t bf_window_top(const struct bf_engine *engine)
+{
+    return atomic_load_explicit(&engine->window.top, memory_order_relaxed);
+}
+
 /* Is the driver given nothing of the queue now, whatever it has? It is suspended (CS-1); or it is a
  * command queue, and its engine may hang (TD-4). */
 static inline bool bf_queue_is_stopped(const struct bf_queue *queue)

@@ -20,8 +20,8 @@ void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore s
     last->value = value;
     last->epoch = epoch;
     bf_lock_release(&last->lock);
-    atomic_store(&queue->may_be_presenting,
-                 false); /* when this is over, so is what was before it */
+    /* When this is over, so is what was before it. */
+    bf_signless_end(&queue->presented, bf_signless_begun(&queue->presented));
 }
 
 VkResult bf_last_submission_wait(struct bf_queue *queue)

@@ -31,8 +31,12 @@
  *
  *  I-4  A queue that has its engine to itself again, since the last command queue has left, has no
  *       completion signals from then on; its idleness is the driver's. When the engine is shared
- *       once more, what it has submitted meanwhile is unknown (completion_unknown), whatever
+ *       once more, what it has submitted meanwhile is signless, whatever
  *       completion signal is left from before.
+ *
+ *  I-5  Nothing counts as over before it is, while somebody waits for it, either: what ends without
+ *       a sign is counted when it begins (struct bf_signless), and a wait ends what had begun when
+ *       the wait did.
  *
  * Proven by tests/random (idle waits beside fences and semaphores that are reset and remade) and
  * tests/layer.
@@ -60,6 +64,38 @@ struct bf_last_submission {
     uint64_t value; /* of the semaphore */
     uint64_t epoch;
 };
+
+/* What ends without a sign: a wait of the driver's for idleness tells. Zeroed: nothing has begun.
+ * Thread-safety: safe. */
+struct bf_signless {
+    _Atomic uint64_t begun; /* so often */
+    _Atomic uint64_t over;  /* of these */
+};
+
+static inline void bf_signless_begin(struct bf_signless *signless)
+{
+    atomic_fetch_add(&signless->begun, 1);
+}
+
+/* To be given to bf_signless_end when the wait that begins now has ended. */
+static inline uint64_t bf_signless_begun(const struct bf_signless *signless)
+{
+    return atomic_load(&signless->begun);
+}
+
+static inline void bf_signless_end(struct bf_signless *signless, uint64_t begun)
+{
+    uint64_t over = atomic_load(&signless->over);
+    while (over < begun && !atomic_compare_exchange_weak(&signless->over, &over, begun))
+        ;
+}
+
+/* May some of it be under way? */
+static inline bool bf_signless_is(const struct bf_signless *signless)
+{
+    const uint64_t over = atomic_load(&signless->over);
+    return over != atomic_load(&signless->begun);
+}
 
 /* Sets the completion signal of the queue's last submission (VK_NULL_HANDLE, 0: none); before the
  * driver has the submission, or at the latest before the program's call returns. The engine's lock

@@ -95,6 +95,7 @@ bool bf_outside_list(struct bf_engine *engine, struct bf_packet *packet, uint64_
     else
         outside->first = packet;
     outside->last = packet;
+    atomic_fetch_add(&outside->listed, 1);
     uint32_t count = atomic_fetch_add(&outside->count, 1) + 1; /* OW-3: before 'ahead' */
     for (uint32_t i = 0; i < packet->signal_count; i++) {
         struct bf_sync *s = &packet->signals[i];
@@ -141,10 +142,18 @@ uint64_t bf_outside_watch(struct bf_scheduler *scheduler)
     return engines;
 }
 
-void bf_outside_wait_over(struct bf_engine *engine)
+uint64_t bf_outside_wait_over(struct bf_engine *engine)
 {
-    if (atomic_load(&engine->outside.count) > 0)
-        bf_engine_wait_by_fence(engine);
+    const uint64_t listed = atomic_load(&engine->outside.listed);
+    if (atomic_load(&engine->outside.count) > 0 && bf_engine_wait_by_fence(engine) != VK_SUCCESS)
+        return UINT64_MAX;
+    return listed;
+}
+
+bool bf_outside_is_over(const struct bf_engine *engine, uint64_t listed)
+{
+    return atomic_load(&engine->outside.count) == 0 || listed == UINT64_MAX ||
+           atomic_load(&engine->outside.listed) == listed;
 }
 
 uint64_t bf_outside_drop(struct bf_engine *engine)

@@ -69,6 +69,7 @@ struct bf_scheduler;
 struct bf_outside {
     struct bf_packet *first, *last; /* accepted, not grounded */
     _Atomic uint32_t count;
+    _Atomic uint64_t listed; /* so many ever */
     _Atomic bool watched;
     bool in_batch; /* the batch being gathered has a packet that isn't grounded; under the lock */
     _Atomic bool blocked;
@@ -107,8 +108,11 @@ bool bf_outside_signal_is_held(struct bf_scheduler *scheduler, const struct bf_s
                                uint64_t target);
 
 /* Before the driver's wait for idleness: waits until what the engine has accepted is over, if it
- * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock. */
-void bf_outside_wait_over(struct bf_engine *engine);
+ * isn't grounded. What fails here fails there again, or is done there. The caller holds no lock.
+ * Then, with the engine's lock: is it so still? A present may have let more go, before that lock
+ * was taken. */
+uint64_t bf_outside_wait_over(struct bf_engine *engine);
+bool bf_outside_is_over(const struct bf_engine *engine, uint64_t listed);
 
 /* The device is lost or destroyed: empties the list. The batch lock is held, or nobody else uses
  * the engine any more. */

@@ -166,7 +166,7 @@ static bool engine_may_be_unnumbered(const struct bf_engine *engine)
     bool any = false;
     for (uint32_t i = 0; i < engine->queue_count && !engine->scheduler->gpu.attached; i++) {
         struct bf_queue *queue = engine->queues[i];
-        any = any || (!queue->is_command_queue && (atomic_load(&queue->completion_unknown) ||
+        any = any || (!queue->is_command_queue && (bf_signless_is(&queue->submitted) ||
                                                    !bf_last_submission_is_reached(queue)));
     }
     return any;

@@ -477,7 +477,7 @@ static void batch_set_last_submission(struct bf_engine *engine, uint32_t i, uint
     const struct bf_sync *signal = bf_packet_last_submission_signal(packet);
     const struct bf_vkfence *fence = packet_own_fence(packet);
     if (packet->fence && !fence && packet->kind == BF_PACKET_FENCE) { /* it takes no epoch */
-        atomic_store(&queue->completion_unknown, true);
+        bf_signless_begin(&queue->submitted);
         return;
     }
     bf_last_submission_set(queue, fence ? fence->handle : VK_NULL_HANDLE,

@@ -73,10 +73,9 @@ struct bf_queue {
     _Atomic uint32_t suspended; /* so often (CS-1, scheduler/suspension.h) */
 
     struct bf_last_submission last_submission; /* on shared engines */
-    /* Since it was last idle, the queue has submitted something without a completion signal: the
-     * VkQueue is asked whether it is idle. Or it may have presented, and has submitted nothing
-     * since: only the driver can tell when that is over. */
-    _Atomic bool completion_unknown, may_be_presenting;
+    /* Without a completion signal: then the VkQueue is asked whether it is idle. Or presented, with
+     * nothing submitted since: only the driver can tell when that is over. */
+    struct bf_signless submitted, presented;
 };
 
 static inline bool bf_queue_has_backlog(const struct bf_queue *queue)

@@ -47,7 +47,7 @@ static bool queue_may_be_at_work(struct bf_queue *queue)
         bf_lock_release(&scheduler->pending.lock);
         return !bf_gpu_engine_is_over(&queue->engine->base, epoch);
     }
-    if (atomic_load(&queue->completion_unknown) || atomic_load(&queue->may_be_presenting))
+    if (bf_signless_is(&queue->submitted) || bf_signless_is(&queue->presented))
         return true;
     if (scheduler->gpu.trace &&
         atomic_load(&queue->issued) == 0) /* with a trace all of it has epochs */

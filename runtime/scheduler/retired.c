@@ -80,7 +80,7 @@ static bool engine_is_through(struct bf_engine *engine)
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
         if (!queue->is_command_queue &&
-            (atomic_load(&queue->completion_unknown) || atomic_load(&queue->may_be_presenting) ||
+            (bf_signless_is(&queue->submitted) || bf_signless_is(&queue->presented) ||
              !bf_last_submission_is_reached(queue)))
             return false;
     }

@@ -304,6 +304,34 @@ bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler)
     return bf_command_queues_have_backlog(scheduler);
 }
 
+static void engines_leave(struct bf_scheduler *scheduler, uint32_t locked)
+{
+    while (locked-- > 0)
+        bf_lock_release(&scheduler->engines[locked].lock);
+    for (uint32_t i = 0; i < scheduler->engine_count; i++)
+        bf_engine_recheck(&scheduler->engines[i], 0);
+}
+
+/* Takes the engines' locks, in order, with nothing under way behind a wait for outside; returns how
+ * many: fewer than there are when the device is lost. */
+static uint32_t engines_enter_over(struct bf_scheduler *scheduler)
+{
+    uint64_t listed[BF_MAX_ENGINES];
+    for (;;) {
+        uint32_t locked = 0;
+        bool over = true;
+        for (uint32_t i = 0; i < scheduler->engine_count; i++)
+            listed[i] = bf_outside_wait_over(&scheduler->engines[i]);
+        while (locked < scheduler->engine_count && bf_engine_enter(&scheduler->engines[locked])) {
+            over = over && bf_outside_is_over(&scheduler->engines[locked], listed[locked]);
+            locked++;
+        }
+        if (over || locked < scheduler->engine_count)
+            return locked;
+        engines_leave(scheduler, locked);
+    }
+}
+
 VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
 {
     bf_trace_flush(scheduler->gpu.trace);
@@ -314,31 +342,25 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
         if (result != VK_SUCCESS)
             return result;
     }
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        bf_outside_wait_over(&scheduler->engines[i]);
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < scheduler->engine_count && result == VK_SUCCESS; i++)
         result = bf_driver_wait_epochs(&scheduler->engines[i]);
     if (result != VK_SUCCESS)
         return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkWaitSemaphores")
                                               : result;
-    /* vkDeviceWaitIdle counts as access to every VkQueue, so all engines are locked, in order;
-     * packets appended meanwhile are pumped afterwards. */
-    uint32_t locked = 0;
-    while (locked < scheduler->engine_count && bf_engine_enter(&scheduler->engines[locked]))
-        locked++;
+    /* vkDeviceWaitIdle counts as access to every VkQueue, so all engines are locked; packets
+     * appended meanwhile are pumped afterwards. */
+    uint32_t locked = engines_enter_over(scheduler);
     bool all = locked == scheduler->engine_count;
     for (uint32_t i = 0; all && i < scheduler->engine_count; i++)
         all = bf_driver_await_presents(&scheduler->engines[i]);
     result = all ? bf_driver_device_wait_idle(scheduler) : VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
-        atomic_store(&scheduler->queues[i].completion_unknown, false);
-        atomic_store(&scheduler->queues[i].may_be_presenting, false);
+        struct bf_queue *queue = &scheduler->queues[i];
+        bf_signless_end(&queue->submitted, bf_signless_begun(&queue->submitted));
+        bf_signless_end(&queue->presented, bf_signless_begun(&queue->presented));
     }
-    while (locked-- > 0)
-        bf_lock_release(&scheduler->engines[locked].lock);
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        bf_engine_recheck(&scheduler->engines[i], 0);
+    engines_leave(scheduler, locked);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkDeviceWaitIdle")
                                           : result;
 }

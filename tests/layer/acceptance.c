@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "belfry/preemption.h"
 #include "belfry/user_mode_submission.h"
 
 static const uint32_t three[] = {3, WORLD_END};
@@ -105,6 +106,19 @@ static VkSemaphore exported(struct device *w)
         w->device, &(VkSemaphoreCreateInfo){VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &external},
         NULL, &semaphore));
     return semaphore;
+}
+
+/* Nobody here knows of its payload: it is no completion signal. */
+static VkFence foreign_fence(struct device *w)
+{
+    const VkExportFenceCreateInfo external = {VK_TYPE(EXPORT_FENCE_CREATE_INFO),
+                                              .handleTypes =
+                                                  VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkFence fence;
+    assert_success(vkCreateFence(
+        w->device, &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO), .pNext = &external}, NULL,
+        &fence));
+    return fence;
 }
 
 static struct call on_queue(struct device *w, uint32_t queue)
@@ -307,17 +321,40 @@ static void *wait_idle(void *argument)
     return NULL;
 }
 
+/* I-5: what a VkQueue was given before others shared it, and that no sign tells of, isn't over to a
+ * request for preemption (PE-2) because somebody waits for it. */
+DEVICE_TEST(test_who_waits_for_idleness_ends_nothing, "SHAPE=q1", three)
+{
+    BfDevice device;
+    BfCommandQueue queue;
+    BfFence done;
+    uint64_t number;
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
+    struct call c = {.w = w, .queue = w->queues[0][0]};
+    VkFence fence = foreign_fence(w);
+    assert_success(bfGetDevice(w->device, &device));
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
+    assert_success(bfGetPreemptionFence(queue, &done));
+    w->icd.pause();
+    assert_success(vkQueueSubmit(c.queue, 0, NULL, fence)); /* it takes no epoch */
+    call_start(&c, wait_idle);
+    call_await(&c);
+    assert_success(bfRequestPreemption(queue, &number));
+    assert_int_equal(bfGetFenceCompletedValue(done), number - 1);
+    w->icd.resume();
+    call_join(&c);
+    assert_success(c.result);
+    assert_success(bfWaitFences(1, &done, &number, VK_TRUE, UINT64_MAX));
+    bfDestroyCommandQueue(queue);
+    finish(w);
+    vkDestroyFence(w->device, fence, NULL);
+}
+
 /* I-3: an idle queue's wait doesn't wait for what a neighbour has on the VkQueue, whatever fence
  * told of its last submission; where only the VkQueue can tell, neighbours submit meanwhile. */
 DEVICE_TEST(test_idle_wait_and_neighbours, "SHAPE=q1", three)
 {
-    const VkExportFenceCreateInfo external = {VK_TYPE(EXPORT_FENCE_CREATE_INFO),
-                                              .handleTypes =
-                                                  VK_EXTERNAL_FENCE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    VkFence fence;
-    assert_success(vkCreateFence(
-        w->device, &(VkFenceCreateInfo){VK_TYPE(FENCE_CREATE_INFO), .pNext = &external}, NULL,
-        &fence));
+    VkFence fence = foreign_fence(w);
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
     b.batch.fence = fence;
     assert_success(vulkan_submit(b.queue, b.batch));
