@@ -6,6 +6,7 @@
 #include "scheduler/observer.h"
 #include "scheduler/packet.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 static bool submit_check_semaphores(struct bf_scheduler *scheduler,
                                     const VkSemaphoreSubmitInfo *list, uint32_t count)
@@ -94,6 +95,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     }
     if (queue->scheduler->gpu.attached) {
         bf_signless_begin(&queue->presented); /* or submitted */
+        bf_watch_unwitnessed(queue->engine);
         atomic_fetch_add(&queue->engine->kept, 1);
         bf_engine_leave(queue->engine, 0);
         bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */

@@ -541,6 +541,7 @@ static uint64_t raw_accepted(struct bf_queue *queue, struct bf_packet *view)
 {
     struct bf_engine *engine = queue->engine;
     view->ungrounded = !raw_ready(queue->scheduler, view, BF_WAIT_GROUNDED);
+    bf_watch_unwitnessed(engine);
     bf_packet_take_targets(view);
     uint64_t engines = bf_packet_accepted(view);
     bf_lock_acquire(&engine->batch_lock);

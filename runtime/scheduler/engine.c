@@ -184,10 +184,10 @@ VkResult bf_engine_take_queues(struct bf_engine *engine)
         engine->barrier = VK_NULL_HANDLE;
         return result;
     }
-    struct bf_device_watch *watch = scheduler->watch;
+    const struct bf_device_watch *watch = scheduler->watch;
     if (watch && !scheduler->watches_all &&
         atomic_load(&watch->engines[engine->base.number].call.count))
-        atomic_store(&engine->witnessed_from, atomic_load(&engine->base.accepted_epoch) + 1);
+        bf_watch_unwitnessed(engine);
     atomic_store(&engine->takes_queues, true);
     return VK_SUCCESS;
 }

@@ -180,6 +180,12 @@ static inline __attribute__((always_inline)) void witness_write(struct bf_engine
     if (s->more)
         more_write(e->more[s->epoch % BF_WITNESSES], s);
     atomic_store_explicit(&witness->turn, turn + 2, memory_order_release);
+    _Atomic uint64_t *timed = &e->timed[s->epoch / 64 % (BF_WATCH_TIMED / 64)];
+    const uint64_t bit = UINT64_C(1) << s->epoch % 64;
+    const uint64_t bits = atomic_load_explicit(timed, memory_order_relaxed);
+    const bool is = s->timed && !s->wait_count && !(s->more && s->outside);
+    if (is != ((bits & bit) != 0))
+        word_write(timed, bits ^ bit);
 }
 
 /* False: it is being written, so it is younger than any that is sought, or it never was. */
@@ -216,6 +222,17 @@ bool bf_watch_see_oldest(const struct bf_engine_watch *watch, uint64_t completed
         }
     }
     return found;
+}
+
+bool bf_watch_is_timed(const struct bf_engine_watch *watch, uint64_t epoch)
+{
+    return word_read(&watch->timed[epoch / 64 % (BF_WATCH_TIMED / 64)]) >> epoch % 64 & 1;
+}
+
+void bf_watch_unwitnessed(struct bf_engine *engine)
+{
+    if (engine->scheduler->watch)
+        atomic_store(&engine->witnessed_from, atomic_load(&engine->base.accepted_epoch) + 1);
 }
 
 static void submission_begin_more(struct bf_submission *submission)

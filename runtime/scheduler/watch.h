@@ -38,6 +38,10 @@ struct bf_scheduler;
 /* Witnesses that an engine keeps: of its last submissions. */
 #define BF_WITNESSES 256
 
+/* Of so many of the engine's last submissions it is known whether the clock of a hang may run for
+ * them, whatever others are waited for: those of command queues that wait for nobody. */
+#define BF_WATCH_TIMED 65536
+
 enum bf_watched_command {
     BF_WATCHED_SUBMIT,
     BF_WATCHED_BIND_SPARSE,
@@ -96,6 +100,7 @@ struct bf_engine_watch {
     struct bf_watched_call call; /* under the engine's lock; then those beside it */
     struct bf_witness witnesses[BF_WITNESSES];
     _Atomic uint64_t more[BF_WITNESSES][BF_WITNESS_MORE_WORDS];
+    _Atomic uint64_t timed[BF_WATCH_TIMED / 64]; /* bits, by epoch */
 };
 
 struct bf_device_watch {
@@ -166,5 +171,14 @@ bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *
  * Thread-safety: safe. */
 bool bf_watch_see_oldest(const struct bf_engine_watch *watch, uint64_t completed,
                          struct bf_submission *submission);
+
+/* May the clock run for that submission, of the engine's last BF_WATCH_TIMED, whose witness may be
+ * gone? */
+bool bf_watch_is_timed(const struct bf_engine_watch *watch, uint64_t epoch);
+
+/* The engine has been given work that has no epoch, behind which others can't be told from it
+ * (WD-2): until what comes next is over, it isn't known what the GPU is busy with. The engine's
+ * lock is held. */
+void bf_watch_unwitnessed(struct bf_engine *engine);
 
 #endif

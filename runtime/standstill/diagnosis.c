@@ -212,7 +212,8 @@ static bool engine_may_wait_for_another(const struct bf_graph *graph, uint32_t e
 {
     const struct bf_graph_engine *e = &graph->engines[engine];
     for (uint32_t i = 0; i < graph->engine_count && e->waits && !e->outside[0]; i++) {
-        if (i != engine && graph->engines[i].busy && graph->engines[i].order < e->order)
+        const struct bf_graph_engine *other = &graph->engines[i];
+        if (i != engine && other->busy && (other->order < e->order || other->order == UINT64_MAX))
             return true;
     }
     return false;

@@ -62,20 +62,46 @@ static bool find_oldest(const struct bf_scheduler *scheduler,
                                                        engines[number].completed, oldest);
 }
 
+/* Is all that the engine may be busy with known? */
+static bool engine_is_known(const struct bf_scheduler *scheduler,
+                            const struct bf_standstill_engine *engines, uint32_t number)
+{
+    return engines[number].completed >= atomic_load(&scheduler->engines[number].witnessed_from);
+}
+
+/* By a submission of that order: is the engine busy with one of a lesser order, or one that isn't
+ * known? */
+static bool engine_may_be_waited_for(const struct bf_scheduler *scheduler,
+                                     const struct bf_standstill_engine *engines, uint32_t number,
+                                     uint64_t order)
+{
+    struct bf_submission oldest;
+    if (!engine_is_known(scheduler, engines, number))
+        return true;
+    return engines[number].busy &&
+           (!find_oldest(scheduler, engines, number, &oldest) || oldest.order < order ||
+            oldest.epoch != engines[number].completed + 1);
+}
+
 /* TD-1 */
 static bool clock_runs(const struct bf_scheduler *scheduler,
                        const struct bf_standstill_engine *engines, uint32_t number,
                        struct bf_submission *oldest)
 {
+    if (!engines[number].busy || !engine_is_known(scheduler, engines, number))
+        return false;
     const struct bf_engine *engine = &scheduler->engines[number];
-    uint64_t completed = engines[number].completed;
-    if (!find_oldest(scheduler, engines, number, oldest) || oldest->epoch != completed + 1 ||
-        !oldest->timed || oldest->outside || completed < atomic_load(&engine->witnessed_from))
+    const uint64_t epoch = engines[number].completed + 1;
+    if (!find_oldest(scheduler, engines, number, oldest) || oldest->epoch != epoch) {
+        /* Its witness is gone, with so many behind it. */
+        *oldest = (struct bf_submission){.epoch = epoch};
+        return atomic_load(&engine->base.accepted_epoch) - epoch < BF_WATCH_TIMED &&
+               bf_watch_is_timed(&scheduler->watch->engines[number], epoch);
+    }
+    if (!oldest->timed || oldest->outside)
         return false;
     for (uint32_t i = 0; oldest->wait_count && i < scheduler->engine_count; i++) {
-        struct bf_submission other;
-        if (i != number && find_oldest(scheduler, engines, i, &other) &&
-            other.order < oldest->order)
+        if (i != number && engine_may_be_waited_for(scheduler, engines, i, oldest->order))
             return false;
     }
     return true;

@@ -146,3 +146,70 @@ int main(int argc, char **argv)
 {
     return fixture_main(argc, argv);
 }
+
+/* TD-3: however many stand behind what hangs. */
+TEST_AROUND(a_hang_with_many_behind_it_is_one, struct looks, l, looks_open, looks_close, WATCHDOG)
+{
+    uint64_t now = SECOND;
+    for (uint32_t i = 0; i < BF_WITNESSES + 10; i++)
+        work(l);
+    look(l, now);
+    look(l, now += SECOND / 2);
+    assert_false(is_fed(l) || is_lost(l));
+    look(l, now + SECOND / 2);
+    assert_true(is_lost(l));
+}
+
+/* TD-1: nor is the clock wrong about who may be waited for, however many stand behind that. */
+TEST_AROUND(who_waits_for_another_engine_is_no_hang, struct looks, l, looks_open, looks_close,
+            WATCHDOG)
+{
+    uint64_t now = SECOND;
+    struct fixture *f = &l->f;
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
+                                           .type = BF_COMMAND_LIST_TYPE_COMPUTE,
+                                           .flags = BF_COMMAND_QUEUE_DISABLE_GPU_TIMEOUT_BIT};
+    BfCommandQueue slow;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &slow));
+    f->made_queues[f->queue_count++] = slow;
+    BfFence fence = make_fence(f, 0);
+    execute(slow, write_word(f, slow, 1, 1));
+    queue_signal(slow, fence, 1);
+    queue_wait(f->made_queues[0], fence, 1);
+    work(l);
+    for (uint32_t i = 0; i < BF_WITNESSES + 10; i++)
+        execute(slow, write_word(f, slow, 1, 1));
+    look(l, now);
+    look(l, now += SECOND);
+    look(l, now + SECOND);
+    assert_false(is_lost(l));
+}
+
+/* TD-1: what a VkQueue was given by the program itself has no timeout, nor has what stands behind
+ * it. */
+TEST_AROUND(work_behind_a_vkqueues_own_is_no_hang, struct looks, l, looks_open, looks_close,
+            WATCHDOG)
+{
+    uint64_t now = SECOND;
+    struct fixture *f = &l->f;
+    const VkCommandBufferSubmitInfo own = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                           .commandBuffer = write_word(f, f->made_queues[0], 1, 1)};
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &own};
+    assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
+    assert_success(vkQueueSubmit2(f->queues[0][0], 1, &info, VK_NULL_HANDLE));
+    assert_success(bfUnlockVkQueue(f->bf, f->queues[0][0]));
+    work(l);
+    look(l, now);
+    look(l, now += SECOND);
+    look(l, now += SECOND);
+    assert_false(is_lost(l));
+    l->f.icd.resume();
+    l->f.icd.quiesce();
+    l->f.icd.pause();
+    work(l); /* of this all is known again */
+    look(l, now);
+    look(l, now += SECOND / 2);
+    look(l, now + SECOND / 2);
+    assert_true(is_lost(l));
+}
