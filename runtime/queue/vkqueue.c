@@ -543,6 +543,7 @@ static uint64_t raw_accepted(struct bf_queue *queue, struct bf_packet *view)
     view->ungrounded = !raw_ready(queue->scheduler, view, BF_WAIT_GROUNDED);
     bf_watch_unwitnessed(engine);
     bf_packet_take_targets(view);
+    bf_packet_signalled_on(view, engine); /* PW-4 */
     uint64_t engines = bf_packet_accepted(view);
     bf_lock_acquire(&engine->batch_lock);
     bool listed = bf_outside_list(engine, view, &engines);

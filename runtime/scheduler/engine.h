@@ -25,8 +25,8 @@
  *  Q-6  Only this engine's lock is held over calls on its VkQueue, and no two such calls overlap,
  *       but for presents that Q-8 is about.
  *  Q-7  The driver never sees a submission that the program didn't ask for, but where the end of
- *       what it has been given has no other sign: who waits for a shared VkQueue to be idle, an
- *       engine's first request (PE-2), and the mark of a log that begins at work.
+ *       what it has been given has no other sign: who waits for a shared VkQueue to be idle, a
+ *       request for preemption behind such work (PE-2), and the mark of a log that begins at work.
  *  Q-8  Over a present on a VkQueue whose driver synchronizes calls on it (VK_KHR_
  *       internally_synchronized_queues), no lock is held: neighbours' submissions reach the driver
  *       meanwhile, as far as it lets them. What the lock is for holds all the same. A present is no

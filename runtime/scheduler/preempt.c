@@ -92,7 +92,7 @@ static bool preempt_next(struct bf_engine *engine, struct bf_preemption *request
     return any;
 }
 
-/* PE-2, of the engine's first request. */
+/* PE-2, of a request behind what has no epoch. */
 static VkResult preempt_wait_unnumbered(struct bf_engine *engine)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
@@ -159,15 +159,17 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
-/* Has a VkQueue submitted something that may not be over, perhaps without an epoch? The engine's
- * lock is held, or nothing is accepted. */
+/* Has a VkQueue submitted something that may not be over, and has no epoch? The engine's lock is
+ * held, or nothing is accepted. */
 static bool engine_may_be_unnumbered(const struct bf_engine *engine)
 {
+    const bool numbers = atomic_load(&engine->preempt.asked); /* what can be copied */
     bool any = false;
     for (uint32_t i = 0; i < engine->queue_count && !engine->scheduler->gpu.attached; i++) {
         struct bf_queue *queue = engine->queues[i];
-        any = any || (!queue->is_command_queue && (bf_signless_is(&queue->submitted) ||
-                                                   !bf_last_submission_is_reached(queue)));
+        any = any ||
+              (!queue->is_command_queue && (bf_signless_is(&queue->submitted) ||
+                                            (!numbers && !bf_last_submission_is_reached(queue))));
     }
     return any;
 }
@@ -191,7 +193,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         free(request);
         return bf_scheduler_settle(scheduler);
     }
-    request->unnumbered = !atomic_load(&preempt->asked) && engine_may_be_unnumbered(engine);
+    request->unnumbered = engine_may_be_unnumbered(engine);
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
     request->epoch = atomic_load(&engine->base.accepted_epoch); /* PE-2 */

@@ -13,9 +13,9 @@
  *        its order (Q-2), and fences and progress fences the values that they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it
  *        was made; it is made under the engine's lock, so that none is in between. From the first
- *        request on each submission has an epoch. What VkQueues have submitted before may have
- *        none: the first request of an engine waits for the fence of an empty submission, too,
- *        unless all of it is over.
+ *        request on each submission has an epoch, but for those that can't be copied. What VkQueues
+ *        have submitted before may have none: behind such a one a request waits for the fence of an
+ *        empty submission, too, unless all of it is over.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet

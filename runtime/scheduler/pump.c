@@ -56,6 +56,7 @@ static void queue_settle_packet(struct bf_queue *queue, struct bf_packet *packet
 {
     packet_trace_handed_over(queue->scheduler, packet);
     queue_remove_first_packet(queue, packet);
+    queue->held_ns = 0; /* PW-6 is of the one behind it, from now on */
     bf_packet_recycle(queue, packet);
     atomic_fetch_add(&queue->issued, 1);
     atomic_fetch_add(&queue->finished, 1);

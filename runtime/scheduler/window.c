@@ -198,6 +198,13 @@ void bf_window_note(struct bf_engine *engine, uint8_t level)
 
 /* ------------------------------------------------------------------------------- Who may go -- */
 
+/* Has it a packet that could go but for windows? */
+static bool queue_is_ready(struct bf_queue *queue)
+{
+    return bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
+           !bf_queue_is_stopped(queue);
+}
+
 /* PW-6: of the queues that are held too long, the one that has been so for longest. */
 static struct bf_queue *window_find_overdue(struct bf_engine *engine)
 {
@@ -207,7 +214,7 @@ static struct bf_queue *window_find_overdue(struct bf_engine *engine)
         return NULL;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
-        if (queue->held_ns && bf_queue_has_backlog(queue) && !atomic_load(&queue->blocked) &&
+        if (queue->held_ns && queue_is_ready(queue) && !atomic_load(&queue->preempted) &&
             window->now_ns - queue->held_ns >= BF_WINDOW_OVERDUE_NS &&
             (!overdue || queue->held_ns < overdue->held_ns))
             overdue = queue;
@@ -267,8 +274,8 @@ void bf_window_gathered(struct bf_engine *engine, bool full)
     window->passed_over = full;
     for (uint32_t i = 0; full && i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];
-        if (queue->gathered != window->gathers && !queue->held_ns && bf_queue_has_backlog(queue) &&
-            !atomic_load(&queue->blocked) && queue_level(queue) < atomic_load(&window->top))
+        if (queue->gathered != window->gathers && !queue->held_ns && queue_is_ready(queue) &&
+            queue_level(queue) < atomic_load(&window->top))
             queue->held_ns = window->now_ns;
     }
 }
@@ -496,9 +503,9 @@ static uint64_t window_deadline(const struct bf_engine *engine)
 {
     uint64_t since = UINT64_MAX;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
-        uint64_t held_ns = engine->queues[i]->held_ns;
-        if (held_ns && held_ns < since)
-            since = held_ns;
+        struct bf_queue *queue = engine->queues[i];
+        if (queue->held_ns && queue->held_ns < since && queue_is_ready(queue))
+            since = queue->held_ns;
     }
     if (since < engine->window.overdue_ns)
         since = engine->window.overdue_ns;

@@ -314,6 +314,28 @@ FIXTURE_TEST(what_went_with_a_fence_is_waited_for)
     vkDestroyFence(f->device, fence, NULL);
 }
 
+/* PE-2: what can't be copied has no epoch, after requests either. */
+FIXTURE_TEST(what_cannot_be_copied_is_waited_for)
+{
+    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    if (!f->layered)
+        return;
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence done = preemption_fence(queue);
+    await_fence(done, preempt(queue));
+    f->icd.pause();
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                              .commandBuffer = write_word_in(f, 0, 0, 1)};
+    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+                                   .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer};
+    assert_success(vkQueueSubmit2(f->queues[0][0], 1, &unknown, VK_NULL_HANDLE));
+    const uint64_t number = preempt(queue);
+    assert_value(done, number - 1);
+    f->icd.resume();
+    await_fence(done, number);
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+}
+
 TEST(caps_say_what_is_promised)
 {
     for (int on = 0; on < 2; on++) {

@@ -316,6 +316,32 @@ static void open_gate(void *gate)
     assert_success(bfSignalFence(gate, 1));
 }
 
+/* The same of one that had a packet while batches were full of higher ones'. */
+FIXTURE_TEST(nobody_starves_behind_who_was_suspended_beside_full_batches)
+{
+    BfCommandQueue suspended = low_of(f), high = high_of(f), low = low_of(f);
+    BfFence gate = make_fence(f, 0);
+    struct thread thread;
+    assert_success(bfSuspendCommandQueue(suspended));
+    flood(f, suspended, 1);
+    queue_wait(high, gate, 1);
+    flood(f, high, 2 * BF_ENGINE_BATCH);
+    f->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1, .late = true});
+    thread_start(&thread, open_gate, gate);
+    f->icd.await_blocked(1);
+    f->icd.set_block(NULL);
+    f->icd.release(UINT64_MAX);
+    thread_join(&thread);
+    await_idle(high);
+    f->icd.pause();
+    flood(f, low, 3);
+    while (depth(f) < 3)
+        sched_yield();
+    assert_success(bfResumeCommandQueue(suspended));
+    drain(f, 0);
+}
+
 /* Nor behind higher queues that have more than goes into one batch, again and again. */
 FIXTURE_TEST(nobody_starves_behind_full_batches)
 {
@@ -754,6 +780,32 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
     while (depth_of(f, 0) + depth_of(f, 1) == 0)
         sched_yield();
     drain(f, 2);
+}
+
+/* The same of a value that a submission signals which can't be copied. */
+FIXTURE_TEST_WITH(no_packet_waits_for_what_cannot_be_copied, ENVIRONMENT("SHAPE=q2"), NULL)
+{
+    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    if (!f->layered)
+        return;
+    VkSemaphore timeline = make_timeline(f, 0);
+    for (int i = 0; i < 4; i++) /* both levels on both VkQueues */
+        make_queue_of(f, i < 2 ? BF_COMMAND_QUEUE_PRIORITY_HIGH : BF_COMMAND_QUEUE_PRIORITY_NORMAL);
+    f->icd.pause();
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                              .commandBuffer = write_word_in(f, 0, 1, 2)};
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
+                                          .value = 1};
+    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2),        .pNext = &stranger,
+                                   .commandBufferInfoCount = 1,   .pCommandBufferInfos = &buffer,
+                                   .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &signal};
+    assert_success(vkQueueSubmit2(f->queues[0][1], 1, &unknown, VK_NULL_HANDLE));
+    submit(f, 0, timeline, 1, 0);
+    assert_int_equal(depth_of(f, 1), 1);
+    assert_int_equal(depth_of(f, 0), 0);
+    f->icd.resume();
+    assert_success(vkDeviceWaitIdle(f->device));
+    drain(f, 0);
 }
 
 /* On a VkQueue of the program's: a batch that signals a binary semaphore, and one more in the same
