@@ -62,6 +62,7 @@ static void preempt_settle(struct bf_engine *engine)
         request->next = over;
         over = request;
         atomic_fetch_sub(&preempt->under_way, 1);
+        atomic_store(&engine->dirty, 1); /* PE-3; before there are no windows (bf_windows_flush) */
         atomic_fetch_sub(&scheduler->windows, 1);
     }
     bf_lock_release(&pending->lock);
@@ -75,8 +76,7 @@ static void preempt_settle(struct bf_engine *engine)
         free(over);
         over = next;
     }
-    atomic_store(&engine->dirty, 1);
-    effects.engines |= bf_engine_bit(engine); /* PE-3 */
+    effects.engines |= bf_engine_bit(engine);
     bf_effects_run(scheduler, &effects);
 }
 
@@ -203,6 +203,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         preempt->first = request;
     preempt->last = request;
     atomic_fetch_add(&preempt->under_way, 1);
+    atomic_store(&scheduler->had_windows, true);
     atomic_fetch_add(&scheduler->windows, 1); /* PW-7 holds of this, too */
     atomic_store(&preempt->asked, true);
     bf_lock_release(&scheduler->pending.lock);

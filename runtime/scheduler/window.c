@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/deferral.h"
 #include "scheduler/engine.h"
@@ -46,12 +47,14 @@ static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
     if (levels < 2 || !engine->scheduler->preemption)
         top = BF_LEVEL_NONE;
     uint8_t before = atomic_exchange(&window->top, top);
+    if (before != top) /* what is held may be let go, and isn't forgotten when there are no more */
+        atomic_store(&engine->dirty, 1);
+    if (top)
+        atomic_store(&engine->scheduler->had_windows, true);
     if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
         atomic_fetch_add(&engine->scheduler->windows, top ? 1 : -1);
     if (top && !engine->scheduler->gpu.trace) /* where it can't, gaps tell what packets cost */
         (void)bf_packet_time_begin(engine);
-    if (before != top) /* what is held may be let go */
-        atomic_store(&engine->dirty, 1);
 }
 
 void bf_window_join(struct bf_engine *engine, uint8_t level)
@@ -533,12 +536,9 @@ uint64_t bf_windows_flush_queue(struct bf_queue *queue)
 
 void bf_windows_flush(struct bf_scheduler *scheduler)
 {
-    if (!atomic_load(&scheduler->windows))
+    if (!atomic_load(&scheduler->had_windows))
         return;
-    uint64_t engines = bf_inherit_flush(scheduler, NULL);
-    while (engines && !bf_scheduler_is_lost(scheduler)) {
-        struct bf_engine *engine = &scheduler->engines[__builtin_ctzll(engines)];
-        if (bf_engine_pump_taking_over(engine))
-            engines &= engines - 1;
-    }
+    bf_inherit_flush(scheduler, NULL);
+    /* What another thread has raised, or the end of the windows let go, too. */
+    bf_scheduler_hand_over_released(scheduler);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "scheduler/engine.h"
 #include "scheduler/window.h"
+#include "support/asleep.h"
 
 #define high_of(f_) make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_HIGH)
 #define low_of(f_)  make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_NORMAL)
@@ -731,6 +732,42 @@ FIXTURE_TEST(who_waits_for_the_device_waits_for_what_is_held)
     f->icd.resume();
     thread_join(&waiter);
     assert_int_equal(read_word(f, FLOOD - 1), FLOOD);
+}
+
+static void make_exportable(void *device)
+{
+    const VkExportSemaphoreCreateInfo external = {
+        VK_TYPE(EXPORT_SEMAPHORE_CREATE_INFO),
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreCreateInfo info = {VK_TYPE(SEMAPHORE_CREATE_INFO), .pNext = &external};
+    VkSemaphore semaphore;
+    if (vkCreateSemaphore(device, &info, NULL, &semaphore) == VK_SUCCESS)
+        vkDestroySemaphore(device, semaphore, NULL);
+}
+
+/* PW-7: what is to be handed over has been when the call returns, though another thread does it. */
+FIXTURE_TEST(who_flushes_waits_for_who_does_already)
+{
+    struct thread first = {0}, second = {0};
+    BfCommandQueue low = low_of(f);
+    high_of(f);
+    if (!f->layered)
+        return;
+    f->icd.pause();
+    flood(f, low, 2 * BF_ENGINE_BATCH);
+    f->icd.set_block(
+        &(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1, .late = true});
+    thread_start(&first, wait_idle, f->device);
+    f->icd.await_blocked(1);
+    thread_start(&second, make_exportable, f->device);
+    while (!second.finished && (!second.id || thread_state(second.id) != 'S'))
+        sched_yield(); /* it waits for the engine's lock */
+    assert_false(second.finished);
+    f->icd.set_block(NULL);
+    f->icd.release(UINT64_MAX);
+    f->icd.resume();
+    thread_join(&second);
+    thread_join(&first);
 }
 
 static uint64_t depth_of(struct fixture *f, uint32_t queue)

@@ -78,9 +78,9 @@ void bf_stamps_forget(struct bf_stamps *stamps, const void *of)
 {
 }
 
-bool bf_engine_pump_taking_over(struct bf_engine *engine)
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
 {
-    return true;
+    (void)scheduler;
 }
 
 /* More than the account has entries for, as when packets become overdue behind work that doesn't
