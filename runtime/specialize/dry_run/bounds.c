@@ -42,12 +42,16 @@ static uint32_t index_clamp(struct bf_parts *parts, uint32_t i, uint32_t index, 
     return BF_PUT_NEW(rewrite, i, SpvOpFunctionCall, number, parts->clamp, index, length);
 }
 
-/* Replaces word w of instruction i, an index, unless it is a constant below 'length'. */
+/* Replaces word w of instruction i, an index, unless it is a constant below 'length'. (Narrow ones
+ * may be negative, which their bits alone don't tell.) */
 static void index_check(struct bf_parts *parts, uint32_t i, uint32_t w, uint32_t length)
 {
     uint32_t index = bf_word(parts->m, &parts->m->instructions[i], w);
+    const struct bf_instruction *type = bf_value_type(parts->m, index);
+    struct bf_shape shape;
     uint64_t value;
-    if (bf_constant(parts->m, index, &value) && value < length)
+    if (type && bf_shape(parts->m, type->result, &shape) && shape.width >= 4 &&
+        bf_constant(parts->m, index, &value) && value < length)
         return;
     bf_rewrite_set(&parts->rewrite, i, w,
                    index_clamp(parts, i, index, bf_rewrite_constant(&parts->rewrite, length)));

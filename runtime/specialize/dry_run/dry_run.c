@@ -79,8 +79,7 @@ static bool shows_demotion(const struct bf_parts *parts, uint32_t i)
     case SpvOpIsHelperInvocationEXT:
         return true;
     default:
-        return (in->opcode >= SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor) ||
-               bf_opcode_is_subgroup(in->opcode);
+        return bf_opcode_is_atomic(in->opcode) || bf_opcode_is_subgroup(in->opcode);
     }
 }
 

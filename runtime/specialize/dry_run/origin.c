@@ -50,22 +50,28 @@ static void bases_unite(struct bf_origins *o, uint32_t a, uint32_t b)
         o->same[a] = b;
 }
 
-/* Variables of one binding are one memory. */
+static bool is_bound(const struct bf_module *m, const struct bf_instruction *in)
+{
+    const uint32_t storage =
+        in->opcode == SpvOpVariable ? bf_word(m, in, 3) : (uint32_t)SpvStorageClassMax;
+    return storage == SpvStorageClassUniform || storage == SpvStorageClassUniformConstant ||
+           storage == SpvStorageClassStorageBuffer;
+}
+
+/* Variables of one binding are one memory, also where one is a buffer of the old kind. */
 static void bindings_unite(struct bf_origins *o)
 {
     const struct bf_module *m = o->flow->m;
     for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
          i++) {
         const struct bf_instruction *a = &m->instructions[i];
-        uint32_t storage = a->opcode == SpvOpVariable ? bf_word(m, a, 3) : SpvStorageClassMax;
-        if (storage != SpvStorageClassUniform && storage != SpvStorageClassUniformConstant &&
-            storage != SpvStorageClassStorageBuffer)
+        if (!is_bound(m, a))
             continue;
         const struct bf_id *id = &m->ids[a->result];
         for (uint32_t j = 0; j < i; j++) {
             const struct bf_instruction *b = &m->instructions[j];
-            if (b->opcode == SpvOpVariable && bf_word(m, b, 3) == storage &&
-                m->ids[b->result].set == id->set && m->ids[b->result].binding == id->binding)
+            if (is_bound(m, b) && m->ids[b->result].set == id->set &&
+                m->ids[b->result].binding == id->binding)
                 bases_unite(o, a->result, b->result);
         }
     }
@@ -135,7 +141,7 @@ static void writes_find(struct bf_origins *o)
                         bf_pointer_storage(m, bf_word(m, in, w)) != SpvStorageClassMax;
             break;
         default:
-            if (in->opcode > SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor)
+            if (bf_opcode_is_atomic(in->opcode) && in->opcode != SpvOpAtomicLoad)
                 o->written[bf_origin_memory(o, bf_word(m, in, 3))] = true;
             break;
         }
@@ -234,6 +240,13 @@ bool bf_opcode_is_subgroup(uint16_t opcode)
            (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR);
 }
 
+/* An input attachment, which is read where the invocation is. */
+static bool is_subpass(const struct bf_module *m, uint32_t image)
+{
+    const struct bf_instruction *type = bf_value_type(m, image);
+    return type && type->opcode == SpvOpTypeImage && bf_word(m, type, 3) == SpvDimSubpassData;
+}
+
 /* What the instruction adds to what its operands bring. */
 static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruction *in)
 {
@@ -242,7 +255,8 @@ static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruct
     case SpvOpImageRead:
     case SpvOpImageSparseFetch:
     case SpvOpImageSparseRead:
-        return o->written[bf_origin_memory(o, bf_word(o->flow->m, in, 3))] ? FROM_ELSEWHERE : 0;
+        return (o->written[bf_origin_memory(o, bf_word(o->flow->m, in, 3))] ? FROM_ELSEWHERE : 0) |
+               (is_subpass(o->flow->m, bf_word(o->flow->m, in, 3)) ? BF_ORIGIN_VARYING : 0);
     case SpvOpImageQuerySizeLod:
     case SpvOpImageQuerySize:
     case SpvOpImageQueryLevels:
@@ -264,7 +278,8 @@ static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruct
     }
 }
 
-static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction *in, uint8_t bits)
+static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction *in, uint8_t bits,
+                              uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
     if (m->ids[bf_word(m, in, 3)].non_semantic)
@@ -281,7 +296,7 @@ static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction 
             continue;
         /* Either interpolates an input, or has a second result there. */
         bits |= o->memory[memory];
-        origin_add(o, &o->memory[memory], bits);
+        origin_add(o, &o->memory[memory], bits | o->block[b]);
     }
     return bits;
 }
@@ -356,6 +371,10 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
     case SpvOpUndef:
         bits = BF_ORIGIN_UNASSIGNED;
         break;
+    case SpvOpVectorShuffle:
+        for (uint32_t w = 5; w < in->count; w++)
+            bits |= bf_word(m, in, w) == UINT32_MAX ? BF_ORIGIN_UNASSIGNED : 0; /* no component */
+        break;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpArrayLength:
@@ -364,7 +383,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
     case SpvOpImage:
         break;
     case SpvOpExtInst:
-        bits = library_origin(o, in, bits);
+        bits = library_origin(o, in, bits, b);
         break;
     case SpvOpImageWrite:
         return;
@@ -382,7 +401,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
             bits |= image_origin(o, in);
         } else if (bf_opcode_is_subgroup(in->opcode)) {
             bits |= BF_ORIGIN_SUBGROUP | BF_ORIGIN_VARYING;
-        } else if (in->opcode >= SpvOpAtomicLoad && in->opcode <= SpvOpAtomicXor) {
+        } else if (bf_opcode_is_atomic(in->opcode)) {
             bits |= FROM_ELSEWHERE;
         } else {
             bits = BF_ORIGIN_ANY;

@@ -491,10 +491,7 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
     default:
         if (in->opcode >= SpvOpDPdx && in->opcode <= SpvOpFwidthCoarse)
             facts->derivatives = true;
-        bool atomic = (in->opcode >= SpvOpAtomicStore && in->opcode <= SpvOpAtomicXor) ||
-                      in->opcode == SpvOpAtomicFAddEXT || in->opcode == SpvOpAtomicFMinEXT ||
-                      in->opcode == SpvOpAtomicFMaxEXT;
-        if (atomic) {
+        if (bf_opcode_is_atomic(in->opcode)) { /* loads are above */
             uint32_t pointer = bf_word(m, in, in->opcode == SpvOpAtomicStore ? 1 : 3);
             survey_touch(survey, binding_of, pointer, in->opcode != SpvOpAtomicStore, true);
             if (outside(m, pointer))

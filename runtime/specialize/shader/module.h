@@ -74,6 +74,13 @@ struct bf_module {
 bool bf_module_init(struct bf_module *m, const struct bf_shader_info *info);
 void bf_module_finish(struct bf_module *m);
 
+static inline bool bf_opcode_is_atomic(uint16_t opcode)
+{
+    return (opcode >= SpvOpAtomicLoad && opcode <= SpvOpAtomicXor) ||
+           opcode == SpvOpAtomicFAddEXT || opcode == SpvOpAtomicFMinEXT ||
+           opcode == SpvOpAtomicFMaxEXT;
+}
+
 /* The word i of an instruction. */
 static inline uint32_t bf_word(const struct bf_module *m, const struct bf_instruction *in,
                                uint32_t i)

@@ -140,7 +140,7 @@ static bool source_varies(uint16_t opcode)
 {
     if (opcode >= SpvOpSampledImage && opcode <= SpvOpImageQuerySamples)
         return true;
-    if (opcode >= SpvOpAtomicLoad && opcode <= SpvOpAtomicXor)
+    if (bf_opcode_is_atomic(opcode))
         return true;
     if (opcode >= SpvOpImageSparseSampleImplicitLod && opcode <= SpvOpImageSparseRead)
         return true;

@@ -22,6 +22,7 @@ static const struct {
     {"WRITTEN.comp", "shared", "shared"},
     {"ALIASED.comp", "shared", "shared"},
     {"ATOMIC.comp", "shared", "shared"},
+    {"ATOMIC_FLOAT.comp", "shared", "shared"},
     {"SHARED_LOOP.comp", "shared", "shared"},
     {"SHARED_INDEX.comp", "fine", "shared"},
     {"UNASSIGNED.comp", "fine", "unassigned"},
@@ -54,6 +55,7 @@ static const struct {
     {"DEMOTE.frag", "fine", "fine"},
     {"DEMOTE_STORES.frag", "demote", "fine"},
     {"SUBPASS.frag", "fine", "fine"},
+    {"SUBPASS_PARTS.frag", "subgroup", "fine"},
 };
 
 static void case_analyse(const char *name, const char *reason, const char *bare, bool untaken)

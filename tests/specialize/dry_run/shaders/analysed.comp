@@ -5,6 +5,7 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_nonuniform_qualifier : require
+#extension GL_EXT_shader_atomic_float : require
 layout(local_size_x = 32) in;
 layout(push_constant, std430) uniform Push {
     int n;
@@ -38,6 +39,11 @@ layout(binding = 3) readonly buffer Open {
 layout(binding = 4) readonly buffer Open {
     uint word;
 } open[];
+#endif
+#ifdef CASE_ATOMIC_FLOAT
+layout(binding = 6) buffer Floats {
+    float sum;
+} floats;
 #endif
 #ifdef CASE_PART_KNOWN
 layout(binding = 5) readonly buffer Part {
@@ -137,6 +143,11 @@ void main()
 #endif
 #ifdef CASE_ATOMIC
     while (atomicAdd(result.words[5], 1u) < 5u)
+        x += 3u;
+#endif
+#ifdef CASE_ATOMIC_FLOAT
+    atomicAdd(floats.sum, 1.0);
+    for (int k = floatBitsToInt(floats.sum); k < 5; k++)
         x += 3u;
 #endif
 #ifdef CASE_SHARED_LOOP

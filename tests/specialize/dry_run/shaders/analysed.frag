@@ -2,6 +2,7 @@
 // What only fragment shaders have: each case a module of its own (analysed.c).
 #version 450
 #extension GL_EXT_demote_to_helper_invocation : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 layout(location = 0) flat in int n;
 layout(location = 1) in vec2 place;
 layout(location = 0) out vec4 color;
@@ -57,6 +58,10 @@ void main()
 #endif
 #ifdef CASE_SUBPASS
     f = subpassLoad(before).x;
+#endif
+#ifdef CASE_SUBPASS_PARTS
+    if (floatBitsToInt(subpassLoad(before).x) > 3)
+        f = subgroupAdd(f);
 #endif
     color = vec4(f);
 }
