@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include "base/clock.h"
+#include "scheduler/acceptance.h"
 #include "scheduler/command_queue.h"
 #include "scheduler/cost.h"
 #include "scheduler/engine.h"
