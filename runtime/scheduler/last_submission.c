@@ -21,7 +21,7 @@ void bf_last_submission_set(struct bf_queue *queue, VkFence fence, VkSemaphore s
     last->epoch = epoch;
     bf_lock_release(&last->lock);
     /* When this is over, so is what was before it. */
-    bf_signless_end(&queue->presented, bf_signless_begun(&queue->presented));
+    bf_signless_end_all(&queue->presented);
 }
 
 VkResult bf_last_submission_wait(struct bf_queue *queue)

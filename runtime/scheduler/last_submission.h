@@ -31,8 +31,8 @@
  *
  *  I-4  A queue that has its engine to itself again, since the last command queue has left, has no
  *       completion signals from then on; its idleness is the driver's. When the engine is shared
- *       once more, what it has submitted meanwhile is signless, whatever
- *       completion signal is left from before.
+ *       once more, what it has submitted meanwhile is signless, whatever completion signal is left
+ *       from before.
  *
  *  I-5  Nothing counts as over before it is, while somebody waits for it, either: what ends without
  *       a sign is counted when it begins (struct bf_signless), and a wait ends what had begun when
@@ -88,6 +88,12 @@ static inline void bf_signless_end(struct bf_signless *signless, uint64_t begun)
     uint64_t over = atomic_load(&signless->over);
     while (over < begun && !atomic_compare_exchange_weak(&signless->over, &over, begun))
         ;
+}
+
+/* All of it is known to be over. */
+static inline void bf_signless_end_all(struct bf_signless *signless)
+{
+    bf_signless_end(signless, bf_signless_begun(signless));
 }
 
 /* May some of it be under way? */

@@ -40,10 +40,10 @@
  *        and signals the next. (That is followed through this device's queues as far as it is
  *        certain: beyond, such a present waits until it is known who came, and so may for somebody
  *        outside; likewise where a binary semaphore is signalled anew, and who waited for it before
- *        is held by a wait for outside.) The driver's waits for
- *        idleness, which are made under engines' locks, begin when what isn't grounded is over;
- *        until then they are waited for outside of the lock, so that nobody waits for somebody
- *        outside to get an engine's lock.
+ *        is held by a wait for outside.) The driver's waits for idleness, which are made under
+ *        engines' locks, begin when what isn't grounded is over; until then they are waited for
+ *        outside of the lock, so that nobody waits for somebody outside to get an engine's lock.
+ *        What has been let go before the lock is had is seen by 'listed', which grows under it.
  *  OW-6  Command queues hand over nothing behind what isn't grounded: their epochs, and the values
  *        of fences that rest on them, always are. A new one is placed on an engine with a list only
  *        where there is no other.
@@ -69,7 +69,7 @@ struct bf_scheduler;
 struct bf_outside {
     struct bf_packet *first, *last; /* accepted, not grounded */
     _Atomic uint32_t count;
-    _Atomic uint64_t listed; /* so many ever */
+    _Atomic uint64_t listed; /* packets that ever were in it (OW-5) */
     _Atomic bool watched;
     bool in_batch; /* the batch being gathered has a packet that isn't grounded; under the lock */
     _Atomic bool blocked;

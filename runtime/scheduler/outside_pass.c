@@ -127,7 +127,7 @@ struct chain {
      * asked. */
     const struct bf_semaphore *aim;
     uint64_t aim_value;
-    bool met; /* no */
+    bool met; /* not all of them */
 };
 
 static void chain_free(struct chain *chain)
@@ -269,8 +269,9 @@ static void chain_follow_wait(struct chain *chain, struct bf_scheduler *schedule
         return;
     const enum bringer brings = signal_brings_it(scheduler, sem, target, sought.value, chain);
     /* Who may be the one is neither taken along nor passed: that may be wrong both ways. */
-    chain->held = chain->held || (brings == MAY_BRING && held);
-    if (brings == BRINGS_NOT || (brings == MAY_BRING && held))
+    const bool unsure = brings == MAY_BRING && held;
+    chain->held = chain->held || unsure;
+    if (brings == BRINGS_NOT || unsure)
         return;
     for (uint32_t i = 0; held && !found && i < scheduler->queue_count; i++)
         found = queue_follow(&scheduler->queues[i], &sought, chain);

@@ -357,8 +357,8 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
     result = all ? bf_driver_device_wait_idle(scheduler) : VK_ERROR_DEVICE_LOST;
     for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
         struct bf_queue *queue = &scheduler->queues[i];
-        bf_signless_end(&queue->submitted, bf_signless_begun(&queue->submitted));
-        bf_signless_end(&queue->presented, bf_signless_begun(&queue->presented));
+        bf_signless_end_all(&queue->submitted);
+        bf_signless_end_all(&queue->presented);
     }
     engines_leave(scheduler, locked);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkDeviceWaitIdle")

@@ -112,7 +112,9 @@ struct bf_scheduler {
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
     _Atomic uint32_t windows;  /* engines with windows, and preemption requests (PW-7, PE-1) */
-    _Atomic bool had_windows;  /* there have been some */
+    /* There have been some; set before 'windows' grows, and for good. What they held may still be
+     * going when there are none, and its engine is 'dirty' by then (PW-7, bf_windows_flush). */
+    _Atomic bool had_windows;
     /* The recording of its command buffers is seen, and nothing has spanned two of them: packets
      * may be split (PE-6). Set at creation; false for good once it is. */
     _Atomic bool splits;

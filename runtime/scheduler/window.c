@@ -285,8 +285,7 @@ void bf_window_gathered(struct bf_engine *engine, bool full)
 
 bool bf_window_is_highest(struct bf_engine *engine, struct bf_queue *queue)
 {
-    if (queue->gathered == engine->window.gathers ||
-        queue_level(queue) < atomic_load_explicit(&engine->window.top, memory_order_relaxed))
+    if (queue->gathered == engine->window.gathers || queue_level(queue) < bf_window_top(engine))
         return false;
     queue->gathered = engine->window.gathers;
     return true;
@@ -338,8 +337,7 @@ static bool window_limits(struct bf_engine *engine, const struct bf_queue *queue
 {
     return packet->kind == BF_PACKET_EXECUTE && engine->base.epoch &&
            (queue->is_command_queue || !engine->scheduler->gpu.attached) &&
-           bf_window_packet_level(queue, packet) <
-               atomic_load_explicit(&engine->window.top, memory_order_relaxed) &&
+           bf_window_packet_level(queue, packet) < bf_window_top(engine) &&
            bf_deferral_may(engine->scheduler);
 }
 

@@ -96,6 +96,20 @@ static void unblock(struct call *neighbour)
     neighbour->w->icd.set_block(NULL);
 }
 
+/* Both submit while the neighbour's call blocks. */
+static void submit_beside(struct call *neighbour, struct call *b, struct call *c)
+{
+    call_start(b, submit);
+    call_start(c, submit);
+    call_await(b);
+    call_await(c);
+    unblock(neighbour);
+    call_join(b);
+    call_join(c);
+    assert_success(b->result);
+    assert_success(c->result);
+}
+
 static VkSemaphore exported(struct device *w)
 {
     const VkExportSemaphoreCreateInfo external = {
@@ -139,15 +153,7 @@ DEVICE_TEST(test_submit_returns_when_accepted, "SHAPE=q1", three)
     struct call a = on_queue(w, 0), b = on_queue(w, 1), c = on_queue(w, 2);
     uint64_t before = accepted(w);
     block(&a);
-    call_start(&b, submit);
-    call_start(&c, submit);
-    call_await(&b);
-    call_await(&c);
-    unblock(&a);
-    call_join(&b);
-    call_join(&c);
-    assert_success(b.result);
-    assert_success(c.result);
+    submit_beside(&a, &b, &c);
     assert_true(b.accepted >= before + 2);
     assert_true(c.accepted >= before + 2);
     assert_int_equal(accepted(w), before + 3);
@@ -164,15 +170,7 @@ DEVICE_TEST(test_submit_behind_others_returns_when_accepted, "SHAPE=q1", three)
     assert_submitted(c.queue, .wait = t, .wait_value = 1);
     block(&a);
     vulkan_signal(w->device, t, 1);
-    call_start(&b, submit);
-    call_start(&c, submit);
-    call_await(&b);
-    call_await(&c);
-    unblock(&a);
-    call_join(&b);
-    call_join(&c);
-    assert_success(b.result);
-    assert_success(c.result);
+    submit_beside(&a, &b, &c);
     assert_true(b.accepted >= before + 3);
     assert_true(c.accepted >= before + 3);
     assert_int_equal(accepted(w), before + 5);
@@ -346,6 +344,26 @@ DEVICE_TEST(test_who_waits_for_idleness_ends_nothing, "SHAPE=q1", three)
     assert_success(c.result);
     assert_success(bfWaitFences(1, &done, &number, VK_TRUE, UINT64_MAX));
     bfDestroyCommandQueue(queue);
+    finish(w);
+    vkDestroyFence(w->device, fence, NULL);
+}
+
+/* I-3: where there is no memory to wait for Belfry's own fence, the driver still has it, and waits
+ * itself. */
+DEVICE_TEST(test_idle_wait_without_memory, "SHAPE=q1", three)
+{
+    struct call c = {.w = w, .queue = w->queues[0][0]};
+    VkFence fence = foreign_fence(w);
+    w->icd.pause();
+    assert_success(vkQueueSubmit(c.queue, 0, NULL, fence)); /* it takes no epoch */
+    w->icd.set_fault("vkWaitForFences", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    call_start(&c, wait_idle);
+    call_await(&c);
+    assert_false(c.returned);
+    w->icd.set_fault(NULL, 0, VK_SUCCESS);
+    w->icd.resume();
+    call_join(&c);
+    assert_success(c.result);
     finish(w);
     vkDestroyFence(w->device, fence, NULL);
 }

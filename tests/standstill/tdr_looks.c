@@ -142,11 +142,6 @@ TEST_AROUND(without_preemption_the_whole_time_is_enough, struct looks, l, looks_
     assert_true(is_lost(l));
 }
 
-int main(int argc, char **argv)
-{
-    return fixture_main(argc, argv);
-}
-
 /* TD-3: however many stand behind what hangs. */
 TEST_AROUND(a_hang_with_many_behind_it_is_one, struct looks, l, looks_open, looks_close, WATCHDOG)
 {
@@ -212,4 +207,9 @@ TEST_AROUND(work_behind_a_vkqueues_own_is_no_hang, struct looks, l, looks_open, 
     look(l, now += SECOND / 2);
     look(l, now + SECOND / 2);
     assert_true(is_lost(l));
+}
+
+int main(int argc, char **argv)
+{
+    return fixture_main(argc, argv);
 }
