@@ -265,23 +265,24 @@ void bf_preempt_keep_whole(struct bf_scheduler *scheduler)
     atomic_store(&scheduler->splits, false);
 }
 
-void bf_preempters_finish(struct bf_scheduler *scheduler)
+void bf_preempters_stop(struct bf_scheduler *scheduler)
 {
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
-        struct bf_preempt *preempt = &scheduler->engines[i].preempt;
-        struct bf_preempter *preempter = atomic_load(&preempt->thread);
-        if (!preempter)
+        struct bf_preempter *preempter = atomic_load(&scheduler->engines[i].preempt.thread);
+        if (!preempter || atomic_exchange(&preempter->stop, true))
             continue;
-        atomic_store(&preempter->stop, true);
         atomic_fetch_add(&preempter->turn, 1);
         bf_futex_wake(&preempter->turn, 1);
-        if (!bf_scheduler_join(scheduler, &preempter->thread))
-            continue;
-        free(preempter);
-        for (struct bf_preemption *r = preempt->first, *next; r; r = next) {
-            next = r->next;
-            free(r);
-        }
-        preempt->first = NULL;
+        bf_scheduler_join(scheduler, &preempter->thread);
+    }
+}
+
+void bf_preempt_free(struct bf_engine *engine)
+{
+    struct bf_preempt *preempt = &engine->preempt;
+    free(atomic_load(&preempt->thread));
+    for (struct bf_preemption *r = preempt->first, *next; r; r = next) {
+        next = r->next;
+        free(r);
     }
 }

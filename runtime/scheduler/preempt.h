@@ -104,6 +104,9 @@ void bf_preempt_keep_whole(struct bf_scheduler *scheduler);
 bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet);
 
 /* Ends and joins the threads; one that stays in the driver is left there (L-7). */
-void bf_preempters_finish(struct bf_scheduler *scheduler);
+void bf_preempters_stop(struct bf_scheduler *scheduler);
+
+/* After that, and after all threads that pump. */
+void bf_preempt_free(struct bf_engine *engine);
 
 #endif

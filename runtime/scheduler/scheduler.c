@@ -185,9 +185,10 @@ static void vkfences_release_one(void *value, void *context)
 
 void bf_scheduler_stop(struct bf_scheduler *scheduler)
 {
-    bf_wakers_finish(scheduler); /* which may start watchers */
+    atomic_store(&scheduler->stopping, true);
+    bf_wakers_stop(scheduler);
     bf_watchers_finish(scheduler);
-    bf_preempters_finish(scheduler);
+    bf_preempters_stop(scheduler);
     /* Applies signals that are complete, for which other processes may wait. Here nothing is
      * started any more. */
     struct bf_effects effects = {0};
@@ -214,6 +215,8 @@ static void engine_finish(struct bf_engine *engine)
         gpu->vk.vkDestroyCommandPool(gpu->handle, engine->barrier_pool, NULL);
     bf_gpu_writes_finish(&engine->base);
     bf_label_release(engine->labels);
+    bf_waker_free(engine);
+    bf_preempt_free(engine);
     free(engine->joined);
     free(engine->waited);
     free(engine->queues);

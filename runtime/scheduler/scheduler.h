@@ -138,6 +138,9 @@ struct bf_scheduler {
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
 
+    /* It is being destroyed: no wakers or watchers are made, whoever still pumps. Set before those
+     * there are end; looked at under the lock that makes them. */
+    _Atomic bool stopping;
     struct bf_lock watch_lock; /* leaf lock: the list of watchers */
     struct bf_watcher *watchers;
 

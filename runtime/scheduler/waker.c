@@ -92,8 +92,9 @@ bool bf_waker_ensure(struct bf_engine *engine)
     if (!engine->base.epoch)
         return false;
     bf_lock_acquire(&scheduler->pending.sleeper_lock);
+    const bool stopping = atomic_load(&scheduler->stopping);
     struct bf_waker *waker = atomic_load(&engine->window.waker);
-    if (!waker && (waker = calloc(1, sizeof(*waker))) != NULL) {
+    if (!waker && !stopping && (waker = calloc(1, sizeof(*waker))) != NULL) {
         waker->scheduler = scheduler;
         waker->engine = engine;
         if (!bf_thread_start(&waker->thread, NULL, waker_run, waker)) {
@@ -103,7 +104,7 @@ bool bf_waker_ensure(struct bf_engine *engine)
         atomic_store(&engine->window.waker, waker);
     }
     bf_lock_release(&scheduler->pending.sleeper_lock);
-    if (!waker)
+    if (!waker && !stopping)
         bf_message(BF_MESSAGE_WARNING, "no thread for a priority window: there is none");
     return waker;
 }
@@ -123,18 +124,22 @@ void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *w
         bf_futex_wake(&waker->turn, 1);
 }
 
-void bf_wakers_finish(struct bf_scheduler *scheduler)
+void bf_wakers_stop(struct bf_scheduler *scheduler)
 {
+    /* Whoever was making one has made it. */
+    bf_lock_acquire(&scheduler->pending.sleeper_lock);
+    bf_lock_release(&scheduler->pending.sleeper_lock);
     for (uint32_t i = 0; i < scheduler->engine_count; i++) {
         struct bf_waker *waker = atomic_load(&scheduler->engines[i].window.waker);
-        if (!waker)
+        if (!waker || atomic_exchange(&waker->stop, true))
             continue;
-        atomic_store(&waker->stop, true);
         atomic_fetch_add(&waker->turn, 1);
         bf_futex_wake(&waker->turn, 1);
-        if (bf_scheduler_join(scheduler, &waker->thread)) {
-            atomic_store(&scheduler->engines[i].window.waker, NULL);
-            free(waker);
-        }
+        bf_scheduler_join(scheduler, &waker->thread);
     }
+}
+
+void bf_waker_free(struct bf_engine *engine)
+{
+    free(atomic_load(&engine->window.waker));
 }

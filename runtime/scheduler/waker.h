@@ -17,7 +17,8 @@
 struct bf_engine;
 struct bf_scheduler;
 
-/* Makes the engine's waker, if it has none. False: no memory, or no thread. */
+/* Makes the engine's waker, if it has none. False: no memory, or no thread, or the device is being
+ * destroyed. */
 bool bf_waker_ensure(struct bf_engine *engine);
 
 /* Engine 'wisher' is pumped once the epoch of 'engine', which has a waker, has been reached, or at
@@ -26,7 +27,11 @@ bool bf_waker_ensure(struct bf_engine *engine);
 void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *wisher,
                    uint64_t deadline_ns);
 
-/* Ends and joins all of a device's; one that stays in the driver is left there (L-7). */
-void bf_wakers_finish(struct bf_scheduler *scheduler);
+/* Ends and joins all of a device's, which is 'stopping': no other is made. One that stays in the
+ * driver is left there (L-7). Other threads that pump may still tell them their wishes. */
+void bf_wakers_stop(struct bf_scheduler *scheduler);
+
+/* After that, and after all threads that pump. */
+void bf_waker_free(struct bf_engine *engine);
 
 #endif

@@ -109,9 +109,13 @@ bool bf_watcher_start(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
     watcher->scheduler = scheduler;
     watcher->sem = sem;
     bf_lock_acquire(&scheduler->watch_lock);
-    if (!bf_thread_start(&watcher->thread, NULL, watcher_run, watcher)) {
+    const bool stopping = atomic_load(&scheduler->stopping);
+    if (stopping || !bf_thread_start(&watcher->thread, NULL, watcher_run, watcher)) {
         bf_lock_release(&scheduler->watch_lock);
-        goto fail;
+        if (!stopping)
+            goto fail;
+        free(watcher);
+        return false;
     }
     bf_semaphore_reference(sem);
     watcher->next = scheduler->watchers;
@@ -137,7 +141,5 @@ void bf_watcher_stop(struct bf_scheduler *scheduler, struct bf_semaphore *sem)
 
 void bf_watchers_finish(struct bf_scheduler *scheduler)
 {
-    /* A watcher that pumps may start another one. */
-    for (struct bf_watcher *w; (w = watcher_list_take(scheduler, NULL)) != NULL;)
-        watcher_list_join(scheduler, w);
+    watcher_list_join(scheduler, watcher_list_take(scheduler, NULL));
 }

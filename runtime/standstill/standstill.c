@@ -157,6 +157,7 @@ static void standstill_sleep(struct bf_standstill *s, uint32_t rung, const struc
 /* When it tells. */
 enum occasion {
     OCCASION_LOOK,   /* what has stood for the time, and hasn't been reported */
+    OCCASION_HANG,   /* an engine hangs: what waits, and hasn't been reported */
     OCCASION_DEVICE, /* the device is destroyed: all that waits */
     OCCASION_EXIT,   /* so does the process end */
 };
@@ -165,9 +166,9 @@ static bool case_is_due(const struct bf_standstill *s, const struct bf_case *fou
                         enum occasion occasion)
 {
     bool waits = found->kind == BF_CASE_CIRCLE || found->kind == BF_CASE_MISSING;
-    if (occasion == OCCASION_LOOK)
-        return !standstill_knows(s, found->key);
-    return waits || found->age_ns >= ENDING_NS;
+    if (occasion <= OCCASION_HANG && standstill_knows(s, found->key))
+        return false;
+    return occasion == OCCASION_LOOK || waits || found->age_ns >= ENDING_NS;
 }
 
 static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasion)
@@ -175,7 +176,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
     struct bf_graph graph;
     struct bf_case cases[CASES];
     uint64_t keys[CASES];
-    uint32_t lines = 0;
+    uint32_t lines = 0, kept = 0;
     if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
         bf_snapshot_free(&graph); /* the next look may find out */
         return 0;
@@ -183,8 +184,10 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
     size_t count = bf_diagnose(&graph, occasion == OCCASION_LOOK ? s->least_ns : 0, cases, CASES);
     for (size_t i = 0; i < count; i++) {
         char text[BF_CASE_TEXT];
-        keys[i] = cases[i].key;
-        if (!case_is_due(s, &cases[i], occasion))
+        bool due = case_is_due(s, &cases[i], occasion);
+        if (due || standstill_knows(s, cases[i].key))
+            keys[kept++] = cases[i].key;
+        if (!due)
             continue;
         lines++;
         bf_case_write(&graph, &cases[i], text);
@@ -194,8 +197,8 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
         else
             bf_message(BF_MESSAGE_WARNING, "%s", text);
     }
-    memcpy(s->reported, keys, count * sizeof(*keys));
-    s->reported_count = (uint32_t)count;
+    memcpy(s->reported, keys, kept * sizeof(*keys));
+    s->reported_count = kept;
     bf_snapshot_free(&graph);
     return lines;
 }
@@ -314,14 +317,24 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
     return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
 }
 
-uint32_t bf_standstill_report(struct bf_standstill *s)
+static uint32_t standstill_report_locking(struct bf_standstill *s, enum occasion occasion)
 {
     if (!s || !s->least_ns)
         return 0;
     bf_lock_acquire(&s->lock);
-    uint32_t count = standstill_end(s, OCCASION_DEVICE);
+    uint32_t count = standstill_end(s, occasion);
     bf_lock_release(&s->lock);
     return count;
+}
+
+uint32_t bf_standstill_report(struct bf_standstill *s)
+{
+    return standstill_report_locking(s, OCCASION_DEVICE);
+}
+
+void bf_standstill_report_hang(struct bf_standstill *s)
+{
+    standstill_report_locking(s, OCCASION_HANG);
 }
 
 void bf_standstill_report_at_exit(struct bf_standstill *s)

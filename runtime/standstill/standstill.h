@@ -69,6 +69,9 @@ void bf_standstill_destroy(struct bf_standstill *standstill);
  * Thread-safety: safe. */
 uint32_t bf_standstill_report(struct bf_standstill *standstill);
 
+/* An engine hangs: the same, but for what has been told already. */
+void bf_standstill_report_hang(struct bf_standstill *standstill);
+
 /* The process ends: the same, and the summary. Of work and calls only what has lasted, since a
  * healthy program always has some. */
 void bf_standstill_report_at_exit(struct bf_standstill *standstill);

@@ -153,7 +153,7 @@ static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *stands
                "for %.1f s (settings tdr_level, tdr_delay)",
                BF_LABEL(scheduler), engine->base.family, engine->base.index,
                (double)(now_ns - e->since_ns) / 1e9);
-    bf_standstill_report(standstill); /* by names, unless that has been reported */
+    bf_standstill_report_hang(standstill); /* by names */
     engine_tell_submissions(tdr, number, hung);
     e->ignored = tdr->info.debug_mode == 1;
     if (e->ignored)

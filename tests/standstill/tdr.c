@@ -120,6 +120,16 @@ static const char *told_find(const char *part)
     return NULL;
 }
 
+static uint32_t told_count(const char *part)
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&told.lock);
+    for (uint32_t i = 0; i < told.count; i++)
+        count += strstr(told.lines[i], part) != NULL;
+    pthread_mutex_unlock(&told.lock);
+    return count;
+}
+
 static const char *told_line(const char *part)
 {
     pthread_mutex_lock(&told.lock);
@@ -310,6 +320,19 @@ TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, op
     assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_HUNG);
     f->lost = true;
     f->icd.lose();
+}
+
+/* SS-7: the watchdog has said what stands, so the hang doesn't say it again. */
+TEST_AROUND(what_stands_is_told_once, struct fixture, f, open_gpu, close_gpu,
+            DELAY "1000 VK_BELFRY_MULTI_ENGINE_WATCHDOG=50 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
+{
+    BfCommandQueue queue = make_queue_with(f, 0);
+    stall_begin(f, queue);
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    expect(" hangs: ");
+    assert_int_equal(told_count("standstill: the GPU has been busy with packet 1 of "), 1);
+    reset(f);
+    f->icd.quiesce();
 }
 
 /* Beside the submissions: what its fence logs say last, by names. */
