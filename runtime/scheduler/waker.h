@@ -23,7 +23,8 @@ bool bf_waker_ensure(struct bf_engine *engine);
 
 /* Engine 'wisher' is pumped once the epoch of 'engine', which has a waker, has been reached, or at
  * that time (UINT64_MAX: none). Takes the place of what it wished before, but for wishes of
- * another engine, which several of its queues may have: then the earliest stays. */
+ * another engine, which several of its queues may have: then the earliest stays. (Of its own the
+ * pump wishes anew.) */
 void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *wisher,
                    uint64_t deadline_ns);
 

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "base/message.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/waker.h"
 #include "standstill/last_entries.h"
 
 /* Recoveries that the process remembers: as many as the setting's largest value. */
@@ -116,7 +117,10 @@ static void engine_feed(struct bf_engine *engine, bool feed)
         return;
     }
     atomic_store(&engine->dirty, 1);
-    bf_engines_pump(engine->scheduler, bf_engine_bit(engine));
+    if (bf_waker_ensure(engine)) /* SS-4: the driver may block who pumps */
+        bf_waker_want(engine, 1, engine, UINT64_MAX);
+    else
+        bf_engines_pump(engine->scheduler, bf_engine_bit(engine));
 }
 
 static void engine_tell_submissions(struct bf_tdr *tdr, uint32_t number,

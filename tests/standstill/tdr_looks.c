@@ -119,6 +119,27 @@ TEST_AROUND(an_engine_that_gets_on_is_fed, struct looks, l, looks_open, looks_cl
     assert_false(is_lost(l));
 }
 
+/* SS-4: what has been held goes then, and it isn't the watchdog's thread that the driver stops. */
+TEST_AROUND(feeding_stops_nobody, struct looks, l, looks_open, looks_close, WATCHDOG)
+{
+    uint64_t now = SECOND;
+    work(l);
+    look(l, now += SECOND);
+    look(l, now += SECOND);
+    assert_false(is_fed(l));
+    work(l); /* held */
+    l->f.icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    assert_true(l->f.icd.step(0, 0));
+    l->f.icd.quiesce();
+    look(l, now + 1);
+    assert_true(is_fed(l));
+    l->f.icd.await_blocked(1);
+    l->f.icd.set_block(NULL);
+    l->f.icd.release(UINT64_MAX);
+    l->f.icd.resume();
+    await_idle(l->f.made_queues[0]);
+}
+
 /* TD-1: nothing runs, so nothing is late. */
 TEST_AROUND(an_idle_engine_is_fed, struct looks, l, looks_open, looks_close, WATCHDOG)
 {
