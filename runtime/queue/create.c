@@ -261,6 +261,7 @@ VkResult bf_command_queue_create_on(struct bf_engine *engine, const BfCommandQue
     bf_engine_leave_beside(engine, entry);
     if (result != VK_SUCCESS)
         goto fail_engine;
+    bf_windows_changed(scheduler);
     if (!own)
         bf_queue_log_trace(&queue->base);
     *out = (BfCommandQueue)queue;
@@ -433,6 +434,7 @@ VkResult bfSetCommandQueuePriority(BfCommandQueue handle, BfCommandQueuePriority
         atomic_fetch_sub(&engine->preferred, 1);
     bf_window_change(engine, &queue->base, bf_level_of_priority((uint32_t)priority));
     bf_engine_leave_beside(engine, entry);
+    bf_windows_changed(engine->scheduler);
     return VK_SUCCESS;
 }
 

@@ -155,7 +155,9 @@ static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *q
             atomic_fetch_add_explicit(&scheduler->gpu.counters.driver_calls, 1,
                                       memory_order_relaxed);
         } else {
+            bf_lock_acquire(&scheduler->pending.lock);
             queue->progressed -= packet.counted;
+            bf_lock_release(&scheduler->pending.lock);
             if (log)
                 bf_log_refused(log, &batch);
             execution_withdraw(engine, &packet);

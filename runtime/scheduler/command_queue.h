@@ -72,7 +72,8 @@ struct bf_command_queue {
     struct bf_fence *ring_progress;
 
     /* Under the engine's lock. */
-    uint64_t progressed;   /* executions that it counts and the driver was given */
+    uint64_t progressed;   /* executions that it counts and the driver was given; changed under the
+                            * pending lock, too */
     bool leaving;          /* destroyed: removed from the engine once it is empty */
     uint64_t issued_epoch; /* of its last execution that the driver has been called with */
     uint32_t position;     /* of its last execution in the engine's batch, plus 1; 0: none */
@@ -89,6 +90,13 @@ struct bf_command_queue {
 static inline struct bf_command_queue *bf_command_queue_of(struct bf_queue *queue)
 {
     return queue->is_command_queue ? (struct bf_command_queue *)queue : NULL;
+}
+
+/* The last value that an execution of the queue has of its progress fence. The pending lock is
+ * held. */
+static inline uint64_t bf_command_queue_progress(struct bf_queue *queue)
+{
+    return queue->is_command_queue ? bf_command_queue_of(queue)->progressed : 0;
 }
 
 /* Are its packets scanned before those of queues with normal priority? */

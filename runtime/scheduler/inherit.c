@@ -57,10 +57,12 @@ static void inheritance_seek(struct inheritance *in, struct bf_packet *packet)
     inheritance_seek_left(in, packet);
 }
 
-static bool packet_signals(const struct bf_packet *packet, const struct sought *sought)
+/* '*progress': of the queue, before the packet (bf_update_value). */
+static bool packet_signals(const struct bf_packet *packet, const struct sought *sought,
+                           uint64_t *progress)
 {
     const struct bf_update *update = packet->update;
-    if (update && update->value >= sought->value &&
+    if (update && bf_update_value(update, packet->counted, progress) >= sought->value &&
         (sought->fence ? update->fence == sought->fence
                        : update->fence->exported == sought->handle))
         return true;
@@ -96,9 +98,10 @@ static void inheritance_raise(struct inheritance *in, struct bf_queue *queue,
 static void inheritance_look_in(struct inheritance *in, struct bf_queue *queue,
                                 const struct sought *sought)
 {
+    uint64_t progress = bf_command_queue_progress(queue);
     bf_lock_acquire(&queue->lock);
     const struct bf_packet *last = queue->head;
-    while (last && !packet_signals(last, sought))
+    while (last && !packet_signals(last, sought, &progress))
         last = last->next;
     if (last)
         inheritance_raise(in, queue, last);
@@ -178,31 +181,42 @@ void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uin
     *engines |= in.engines;
 }
 
-struct appended {
-    struct bf_queue *queue;
+struct blocked {
+    struct bf_queue *signaller; /* what others wait for may be its; NULL: anybody's */
     uint64_t engines;
 };
 
-static void appended_look_from(void *context, struct bf_queue *queue)
+static void blocked_look_from(void *context, struct bf_queue *queue)
 {
-    struct appended *appended = context;
+    struct blocked *blocked = context;
     struct inheritance in = {.scheduler = queue->scheduler};
-    if (queue == appended->queue || !atomic_load(&queue->blocked))
+    if (queue == blocked->signaller || !atomic_load(&queue->blocked))
         return;
-    if (!inheritance_begin_with(&in, queue, atomic_load(&appended->queue->level)))
+    if (!inheritance_begin_with(&in, queue,
+                                blocked->signaller ? atomic_load(&blocked->signaller->level)
+                                                   : BF_LEVEL_NONE))
         return;
     inheritance_spread(&in);
-    appended->engines |= in.engines;
+    blocked->engines |= in.engines;
+}
+
+static uint64_t inherit_from_blocked(struct bf_scheduler *scheduler, struct bf_queue *signaller)
+{
+    struct blocked blocked = {signaller, 0};
+    bf_lock_acquire(&scheduler->pending.lock);
+    queues_visit(scheduler, blocked_look_from, &blocked);
+    bf_lock_release(&scheduler->pending.lock);
+    return blocked.engines;
 }
 
 uint64_t bf_inherit_appended(struct bf_queue *queue)
 {
-    struct bf_scheduler *scheduler = queue->scheduler;
-    struct appended appended = {queue, 0};
-    bf_lock_acquire(&scheduler->pending.lock);
-    queues_visit(scheduler, appended_look_from, &appended);
-    bf_lock_release(&scheduler->pending.lock);
-    return appended.engines;
+    return inherit_from_blocked(queue->scheduler, queue);
+}
+
+uint64_t bf_inherit_anew(struct bf_scheduler *scheduler)
+{
+    return inherit_from_blocked(scheduler, NULL);
 }
 
 static void flush_one(void *context, struct bf_queue *queue)

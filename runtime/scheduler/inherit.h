@@ -6,7 +6,8 @@
  *        signal, that packet and those before it in its queue have the first queue's level; and so
  *        has, in turn, what they wait for. No window holds them then (PW-7).
  *  IH-2  It is found on whichever side comes last: when a queue is blocked, for what is held
- *        already; when a lower queue's packet is appended, for the queues that are blocked.
+ *        already; when a lower queue's packet is appended, for the queues that are blocked; and for
+ *        these, when levels change or windows come.
  *  IH-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
  *        and so many packets aren't held that might be.
  *  IH-4  Who waits for a semaphore that a fence was exported to waits for the fence's signals.
@@ -33,6 +34,10 @@ void bf_inherit_from(struct bf_scheduler *scheduler, struct bf_queue *queue, uin
 /* Packets that signal something have been appended to the queue: are they what a blocked higher
  * queue waits for? Returns the engines to pump. */
 uint64_t bf_inherit_appended(struct bf_queue *queue);
+
+/* Levels have changed, or there may be the first windows: what do queues that have been blocked
+ * since before wait for? Returns the engines to pump. */
+uint64_t bf_inherit_anew(struct bf_scheduler *scheduler);
 
 /* No window holds what the queue (NULL: any queue) has by now, nor what that depends on. Returns
  * the engines to pump. No lock is held. */

@@ -73,6 +73,17 @@ struct bf_update {
     uint64_t frontier[];    /* one epoch per engine */
 };
 
+/* The value that it has; or 'counted', of a progress fence, will have once the driver is given its
+ * execution, where '*progress' is that of its queue before. The pending lock is held. */
+static inline uint64_t bf_update_value(const struct bf_update *update, bool counted,
+                                       uint64_t *progress)
+{
+    if (!counted)
+        return update->value;
+    *progress = update->value ? update->value : *progress + 1;
+    return *progress;
+}
+
 /* The state of one engine. */
 struct bf_pending_engine {
     _Atomic uint64_t completed; /* the epoch up to which it counts as complete; only grows */

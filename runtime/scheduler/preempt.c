@@ -204,10 +204,12 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     preempt->last = request;
     atomic_fetch_add(&preempt->under_way, 1);
     atomic_store(&scheduler->had_windows, true);
-    atomic_fetch_add(&scheduler->windows, 1); /* PW-7 holds of this, too */
+    const bool first = atomic_fetch_add(&scheduler->windows, 1) == 0; /* PW-7 holds of this, too */
     atomic_store(&preempt->asked, true);
     bf_lock_release(&scheduler->pending.lock);
     bf_engine_leave_beside(engine, entry);
+    if (first)
+        bf_windows_changed(scheduler);
     preempt_settle(engine);
     struct bf_preempter *preempter = atomic_load(&preempt->thread);
     atomic_fetch_add(&preempter->turn, 1);

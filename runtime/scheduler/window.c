@@ -525,6 +525,12 @@ void bf_window_arm(struct bf_engine *engine)
                       engine, window_deadline(engine));
 }
 
+void bf_windows_changed(struct bf_scheduler *scheduler)
+{
+    if (atomic_load(&scheduler->windows))
+        bf_engines_pump(scheduler, bf_inherit_anew(scheduler));
+}
+
 /* -------------------------------------------------------------------------------- Flushing -- */
 
 uint64_t bf_windows_flush_queue(struct bf_queue *queue)

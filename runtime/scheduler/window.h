@@ -135,6 +135,10 @@ void bf_window_join(struct bf_engine *engine, uint8_t level);
 void bf_window_leave(struct bf_engine *engine, struct bf_queue *queue);
 void bf_window_change(struct bf_engine *engine, struct bf_queue *queue, uint8_t level);
 
+/* After a queue has joined an engine, or its level has changed, or a request for preemption may
+ * hold packets: IH-2. No lock is held. */
+void bf_windows_changed(struct bf_scheduler *scheduler);
+
 /* The level of a VkQueue with that global priority (0: none was asked for), or of a command queue
  * with that BfCommandQueuePriority. */
 static inline uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)

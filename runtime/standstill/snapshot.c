@@ -188,8 +188,10 @@ static void packet_add_sync(struct builder *b, const struct bf_sync *s, enum bf_
     }
 }
 
-/* The waits and signals of a packet that is in its queue. */
-static void packet_add(struct builder *b, const struct bf_packet *packet, uint32_t place)
+/* The waits and signals of a packet that is in its queue. '*progress': bf_command_queue_progress
+ * before it. */
+static void packet_add(struct builder *b, const struct bf_packet *packet, uint32_t place,
+                       uint64_t *progress)
 {
     struct bf_pending *pending = &b->scheduler->pending;
     struct bf_graph_signal entry = {
@@ -199,9 +201,9 @@ static void packet_add(struct builder *b, const struct bf_packet *packet, uint32
     for (uint32_t i = 0; i < packet->wait_count; i++)
         packet_add_sync(b, &packet->waits[i], BF_FOR_WAIT, entry);
     bf_lock_acquire(&pending->lock);
-    if (packet->update && !packet->counted) {
+    if (packet->update) {
         entry.object = object_of_fence_locked(b, packet->update->fence);
-        entry.value = packet->update->value;
+        entry.value = bf_update_value(packet->update, packet->counted, progress);
         signal_add(b, entry);
     }
     if (packet->kind == BF_PACKET_WAIT && packet->wait.fence && !packet->wait.satisfied &&
@@ -296,10 +298,13 @@ static void snapshot_queue_add(struct builder *b, struct bf_queue *queue)
         .object = BF_GRAPH_NONE,
     };
     bf_snapshot_name_queue(queue, b->names, node.name);
+    bf_lock_acquire(&b->scheduler->pending.lock);
+    uint64_t progress = bf_command_queue_progress(queue);
+    bf_lock_release(&b->scheduler->pending.lock);
     for (struct bf_packet *p = queue_step(queue, NULL); p; p = queue_step(queue, p)) {
         if (node.packets == 0)
             queue_add_wait(b, &node, queue, p);
-        packet_add(b, p, node.packets++);
+        packet_add(b, p, node.packets++, &progress);
     }
     g->queues[index] = node;
 }

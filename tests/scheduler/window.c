@@ -214,6 +214,47 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
     }
 }
 
+/* It waits for what the progress fence will have, of executions that aren't handed over yet. */
+FIXTURE_TEST(what_a_high_queue_waits_for_is_counted)
+{
+    BfCommandQueue high = high_of(f), low = low_of(f);
+    BfFence progress;
+    assert_success(bfGetCommandQueueProgressFence(low, &progress));
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    assert_int_equal(depth(f), 1);
+    queue_wait(high, progress, 4);
+    execute(high, write_word(f, high, FLOOD, FLOOD + 1));
+    assert_int_equal(depth(f), 4 + 1);
+    drain(f, FLOOD + 1);
+}
+
+/* The wait comes first, then the levels: who waits is raised; who is waited for is lowered. */
+FIXTURE_TEST(what_is_waited_for_is_as_urgent_when_levels_change)
+{
+    for (int lowered = 0; lowered < 2; lowered++) {
+        BfCommandQueue waits = lowered ? high_of(f) : low_of(f),
+                       low = lowered ? high_of(f) : low_of(f);
+        BfFence gate = make_fence(f, 0), fence = make_fence(f, 0);
+        f->icd.pause();
+        queue_wait(low, gate, 1);
+        flood(f, low, 3);
+        queue_signal(low, fence, 1);
+        flood(f, low, 5);
+        queue_wait(waits, fence, 1);
+        execute(waits, write_word(f, waits, FLOOD, 1));
+        if (lowered)
+            assert_success(bfSetCommandQueuePriority(low, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
+        else
+            assert_success(bfSetCommandQueuePriority(waits, BF_COMMAND_QUEUE_PRIORITY_HIGH));
+        cpu_signal(gate, 1);
+        assert_int_equal(depth(f), 3 + 1 + 1); /* one more of them, by the window */
+        drain(f, 5);
+        for (uint32_t i = f->queue_count; i-- > 0;)
+            drop_queue(f, f->made_queues[i]);
+    }
+}
+
 /* Of three levels, whoever comes last: a VkQueue waits for a semaphore that a fence was exported
  * to, whose signal waits for that of a lower queue, which windows hold for both. */
 TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)

@@ -66,6 +66,16 @@ uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue
     return 0;
 }
 
+uint64_t bf_inherit_anew(struct bf_scheduler *scheduler)
+{
+    return 0;
+}
+
+void bf_engines_pump(struct bf_scheduler *scheduler, uint64_t mask)
+{
+    (void)mask;
+}
+
 VkResult bf_packet_time_begin(struct bf_engine *engine)
 {
     return VK_SUCCESS;

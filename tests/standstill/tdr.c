@@ -324,7 +324,8 @@ TEST_AROUND(work_that_ends_after_the_loss_changes_nothing, struct fixture, f, op
 
 /* SS-7: the watchdog has said what stands, so the hang doesn't say it again. */
 TEST_AROUND(what_stands_is_told_once, struct fixture, f, open_gpu, close_gpu,
-            DELAY "1000 VK_BELFRY_MULTI_ENGINE_WATCHDOG=50 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
+            DELAY
+            "1000 VK_BELFRY_MULTI_ENGINE_WATCHDOG=50 VK_BELFRY_MULTI_ENGINE_TDR_LIMIT_COUNT=63")
 {
     BfCommandQueue queue = make_queue_with(f, 0);
     stall_begin(f, queue);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <belfry/belfry.h>
+#include <belfry/native_fence.h>
 
 #include "layer/screen.h"
 #include "standstill/lines.h"
@@ -113,12 +114,13 @@ TOLD_TEST(test_circle)
         "signal");
 }
 
-/* The same with fences: the CPU may set them to anything, so no circle is certain. */
-TOLD_TEST(test_circle_of_fences)
+/* The same with fences: the CPU may set them to anything, so no circle is certain. 'counted': the
+ * second queue waits for executions of the first one. */
+static void circle_of_fences(struct device *w, bool counted, const char *wanted)
 {
     BfDevice device;
     BfCommandQueue queues[2];
-    BfFence fences[2];
+    BfFence fences[2], progress;
     assert_success(bfGetDevice(w->device, &device));
     for (int i = 0; i < 2; i++) {
         assert_success(bfCreateCommandQueue(
@@ -131,21 +133,41 @@ TOLD_TEST(test_circle_of_fences)
             &fences[i]));
         assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fences[i], i ? "rendered" : "copied"));
     }
-    for (int i = 0; i < 2; i++) {
-        assert_success(bfQueueWait(queues[i], fences[i], 5));
-        assert_success(bfQueueSignal(queues[i], fences[!i], 5));
+    assert_success(bfQueueWait(queues[0], fences[0], 5));
+    if (counted) {
+        assert_success(bfGetCommandQueueProgressFence(queues[0], &progress));
+        for (int i = 0; i < 2; i++)
+            assert_success(bfQueueExecute(queues[0], 1,
+                                          (VkCommandBuffer[]){device_store(
+                                              w, bfGetCommandQueueFamilyIndex(queues[0]), 0, 7)}));
+    } else {
+        assert_success(bfQueueSignal(queues[0], fences[1], 5));
     }
-    told_expect(
-        "a circle, unless the host signals fence 'copied' to 5, for ?.? s: compute command queue 0 "
-        "waits for fence 'copied' to reach 5 (has 0), which compute command queue 1 would signal; "
-        "compute command queue 1 waits for fence 'rendered' to reach 5 (has 0), which compute "
-        "command queue 0 would signal");
+    assert_success(bfQueueWait(queues[1], counted ? progress : fences[1], counted ? 2 : 5));
+    assert_success(bfQueueSignal(queues[1], fences[0], 5));
+    told_expect(wanted);
     assert_success(bfSignalFence(fences[0], 5));
     for (int i = 0; i < 2; i++) {
         assert_success(bfQueueWaitIdle(queues[i]));
         bfDestroyFence(fences[i]);
         bfDestroyCommandQueue(queues[i]);
     }
+}
+
+TOLD_TEST(test_circle_of_fences)
+{
+    circle_of_fences(
+        w, false,
+        "a circle, unless the host signals fence 'copied' to 5, for ?.? s: compute command queue 0 "
+        "waits for fence 'copied' to reach 5 (has 0), which compute command queue 1 would signal; "
+        "compute command queue 1 waits for fence 'rendered' to reach 5 (has 0), which compute "
+        "command queue 0 would signal");
+    circle_of_fences(
+        w, true,
+        "a circle, unless the host signals fence 'copied' to 5, for ?.? s: * waits for fence "
+        "'copied' to reach 5 (has 0), which compute command queue 3 would signal; compute command "
+        "queue 3 waits for fence * to reach 2 (has 0), which packet 2 of compute command queue 2 "
+        "would signal");
 }
 
 /* A packet that the GPU doesn't finish, another one that goes in the same call, and one of another
