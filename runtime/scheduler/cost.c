@@ -13,12 +13,19 @@ void bf_cost_add_measured(struct bf_cost *cost, uint64_t ns)
 {
     if (ns < BF_COST_LEAST) /* a mean of a few would stay there */
         ns = BF_COST_LEAST;
-    cost->measured_ns = cost->measured_ns ? mean_with(cost->measured_ns, ns) : ns;
+    const bool few = !cost->measured_ns || cost->measured < BF_COST_SAMPLES / 2;
+    cost->measured = cost->measured_ns ? cost->measured + few : 1;
+    if (!cost->measured_ns || (few && ns < cost->measured_ns))
+        cost->measured_ns = ns; /* of few, the least */
+    else if (!few)
+        cost->measured_ns = mean_with(cost->measured_ns, ns);
     cost->unmeasured = 0;
 }
 
 void bf_cost_add(struct bf_cost *cost, uint64_t ns, bool busy)
 {
+    if (ns < BF_COST_LEAST)
+        ns = BF_COST_LEAST;
     if (++cost->unmeasured > BF_COST_MEASURED)
         cost->measured_ns = 0;
     uint64_t mean = cost->mean_ns;

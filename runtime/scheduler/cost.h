@@ -12,7 +12,8 @@
  * by no less than three quarters of the mean.
  *
  * Where the GPU measures packets (PW-8, scheduler/packet_time.h), its times are right, and their
- * mean is all that counts; until for BF_COST_MEASURED samples none has come.
+ * mean is all that counts, of few the least: the first may have been interrupted; until for
+ * BF_COST_MEASURED samples none has come.
  *
  * Thread-safety: the engine's lock is held.
  */
@@ -29,7 +30,7 @@
  * the same, after some more packets. */
 #define BF_COST_SPIKE 3
 
-/* No packet that the GPU has measured counts as less, in ns. */
+/* No packet counts as less, in ns. */
 #define BF_COST_LEAST 100
 
 /* As many samples without a time that the GPU has measured, and the GPU's are no longer of late. */
@@ -43,6 +44,7 @@ struct bf_cost {
     uint32_t count, next;
     uint64_t mean_ns;     /* of late; 0: none yet */
     uint64_t measured_ns; /* the mean of what the GPU has measured; 0: it doesn't */
+    uint32_t measured;    /* of how many; half of BF_COST_SAMPLES: as many or more */
     uint32_t unmeasured;  /* samples since then */
 };
 

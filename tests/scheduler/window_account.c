@@ -382,7 +382,9 @@ TEST(what_the_gpu_measures_counts_while_it_does)
     for (int i = 0; i < BF_COST_SAMPLES; i++)
         bf_cost_add(&cost, 8 * MILLI_NS, true);
     assert_int_equal(bf_cost_estimate(&cost), 8 * MILLI_NS);
-    bf_cost_add_measured(&cost, 100 * MICRO_NS);
+    bf_cost_add_measured(&cost, 50 * MILLI_NS); /* the first one was interrupted */
+    for (int i = 1; i < BF_COST_SAMPLES / 2; i++)
+        bf_cost_add_measured(&cost, (99 + i) * MICRO_NS);
     bf_cost_add_measured(&cost, 180 * MICRO_NS);
     for (int i = 0; i < BF_COST_MEASURED; i++) {
         bf_cost_add(&cost, 8 * MILLI_NS, true);
@@ -393,7 +395,8 @@ TEST(what_the_gpu_measures_counts_while_it_does)
     assert_int_equal(bf_cost_estimate(&cost), 8 * MILLI_NS);
     assert_int_equal(bf_cost_mean(&cost, 0), 8 * MILLI_NS);
     /* One that was interrupted counts as a spike. */
-    bf_cost_add_measured(&cost, 100 * MICRO_NS);
+    for (int i = 0; i < BF_COST_SAMPLES / 2; i++)
+        bf_cost_add_measured(&cost, 100 * MICRO_NS);
     bf_cost_add_measured(&cost, 50 * MILLI_NS);
     assert_int_equal(bf_cost_estimate(&cost), (700 + BF_COST_SPIKE * 100) / 8 * MICRO_NS);
     /* However short packets were, longer ones are noticed. */
@@ -402,4 +405,8 @@ TEST(what_the_gpu_measures_counts_while_it_does)
     for (int i = 0; i < 100; i++)
         bf_cost_add_measured(&cost, MILLI_NS);
     assert_in_range(bf_cost_estimate(&cost), MILLI_NS * 9 / 10, MILLI_NS);
+    cost = (struct bf_cost){0};
+    for (int i = 0; i < 100; i++)
+        bf_cost_add(&cost, i < BF_COST_SAMPLES ? 1 : MILLI_NS, true);
+    assert_in_range(bf_cost_mean(&cost, 0), MILLI_NS * 9 / 10, MILLI_NS);
 }
