@@ -251,6 +251,7 @@ void bf_engine_remove_queue(struct bf_engine *engine, struct bf_queue *queue)
     }
     bf_lock_release(&engine->batch_lock);
     bf_window_leave(engine, queue);
+    bf_watch_forget_queue(engine, queue);
     bf_log_leave(queue->log);
     atomic_fetch_sub(&engine->command_queues, 1);
     atomic_fetch_sub(&engine->preferred, bf_command_queue_is_preferred(queue));

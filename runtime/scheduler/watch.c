@@ -224,6 +224,16 @@ bool bf_watch_see_oldest(const struct bf_engine_watch *watch, uint64_t completed
     return found;
 }
 
+void bf_watch_forget_queue(struct bf_engine *engine, const struct bf_queue *queue)
+{
+    struct bf_device_watch *watch = engine->scheduler->watch;
+    for (uint64_t i = 0; watch && i < BF_WITNESSES; i++) {
+        _Atomic uint64_t *word = &watch->engines[engine->base.number].witnesses[i].words[3];
+        if (word_read(word) == (uintptr_t)queue)
+            word_write(word, 0);
+    }
+}
+
 bool bf_watch_is_timed(const struct bf_engine_watch *watch, uint64_t epoch)
 {
     return word_read(&watch->timed[epoch / 64 % (BF_WATCH_TIMED / 64)]) >> epoch % 64 & 1;

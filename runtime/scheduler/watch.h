@@ -77,7 +77,7 @@ struct bf_submission {
     /* Whatever the submission waits for, on any engine of the device, has a smaller one. */
     uint64_t order;
     uint64_t number;              /* of the packet in its queue, from 1 */
-    const struct bf_queue *queue; /* which may be gone */
+    const struct bf_queue *queue; /* NULL: it is gone */
     uint64_t buffers[2];          /* the program's first command buffers */
     uint32_t buffer_count;
     uint16_t wait_count;    /* semaphores that it waits for on the GPU, or UINT16_MAX */
@@ -171,6 +171,10 @@ bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *
  * Thread-safety: safe. */
 bool bf_watch_see_oldest(const struct bf_engine_watch *watch, uint64_t completed,
                          struct bf_submission *submission);
+
+/* The queue is about to go: witnesses of its submissions no longer name it. The engine's lock is
+ * held. */
+void bf_watch_forget_queue(struct bf_engine *engine, const struct bf_queue *queue);
 
 /* May the clock run for that submission, of the engine's last BF_WATCH_TIMED, whose witness may be
  * gone? */

@@ -209,6 +209,34 @@ TOLD_TEST(test_stuck_packet)
     vkDestroySemaphore(w->device, done, NULL);
 }
 
+/* Its queue is gone, and one of the next has its place in memory, most likely: where some more
+ * have gone before, which an allocator may keep. */
+TOLD_TEST(test_stuck_packet_of_no_queue)
+{
+    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
+    BfDevice device;
+    BfCommandQueue queue, others[8];
+    assert_success(bfGetDevice(w->device, &device));
+    VkCommandBuffer commands = device_store(w, 0, 0, 7);
+    w->icd.hold_before_signals(true);
+    assert_success(bfCreateCommandQueue(device, &info, &queue));
+    assert_success(bfQueueExecute(queue, 1, &commands));
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < 8; i++)
+            assert_success(bfCreateCommandQueue(device, &info, &others[i]));
+        for (int i = 0; i < 8 && turn == 0; i++)
+            bfDestroyCommandQueue(others[i]);
+        if (turn == 0)
+            bfDestroyCommandQueue(queue);
+    }
+    told_expect("the GPU has been busy with packet 1 of *");
+    w->icd.hold_before_signals(false);
+    for (int i = 0; i < 8; i++)
+        bfDestroyCommandQueue(others[i]);
+    assert_success(vkDeviceWaitIdle(w->device));
+    assert_non_null(strstr(told_line, "packet 1 of a destroyed queue for"));
+}
+
 static void *submit(void *context)
 {
     struct device *w = context;
