@@ -4,7 +4,8 @@
  * cause.
  *
  *  SS-1  Each held queue that has stood for the time has a cause among the cases, or waits for an
- *        engine whose call or work is one, or would be once it has lasted as long.
+ *        engine whose call or work is one, or would be once it has lasted as long. What waits for a
+ *        signal is looked at again before it is told of (bf_snapshot_stands).
  *  SS-2  A circle is certain only if nobody can end it: it stays, whatever the host may legally
  *        signal and whatever is signalled from outside. The host may signal a timeline to values
  *        below those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a

@@ -581,6 +581,28 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
     return !b.failed;
 }
 
+bool bf_snapshot_stands(struct bf_scheduler *scheduler, const struct bf_graph *graph,
+                        uint32_t number)
+{
+    const struct bf_graph_queue *node = &graph->queues[number];
+    struct bf_engine *engine = &scheduler->engines[node->engine];
+    bool stands = false;
+    if (node->on_gpu || node->state != BF_GRAPH_HELD)
+        return true;
+    if (!engine_lock_batches(engine))
+        return false;
+    for (uint32_t i = 0; i < engine->queue_count; i++) {
+        struct bf_queue *queue = engine->queues[i];
+        if (queue != node->key || !atomic_load(&queue->blocked))
+            continue;
+        const struct bf_packet *first = queue_step(queue, NULL);
+        stands = first && first->number == node->packet &&
+                 (!node->waits || first->wait.node.key == node->value);
+    }
+    bf_lock_release(&engine->batch_lock);
+    return stands;
+}
+
 void bf_snapshot_free(struct bf_graph *graph)
 {
     free(graph->objects);

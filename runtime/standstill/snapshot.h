@@ -16,6 +16,12 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
                       struct bf_graph *graph);
 void bf_snapshot_free(struct bf_graph *graph);
 
+/* Is the queue held still, if it was? Engines are copied one after another: of a signal that came
+ * meanwhile, neither the packet that brought it may be in the graph, nor its value. False also where
+ * it can't be looked at now. */
+bool bf_snapshot_stands(struct bf_scheduler *scheduler, const struct bf_graph *graph,
+                        uint32_t queue);
+
 /* What a queue is called; it isn't destroyed meanwhile. */
 struct bf_queue;
 void bf_snapshot_name_queue(struct bf_queue *queue, struct bf_names *names,

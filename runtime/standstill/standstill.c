@@ -171,6 +171,17 @@ static bool case_is_due(const struct bf_standstill *s, const struct bf_case *fou
     return occasion == OCCASION_LOOK || waits || found->age_ns >= ENDING_NS;
 }
 
+/* Does what waits still do? */
+static bool case_stands(const struct bf_standstill *s, const struct bf_graph *graph,
+                        const struct bf_case *found)
+{
+    bool stands =
+        found->kind != BF_CASE_MISSING || bf_snapshot_stands(s->scheduler, graph, found->queue);
+    for (uint32_t i = 0; found->kind == BF_CASE_CIRCLE && i < found->member_count; i++)
+        stands = stands && bf_snapshot_stands(s->scheduler, graph, found->members[i].queue);
+    return stands;
+}
+
 static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasion)
 {
     struct bf_graph graph;
@@ -184,7 +195,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
     size_t count = bf_diagnose(&graph, occasion == OCCASION_LOOK ? s->least_ns : 0, cases, CASES);
     for (size_t i = 0; i < count; i++) {
         char text[BF_CASE_TEXT];
-        bool due = case_is_due(s, &cases[i], occasion);
+        bool due = case_is_due(s, &cases[i], occasion) && case_stands(s, &graph, &cases[i]);
         if (due || standstill_knows(s, cases[i].key))
             keys[kept++] = cases[i].key;
         if (!due)
