@@ -27,8 +27,8 @@
  *        waited for by a watcher (scheduler/watcher.h), the epochs of other engines by their
  *        wakers. A binary semaphore's payload can't be asked for: the epoch of the packet that
  *        signals it is waited for. Where there is none, grounded must do: of signals from before
- *        there were windows, and of what others signal (an acquired image). What windows limit no
- *        more, goes at once.
+ *        there were windows, and of what others signal (an acquired image, which the present behind
+ *        it lets go in any case, PW-7). What windows limit no more, goes at once.
  *  PW-5  Higher queues aren't held by windows, and are gathered first, one packet of PW-6 aside.
  *  PW-6  Lower queues of one level that have packets which may go share the GPU's time evenly: the
  *        one that has had the least of it goes first. A packet counts as its queue's packets have
