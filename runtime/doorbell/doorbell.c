@@ -93,9 +93,12 @@ void bf_doorbells_stop(struct bf_scheduler *scheduler)
         bf_scheduler_settle(scheduler);
         return;
     }
-    if (atomic_load(&doorbells->read_last) && !bf_scheduler_is_lost(scheduler))
-        bf_scheduler_await_accepted(scheduler, scheduler->leave_ns);
     struct bf_pending *pending = &scheduler->pending;
+    bool idle = true;
+    for (struct bf_command_queue *queue = pending->queues; queue; queue = queue->next)
+        idle = idle && (!queue->hw || bf_hw_queue_is_idle(queue->hw));
+    if (!idle && !bf_scheduler_is_lost(scheduler))
+        bf_scheduler_await_accepted(scheduler, scheduler->leave_ns);
     for (struct bf_command_queue *queue = pending->queues; queue; queue = queue->next) {
         if (queue->hw)
             bf_hw_queue_end(queue);
@@ -141,20 +144,23 @@ const struct bf_doorbell_extension bf_doorbell_extension = {
 
 /* ---------------------------------------------------------------------------- Doorbells -- */
 
-void bf_doorbell_retire(struct bf_doorbell *doorbell, BfAbortReason reason)
+void bf_doorbell_retire(struct bf_doorbell *doorbell, BfAbortReason reason, bool drain)
 {
     struct bf_hw_queue *hw = doorbell->hw;
     struct bf_doorbell_thread *thread = doorbell->thread;
     struct bf_doorbell_pages *pages = &thread->scheduler->doorbells->pages;
     uint32_t none = BF_ABORT_REASON_NONE;
     bf_doorbell_page_disconnect(pages, &doorbell->page, BF_DOORBELL_DISCONNECTED_ABORT);
-    if (atomic_load(&hw->suspended) == 0)
+    if (drain) {
+        if (bf_ring_written(doorbell->ring) != atomic_load(&doorbell->read))
+            bf_doorbell_power_wake(thread);
         bf_hw_queue_drain(hw);
+    }
     atomic_compare_exchange_strong(&doorbell->reason, &none, reason);
     bf_lock_acquire(&thread->lock);
     atomic_store(&hw->doorbell, NULL);
-    bf_lock_release(&thread->lock);
     doorbell->hw = NULL;
+    bf_lock_release(&thread->lock);
 }
 
 static bool doorbell_info_check(const BfCreateDoorbell *info)
@@ -246,8 +252,12 @@ static VkResult queue_set_doorbell(struct bf_hw_queue *hw, struct bf_doorbell *d
         bf_lock_release(&hw->lock);
         return result;
     }
-    if (before)
-        bf_doorbell_retire(before, BF_ABORT_REASON_RETIRED);
+    if (before) /* whoever suspends the queue from here on */
+        bf_doorbell_retire(before, BF_ABORT_REASON_RETIRED, true);
+    if (hw->ended) { /* by what was still in that ring */
+        bf_lock_release(&hw->lock);
+        return VK_ERROR_UNKNOWN;
+    }
     bf_lock_acquire(&hw->thread->lock);
     atomic_store(&doorbell->page.suspended, atomic_load(&hw->suspended) != 0);
     atomic_store(&hw->doorbell, doorbell);
@@ -346,7 +356,7 @@ VkResult bfNotifyWorkSubmission(const BfNotifyWorkSubmission *info)
         info ? doorbell_of(info->hDoorbell, info->flags, __func__) : NULL;
     if (!doorbell)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    bf_park_notify(&doorbell->thread->park);
+    bf_doorbell_page_mark(&doorbell->page);
     bf_watch_notice(doorbell->thread->scheduler->watch);
     bf_trace_ring(doorbell->thread->scheduler->gpu.trace, doorbell->trace_id,
                   BF_TRACE_RING_NOTIFIED, 0, 0);
@@ -358,15 +368,19 @@ VkResult bfDestroyDoorbell(const BfDestroyDoorbell *info)
     struct bf_doorbell *doorbell = info ? doorbell_of(info->hDoorbell, 0, __func__) : NULL;
     if (!doorbell)
         return VK_ERROR_VALIDATION_FAILED_EXT;
-    struct bf_hw_queue *hw = doorbell->hw;
-    if (hw && !bf_hw_queue_enter(hw)) { /* it stays until the device ends */
+    struct bf_hw_queue *hw = bf_doorbell_hold_queue(doorbell);
+    const bool entered = hw && bf_hw_queue_enter(hw);
+    if (entered) {
+        if (atomic_load(&hw->doorbell) == doorbell)
+            bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED, atomic_load(&hw->suspended) == 0);
+        bf_lock_release(&hw->lock);
+    }
+    if (hw)
+        bf_doorbell_release_queue(hw);
+    if (hw && !entered) { /* it stays until the device ends */
         bf_kmt_remove(doorbell->handle);
         doorbell->handle = 0;
         return VK_SUCCESS;
-    }
-    if (hw) {
-        bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
-        bf_lock_release(&hw->lock);
     }
     doorbell_unlist(doorbell);
     doorbell_free(doorbell);

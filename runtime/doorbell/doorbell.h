@@ -7,7 +7,8 @@
  *  DT-1  What was rung while its doorbell's status was CONNECTED, or notified, is read, without any
  *        further call (DB-2, DB-3, DP-1).
  *  DT-2  One engine's thread waits for no other engine: a call of the driver's that is stuck keeps
- *        back the rings of its engine alone. To connect a doorbell, to take one away, to notify, to
+ *        back the rings of its engine alone, and those of the engine whose thread is in it, for what
+ *        it had set free there (Q-5). To connect a doorbell, to take one away, to notify, to
  *        suspend, to resume and to change power states wait for no thread that is in the driver.
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs
  *        (DP-3), but for the looks of DT-5.
@@ -52,8 +53,9 @@ struct bf_scheduler;
 struct bf_doorbell {
     struct bf_doorbell_page page;
     struct bf_doorbell_thread *thread;
-    struct bf_hw_queue *hw; /* under its lock; NULL: it has another one, or has been destroyed */
-    struct bf_ring *ring;   /* referenced */
+    /* Changed under its lock and the thread's; NULL: it has another one, or has been destroyed. */
+    struct bf_hw_queue *hw;
+    struct bf_ring *ring; /* referenced */
     BfKmtHandle handle;
     uint32_t trace_id;        /* its queue's */
     _Atomic bool traced;      /* as connected */
@@ -86,7 +88,6 @@ struct bf_doorbells {
     struct bf_doorbell_pages pages;
     struct bf_lock power_lock; /* one at a time decides whether the device sleeps */
     _Atomic bool asleep;       /* D3 */
-    _Atomic bool read_last;    /* something was left in a ring when the device's end began */
     _Atomic bool left;         /* a reader of a ring has not come back from the driver (HQ-5) */
     struct bf_lock lock;       /* over making threads; the lists */
     struct bf_doorbell *doorbells;
@@ -128,13 +129,18 @@ void bf_doorbells_each_of(struct bf_doorbell_thread *thread,
 /* bfSuspendCommandQueue and bfResumeCommandQueue. False: there are as many as can be, or none. */
 bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend);
 
-/* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; and a
- * doorbell of the engine is being connected. */
+/* F-states and D-states (power.c). [UMS 6, 7] The owner's 'idle' of an engine's thread; a doorbell
+ * of the engine is being connected, or what is in its ring read; the engine alone has work. */
 bool bf_doorbell_power_idle(void *thread);
 void bf_doorbell_power_wake(struct bf_doorbell_thread *thread);
+void bf_doorbell_engine_wake(struct bf_doorbell_thread *thread);
 
-/* Takes the doorbell off its queue, for good: what has been written is read first, unless the queue
- * is suspended or has been ended. The queue's lock is held. */
-void bf_doorbell_retire(struct bf_doorbell *doorbell, BfAbortReason reason);
+/* The doorbell's queue, or NULL; until it is released it isn't freed. */
+struct bf_hw_queue *bf_doorbell_hold_queue(struct bf_doorbell *doorbell);
+void bf_doorbell_release_queue(struct bf_hw_queue *hw);
+
+/* Takes the doorbell off its queue, for good; 'drain': what has been written is read first, unless
+ * the queue has been ended. The queue's lock is held. */
+void bf_doorbell_retire(struct bf_doorbell *doorbell, BfAbortReason reason, bool drain);
 
 #endif

@@ -2,6 +2,7 @@
 /* What a ring's entries say, carried out; and what they may name. */
 #include "doorbell/hw_queue.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -55,17 +56,18 @@ static const char *reason_text(BfAbortReason reason)
 
 /* Gives the places of what has been copied out back to the program: once for a run, since it reads
  * that counter at each entry, and before the driver's call, so that it can write meanwhile. */
-static void run_free_places(const struct run *run)
+static void run_free_places(struct bf_hw_queue *hw, const struct run *run)
 {
     bf_ring_set_read(run->doorbell->ring, run->read);
     atomic_store(&run->doorbell->read, run->read);
+    atomic_fetch_add_explicit(&hw->moved, 1, memory_order_relaxed);
 }
 
 static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
 {
     struct bf_command_queue *queue = hw->queue;
     VkResult result = VK_SUCCESS;
-    run_free_places(run);
+    run_free_places(hw, run);
     if (run->count) {
         bool by_gpu = run->progress && hw->progress->native;
         result = bf_command_queue_execute_buffers(queue, run->count, run->buffers,
@@ -74,7 +76,8 @@ static VkResult run_hand_over(struct bf_hw_queue *hw, struct run *run)
         if (result == VK_SUCCESS) {
             if (by_gpu)
                 run->progress = 0;
-            result = bf_command_queue_signal(queue, hw->done, ++hw->batches, CALL);
+            result = bf_command_queue_signal(queue, hw->done, hw->batches + 1, CALL);
+            hw->batches += result == VK_SUCCESS;
         }
         run->count = 0;
     }
@@ -100,7 +103,12 @@ void bf_hw_queue_abort(struct bf_hw_queue *hw, BfAbortReason reason, uint64_t en
     bf_command_queue_name(hw->queue, name);
     bf_message(BF_MESSAGE_WARNING, "%s%s: entry %llu of its ring: %s: the queue is ended", name,
                BF_LABEL(hw->queue), (unsigned long long)entry, reason_text(reason));
-    bf_command_queue_signal(hw->queue, hw->progress, UINT64_MAX, CALL);
+    VkResult result = bf_command_queue_signal(hw->queue, hw->progress, UINT64_MAX, CALL);
+    if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST)
+        return;
+    bf_scheduler_lose_for(hw->queue->base.scheduler, BF_DEVICE_REMOVED_REASON_OUT_OF_MEMORY,
+                          "no memory to end a queue, for whose progress somebody may wait");
+    bf_scheduler_settle(hw->queue->base.scheduler);
 }
 
 /* The call's error ends the queue; a lost device has its own ways. */
@@ -165,12 +173,22 @@ static BfAbortReason entry_check(struct bf_hw_queue *hw, const BfRingEntry *entr
     return reason;
 }
 
-/* The command buffer goes with the batch that is being gathered. */
+/* The first of the command buffer's numbers, plus 1; 0: it has none. Takes no lock. */
+static uint32_t hw_queue_first_number(struct bf_hw_queue *hw, VkCommandBuffer buffer)
+{
+    return (uint32_t)(uintptr_t)bf_map_find(&hw->buffer_numbers, (uint64_t)(uintptr_t)buffer);
+}
+
+/* The command buffer goes with the batch that is being gathered, by whichever of its numbers. */
 static void buffer_goes_with(struct bf_hw_queue *hw, uint32_t number, VkCommandBuffer handle)
 {
     bf_lock_acquire(&hw->names_lock);
-    if (number < hw->buffer_count && hw->buffers[number].handle == handle)
+    if (number < hw->buffer_count && hw->buffers[number].handle == handle) {
         hw->buffers[number].batch = hw->batches + 1;
+        for (uint32_t n = hw->twins ? hw_queue_first_number(hw, handle) : 0; n;
+             n = hw->buffers[n - 1].next)
+            hw->buffers[n - 1].batch = hw->batches + 1;
+    }
     bf_lock_release(&hw->names_lock);
 }
 
@@ -209,7 +227,15 @@ static BfAbortReason entry_carry_out(struct bf_hw_queue *hw, struct run *run,
     return reason_of(result);
 }
 
-/* Reads at most 'bound' entries; returns whether there are more. The lock is held. */
+/* May the reader take one more entry? Not while the queue is suspended; nor while others want the
+ * lock, whom it would always be faster than. */
+static bool queue_goes_on(struct bf_hw_queue *hw)
+{
+    return atomic_load(&hw->suspended) == 0 && atomic_load(&hw->wanted) == 0;
+}
+
+/* Reads at most 'bound' entries, or all, whatever anybody wants (UINT64_MAX); returns whether there
+ * are more. The lock is held. */
 static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
 {
     struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
@@ -227,7 +253,8 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
     const uint64_t end = written - run.read < bound ? written : run.read + bound;
     if (end != run.read)
         atomic_store(&doorbell->page.idle, false);
-    while (run.read != end && reason == BF_ABORT_REASON_NONE) {
+    while (run.read != end && reason == BF_ABORT_REASON_NONE &&
+           (bound == UINT64_MAX || queue_goes_on(hw))) {
         BfRingEntry entry;
         bf_ring_copy(ring, run.read, &entry);
         reason = entry_carry_out(hw, &run, &entry);
@@ -242,11 +269,16 @@ static bool queue_read(struct bf_hw_queue *hw, uint64_t bound)
         reason = reason_of(result);
     if (reason != BF_ABORT_REASON_NONE)
         bf_hw_queue_abort(hw, reason, run.read);
-    return reason == BF_ABORT_REASON_NONE && end != written;
+    return reason == BF_ABORT_REASON_NONE && run.read != written;
 }
 
 bool bf_hw_queue_read(struct bf_hw_queue *hw, bool *some)
 {
+    *some = false;
+    if (atomic_load(&hw->wanted)) {
+        sched_yield();
+        return true;
+    }
     bf_lock_acquire(&hw->lock);
     const struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
     const uint64_t before = doorbell ? atomic_load(&doorbell->read) : 0;
@@ -363,8 +395,16 @@ bool bf_hw_queue_enter(struct bf_hw_queue *hw)
     const bool again = atomic_load(&scheduler->doorbells->left);
     const uint64_t most =
         again && scheduler->leave_ns > LEAVE_AGAIN_NS ? LEAVE_AGAIN_NS : scheduler->leave_ns;
-    const struct timespec deadline = bf_timespec(bf_now_ns() + most);
-    if (bf_lock_acquire_until(&hw->lock, &deadline))
+    bool entered = false;
+    uint64_t moved;
+    atomic_fetch_add(&hw->wanted, 1);
+    do { /* the driver has returned from each of the reader's calls so far */
+        moved = atomic_load(&hw->moved);
+        const struct timespec deadline = bf_timespec(bf_now_ns() + most);
+        entered = bf_lock_acquire_until(&hw->lock, &deadline);
+    } while (!entered && atomic_load(&hw->moved) != moved);
+    atomic_fetch_sub(&hw->wanted, 1);
+    if (entered)
         return true;
     if (!atomic_exchange(&scheduler->doorbells->left, true))
         bf_message(
@@ -384,7 +424,7 @@ bool bf_hw_queue_end(struct bf_command_queue *queue)
         return false;
     struct bf_doorbell *doorbell = atomic_load(&hw->doorbell);
     if (doorbell)
-        bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED);
+        bf_doorbell_retire(doorbell, BF_ABORT_REASON_RETIRED, atomic_load(&hw->suspended) == 0);
     bf_lock_release(&hw->lock);
     bf_doorbell_thread_remove(hw);
     queue->ring_progress = NULL;
@@ -420,12 +460,6 @@ static bool index_is_wanted(const uint32_t *index, const char *call)
     if (!index)
         bf_message(BF_MESSAGE_ERROR, "%s: pIndex is NULL", call);
     return index != NULL;
-}
-
-/* The first of the command buffer's numbers, plus 1; 0: it has none. Takes no lock. */
-static uint32_t hw_queue_first_number(struct bf_hw_queue *hw, VkCommandBuffer buffer)
-{
-    return (uint32_t)(uintptr_t)bf_map_find(&hw->buffer_numbers, (uint64_t)(uintptr_t)buffer);
 }
 
 /* False: out of memory, which a command buffer that has one already doesn't need. */
@@ -466,7 +500,9 @@ VkResult bfRegisterCommandBuffer(BfCommandQueue queue, VkCommandBuffer buffer,
             .handle = buffer,
             .next = next,
             .simultaneous = flags & BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT,
+            .batch = next ? buffers[next - 1].batch : 0,
         };
+        hw->twins = hw->twins || next;
         hw->buffer_count += i == hw->buffer_count;
         *out = i;
     }

@@ -13,13 +13,16 @@
  *        its entry.
  *  HQ-3  Nothing that the program writes to a ring has an effect beyond its queue: an entry that
  *        can't be carried out ends the queue, once. What came before it runs; then the progress
- *        fence gets UINT64_MAX, so that nobody waits for what won't come.
+ *        fence gets UINT64_MAX, so that nobody waits for what won't come. Where there is no memory
+ *        for that, the device is lost.
  *  HQ-4  A registered fence that the program destroys or unregisters, and a command buffer that it
  *        frees, resets (under the layer), begins anew (likewise) or unregisters, is not used any
  *        more once that call has returned: it waits for who reads the ring, and so perhaps for the
  *        driver. No other fence or command buffer does.
- *  HQ-5  Who destroys or unregisters waits no longer for the driver than the setting tdr_ddi_delay
- *        says (L-7): then the device is lost, and what the reader was given stays until it ends.
+ *  HQ-5  Who destroys or unregisters waits no longer for one call of the driver's than the setting
+ *        tdr_ddi_delay says (L-7): then the device is lost, and what the reader was given stays
+ *        until it ends. He waits for no more entries than the reader is carrying out, but where what
+ *        is in the ring goes first.
  *
  * Proven by tests/doorbell (entries.c, stuck.c).
  */
@@ -70,12 +73,15 @@ struct bf_hw_queue {
     /* Held over reading the ring, and so over the driver's calls with what is read; taken before
      * any engine's lock, with no other lock held. */
     struct bf_lock lock;
+    _Atomic uint32_t wanted; /* threads that wait for it, the reader aside */
+    _Atomic uint64_t moved;  /* how often the reader has come so far that it calls the driver */
     struct bf_doorbell *_Atomic doorbell; /* the ring's; NULL: none */
     struct bf_lock names_lock;            /* leaf lock: what entries may name */
     uint32_t buffer_count, fence_count;
     struct bf_ring_buffer *buffers;
     uint32_t free_buffers;        /* the first free number, plus 1 */
     struct bf_map buffer_numbers; /* command buffer → the first of its numbers, plus 1 */
+    bool twins;                   /* some have had several */
     struct bf_fence **fences;     /* referenced; NULL: no such number */
     struct bf_fence *progress;    /* the program's to wait for */
     struct bf_fence *done;        /* Belfry's own: the number of the last batch that is complete */

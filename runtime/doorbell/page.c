@@ -239,8 +239,7 @@ void bf_doorbell_group_remove(struct bf_doorbell_pages *pages, struct bf_doorbel
     bf_lock_release(&pages->lock);
 }
 
-/* Has the group look at the doorbell's write pointer once more. */
-static void page_mark(struct bf_doorbell_page *page)
+void bf_doorbell_page_mark(struct bf_doorbell_page *page)
 {
     atomic_store(&page->rung, true);
     atomic_store(&page->group->marked, true);
@@ -328,7 +327,7 @@ static void pages_detach(struct bf_doorbell_pages *pages, struct bf_doorbell_pag
     if (silent && !barrier) /* DB-6 */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (page = leaving; page; page = page->leaving)
-        page_mark(page);
+        bf_doorbell_page_mark(page);
 }
 
 /* Adds it to the list if it is connected. */
@@ -426,7 +425,7 @@ static VkResult page_connect(struct bf_doorbell_pages *pages, struct bf_doorbell
     physical_take(pages, page, physical);
     pages->connects++;
     page_use(pages, page);
-    page_mark(page);
+    bf_doorbell_page_mark(page);
     atomic_store(page->status_word, connected_state(pages, page->group));
     return VK_SUCCESS;
 }
@@ -511,7 +510,7 @@ static void ring_pass_on(struct bf_doorbell_pages *pages, uint32_t physical)
 {
     bf_lock_acquire(&pages->lock);
     if (pages->owners[physical])
-        page_mark(pages->owners[physical]);
+        bf_doorbell_page_mark(pages->owners[physical]);
     bf_lock_release(&pages->lock);
 }
 

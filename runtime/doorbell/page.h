@@ -211,6 +211,10 @@ void bf_doorbell_group_notify(struct bf_doorbell_pages *pages, struct bf_doorbel
 bool bf_doorbell_group_poll(struct bf_doorbell_pages *pages, struct bf_doorbell_group *group);
 bool bf_doorbell_page_take(struct bf_doorbell_page *page);
 
+/* Has the group look at the doorbell's write pointer once more, and wakes it. Thread-safety: safe,
+ * with or without the lock. */
+void bf_doorbell_page_mark(struct bf_doorbell_page *page);
+
 /* Thread-safety: safe, without the lock. */
 static inline enum bf_doorbell_state bf_doorbell_page_state(const struct bf_doorbell_page *page)
 {

@@ -60,7 +60,7 @@ static void device_wake(struct bf_scheduler *scheduler)
         threads_wake(scheduler);
 }
 
-static void engine_wake(struct bf_doorbell_thread *thread)
+void bf_doorbell_engine_wake(struct bf_doorbell_thread *thread)
 {
     if (!atomic_exchange(&thread->low_power, false))
         return;
@@ -70,7 +70,7 @@ static void engine_wake(struct bf_doorbell_thread *thread)
 
 void bf_doorbell_power_wake(struct bf_doorbell_thread *thread)
 {
-    engine_wake(thread);
+    bf_doorbell_engine_wake(thread);
     device_wake(thread->scheduler);
 }
 
@@ -109,7 +109,7 @@ VkResult bfSetEngineState(BfCommandQueue queue, BfEngineState state)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     switch (state) {
     case BF_ENGINE_STATE_ACTIVE:
-        engine_wake(thread);
+        bf_doorbell_engine_wake(thread);
         return VK_SUCCESS;
     case BF_ENGINE_STATE_TRANSITION_TO_F1:
         engine_power_down(thread);

@@ -161,6 +161,7 @@ VkResult bfDestroyRing(BfKmtHandle handle)
     struct bf_doorbells *doorbells = ring->scheduler->doorbells;
     bf_kmt_remove(ring->buffer); /* nobody finds it any more */
     bf_kmt_remove(ring->control);
+    ring->buffer = ring->control = 0; /* which others may get before it is freed */
     bf_lock_acquire(&doorbells->lock);
     if (ring->previous)
         ring->previous->next = ring->next;

@@ -3,6 +3,7 @@
  * it reads next. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/message.h"
 #include "doorbell/doorbell.h"
@@ -50,6 +51,8 @@ static bool thread_has_work(void *owner, bool thoroughly)
         if (doorbell && thoroughly && !atomic_load(&doorbell->reason) &&
             bf_ring_written(doorbell->ring) != atomic_load(&doorbell->read))
             hw->look = true;
+        if (doorbell && thoroughly)
+            atomic_store(&doorbell->page.idle, !hw->look); /* DB-5 */
         found = found || (hw->look && atomic_load(&hw->suspended) == 0);
     }
     bool deferred = thread_finds_deferred(thread, rung, thoroughly);
@@ -84,6 +87,25 @@ static void queue_leave(struct bf_doorbell_thread *thread, struct bf_hw_queue *h
 {
     if (--hw->readers == 0)
         bf_signpost_announce(&thread->readers);
+}
+
+struct bf_hw_queue *bf_doorbell_hold_queue(struct bf_doorbell *doorbell)
+{
+    struct bf_doorbell_thread *thread = doorbell->thread;
+    bf_lock_acquire(&thread->lock);
+    struct bf_hw_queue *hw = doorbell->hw;
+    if (hw)
+        hw->readers++;
+    bf_lock_release(&thread->lock);
+    return hw;
+}
+
+void bf_doorbell_release_queue(struct bf_hw_queue *hw)
+{
+    struct bf_doorbell_thread *thread = hw->thread;
+    bf_lock_acquire(&thread->lock);
+    queue_leave(thread, hw);
+    bf_lock_release(&thread->lock);
 }
 
 /* Hands over what has been deferred; then reads each ring that is to be read, in turn, a part of
@@ -122,11 +144,8 @@ static void queue_read_last(struct bf_hw_queue *hw, void *unused)
 {
     bool some = false, more = atomic_load(&hw->suspended) == 0;
     (void)unused;
-    while (more) {
+    while (more)
         more = bf_hw_queue_read(hw, &some);
-        if (some)
-            atomic_store(&hw->thread->scheduler->doorbells->read_last, true);
-    }
 }
 
 static void doorbell_thread_run(void *argument)
@@ -167,12 +186,28 @@ static VkResult thread_begin(struct bf_doorbells *doorbells, uint32_t engine)
     return VK_SUCCESS;
 }
 
+/* How far its rings have been read. */
+static uint64_t thread_moved(struct bf_doorbell_thread *thread)
+{
+    uint64_t moved = 0;
+    bf_lock_acquire(&thread->lock);
+    for (struct bf_hw_queue *hw = thread->queues; hw; hw = hw->next)
+        moved += atomic_load(&hw->moved);
+    bf_lock_release(&thread->lock);
+    return moved;
+}
+
 bool bf_doorbell_thread_stop(struct bf_doorbells *doorbells, uint32_t engine)
 {
     struct bf_doorbell_thread *thread = atomic_load(&doorbells->threads[engine]);
     if (!thread)
         return true;
     bf_park_stop(&thread->park);
+    uint64_t moved;
+    do /* what is left in the rings is read, however much that is (DT-7) */
+        moved = thread_moved(thread);
+    while (!bf_thread_wait(&thread->thread, bf_now_ns() + doorbells->scheduler->leave_ns) &&
+           moved != thread_moved(thread));
     return bf_scheduler_join(doorbells->scheduler, &thread->thread);
 }
 
@@ -251,7 +286,10 @@ bool bf_doorbell_thread_suspend(struct bf_hw_queue *hw, bool suspend)
         atomic_store(&doorbell->page.suspended, atomic_load(&hw->suspended) != 0);
     bool resumed = can && atomic_load(&hw->suspended) == 0;
     hw->look = hw->look || resumed; /* what was rung meanwhile */
+    bool unread = doorbell && bf_ring_written(doorbell->ring) != atomic_load(&doorbell->read);
     bf_lock_release(&thread->lock);
+    if (resumed && unread)
+        bf_doorbell_engine_wake(thread);
     if (resumed)
         bf_park_notify(&thread->park);
     return can;

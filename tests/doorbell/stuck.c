@@ -122,6 +122,41 @@ TEST(a_submission_that_never_returns_is_left)
     assert_success(bfSetMessageCallback(NULL, NULL));
 }
 
+/* Nor is who reads a ring to its end, with calls that take their time, however long that is in
+ * all. */
+TEST(what_is_still_being_read_is_not_left)
+{
+    struct fixture f;
+    struct environment saved;
+    struct user_mode u;
+    said = 0;
+    assert_success(bfSetMessageCallback(hear, NULL));
+    environment_set(&saved, LEAVE);
+    fixture_open(&f, NULL);
+    environment_restore(&saved);
+    if (!f.layered) {
+        user_mode_open(&f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
+        const uint32_t buffer =
+            register_write(&f, &u, 0, 7, BF_REGISTER_COMMAND_BUFFER_SIMULTANEOUS_USE_BIT);
+        f.icd.set_block(&(struct belfry_icd_block){
+            .command = "vkQueueSubmit2", .first = 1, .every = 1, .ns = 20000000});
+        for (uint32_t i = 0; i < RING / 2; i++) {
+            BfRingEntry entry = user_mode_entry(&u);
+            entry.commandBuffer = buffer;
+            entry.flags = BF_RING_ENTRY_BARRIER_BIT;
+            user_mode_submit(&u, entry);
+        }
+        bfDetachDevice(f.bf);
+        f.icd.set_block(NULL);
+        assert_int_equal(said, 0);
+        assert_int_equal(read_word(&f, 0), 7);
+        f.queue_count = f.fence_count = 0;
+        assert_success(fixture_attach(&f));
+    }
+    fixture_close(&f);
+    assert_success(bfSetMessageCallback(NULL, NULL));
+}
+
 int main(int argc, char **argv)
 {
     return fixture_main(argc, argv);

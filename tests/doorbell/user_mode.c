@@ -4,12 +4,17 @@
 
 #include <dirent.h>
 
-void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
-                             uint32_t flags)
+void user_mode_make_ring(struct fixture *f, struct user_mode *u, uint32_t entries)
 {
     u->ring = (BfRing){BF_TYPE(RING)};
     const BfRingCreateInfo info = {BF_TYPE(RING_CREATE_INFO), .entryCount = entries};
     assert_success(bfCreateRing(f->bf, &info, &u->ring));
+}
+
+void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
+                             uint32_t flags)
+{
+    user_mode_make_ring(f, u, entries);
     u->doorbell = (BfCreateDoorbell){
         .hHwQueue = bfGetCommandQueueKmtHandle(u->queue),
         .hRingBuffer = u->ring.hRingBuffer,

@@ -19,7 +19,9 @@ struct user_mode {
 /* A queue with a ring of so many entries, and a doorbell that isn't connected. */
 void user_mode_open(struct fixture *f, struct user_mode *u, BfCommandListType type,
                     uint32_t entries);
-/* A further ring and doorbell for its queue; 'flags' of BfCreateDoorbell. */
+/* A further ring, which has no doorbell. */
+void user_mode_make_ring(struct fixture *f, struct user_mode *u, uint32_t entries);
+/* The same with a doorbell for its queue; 'flags' of BfCreateDoorbell. */
 void user_mode_make_doorbell(struct fixture *f, struct user_mode *u, uint32_t entries,
                              uint32_t flags);
 /* Doorbell and ring. */

@@ -125,7 +125,7 @@ typedef struct BfRingCreateInfo {
 typedef struct BfRing {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_RING */
     void *pNext;
-    BfKmtHandle hRingBuffer;
+    BfKmtHandle hRingBuffer; /* a ring has one doorbell in its life */
     BfKmtHandle hRingBufferControl;
     uint32_t entryCount;
     BfRingEntry *pEntries;
@@ -190,8 +190,8 @@ typedef enum BfCreateDoorbellFlagBits {
 
 /* D3DKMT_CREATE_DOORBELL. [UMS 3] */
 typedef struct BfCreateDoorbell {
-    BfKmtHandle hHwQueue; /* bfGetCommandQueueKmtHandle */
-    BfKmtHandle hRingBuffer;
+    BfKmtHandle hHwQueue;           /* bfGetCommandQueueKmtHandle */
+    BfKmtHandle hRingBuffer;        /* a ring has one doorbell in its life */
     BfKmtHandle hRingBufferControl; /* 0, or that of the same ring */
     uint32_t flags;                 /* BfCreateDoorbellFlagBits */
     uint32_t privateDriverDataSize; /* 0 to 16; not looked at */
@@ -276,10 +276,11 @@ BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, 
 
 /*
  * Suspends a queue, which is a hardware context of its own, and resumes it. [UMS 5] Suspensions are
- * counted. Destroying a queue resumes it.
+ * counted. Destroying a queue resumes it, but one for user-mode submission, which is destroyed with
+ * what hasn't been read of its ring.
  *
- * For user-mode submission: meanwhile nothing is read from its ring, which the program may go on
- * filling; its doorbell stays connected, but is the first to be taken where another queue needs
+ * For user-mode submission: meanwhile nothing is read from its ring, but for the entry that is being
+ * carried out when the call is made; the program may go on filling it; its doorbell stays connected, but is the first to be taken where another queue needs
  * one. What has been read goes on.
  *
  * Of any other queue: when the call has returned, the GPU is given nothing more of it until it is
@@ -326,7 +327,7 @@ typedef enum BfDevicePowerState {
  * D3: no ring of the device is read, and all doorbells are disconnected (RETRY). Connecting one
  * wakes the device to D0, as this call does.
  *
- * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or on the GPU, and the device stays
+ * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or of one on the GPU, and the device stays
  * in D0; its doorbells may have been disconnected. Work of suspended queues doesn't count. Errors:
  * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
