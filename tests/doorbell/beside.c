@@ -4,17 +4,6 @@
 #include "doorbell/user_mode.h"
 #include "support/asleep.h"
 
-static _Thread_local bool none_here;
-static _Atomic bool none_anywhere;
-
-static bool has_none(void);
-#include "support/no_memory.h"
-
-static bool has_none(void)
-{
-    return none_here || none_anywhere;
-}
-
 #define RING 64
 #define MANY 512 /* in a ring, more than a reader takes in its turn */
 #define TURN 256
@@ -44,11 +33,6 @@ static void fill(struct fixture *f, struct user_mode *u, uint32_t entries)
         entry.flags = BF_RING_ENTRY_BARRIER_BIT;
         user_mode_submit(u, entry);
     }
-}
-
-static uint64_t read_of(const struct user_mode *u)
-{
-    return __atomic_load_n(&u->ring.pControl->read, __ATOMIC_ACQUIRE);
 }
 
 /* The reader is in a call, with more to come. */
@@ -155,7 +139,7 @@ FIXTURE_TEST(a_suspended_queue_is_read_no_further)
     step(f);
     f->icd.release(1);
     doorbell_settle(&u);
-    assert_int_equal(read_of(&u), 2);
+    assert_int_equal(user_mode_read(&u), 2);
     unblock(f);
     assert_success(bfResumeCommandQueue(u.queue));
     user_mode_await(&u);
@@ -175,7 +159,7 @@ FIXTURE_TEST(who_notifies_is_looked_at_beside_a_busy_ring)
     assert_success(bfNotifyWorkSubmission(&notify));
     for (int i = 0; i < TURN; i++)
         step(f);
-    assert_int_equal(read_of(&u), 1);
+    assert_int_equal(user_mode_read(&u), 1);
     unblock(f);
     user_mode_await(&u);
     user_mode_await(&busy);
@@ -235,34 +219,6 @@ FIXTURE_TEST(a_queue_that_ends_when_it_is_resized_is_not_revived)
     assert_ended(f, &u);
 }
 
-/* HQ-3: whoever waits for its progress is let go, if need be with the device. */
-FIXTURE_TEST(a_queue_that_ends_without_memory_ends_its_device)
-{
-    struct user_mode u;
-    user_mode_open(f, &u, direct, RING);
-    BfRingEntry held = user_mode_entry(&u), bad = user_mode_entry(&u);
-    held.waitFence = register_fence(&u, make_fence(f, 0));
-    held.waitValue = 1;
-    user_mode_submit(&u, held);
-    while (read_of(&u) != 1)
-        sched_yield();
-    doorbell_settle(&u);
-    bad.flags = 0x80;
-    none_anywhere = true;
-    VkResult result = bfSubmitToRing(&u.writer, &bad);
-    while (user_mode_status(&u) != BF_DOORBELL_STATUS_DISCONNECTED_ABORT)
-        sched_yield();
-    BfDeviceRemovedReason reason = BF_DEVICE_REMOVED_REASON_NONE;
-    while (bfGetDeviceRemovedReason(f->bf, &reason) == VK_SUCCESS)
-        sched_yield();
-    none_anywhere = false;
-    assert_success(result);
-    assert_int_equal(reason, BF_DEVICE_REMOVED_REASON_OUT_OF_MEMORY);
-    assert_value(u.progress, UINT64_MAX);
-    f->lost = f->layered; /* the driver isn't told */
-    user_mode_close(&u);
-}
-
 /* By whichever of its numbers. */
 FIXTURE_TEST(a_pending_command_buffer_ends_the_queue_by_any_number)
 {
@@ -270,8 +226,7 @@ FIXTURE_TEST(a_pending_command_buffer_ends_the_queue_by_any_number)
         struct user_mode u;
         uint32_t first, second;
         user_mode_open(f, &u, direct, RING);
-        VkCommandBuffer commands =
-            device_begin(&f->base, bfGetCommandQueueFamilyIndex(u.queue), 0);
+        VkCommandBuffer commands = device_begin(&f->base, bfGetCommandQueueFamilyIndex(u.queue), 0);
         put_word(f, commands, 1, 3);
         commands_end(commands);
         assert_success(bfRegisterCommandBuffer(u.queue, commands, 0, &first));
@@ -279,7 +234,7 @@ FIXTURE_TEST(a_pending_command_buffer_ends_the_queue_by_any_number)
             assert_success(bfRegisterCommandBuffer(u.queue, commands, 0, &second));
         f->icd.pause();
         user_mode_execute(&u, first);
-        while (read_of(&u) != 1)
+        while (user_mode_read(&u) != 1)
             sched_yield();
         if (late)
             assert_success(bfRegisterCommandBuffer(u.queue, commands, 0, &second));
@@ -322,7 +277,7 @@ FIXTURE_TEST(what_was_read_runs_before_the_device_goes)
     const uint32_t buffer = register_write(f, &u, 0, 7, 0);
     f->icd.pause();
     user_mode_execute(&u, buffer);
-    while (read_of(&u) != 1)
+    while (user_mode_read(&u) != 1)
         sched_yield();
     f->icd.set_block(&(struct belfry_icd_block){.command = "vkWaitSemaphores", .first = 1});
     thread_start(&thread, detach, &call);

@@ -117,6 +117,11 @@ void doorbell_settle(const struct user_mode *u)
     }
 }
 
+uint64_t user_mode_read(const struct user_mode *u)
+{
+    return __atomic_load_n(&u->ring.pControl->read, __ATOMIC_ACQUIRE);
+}
+
 uint64_t user_mode_status(const struct user_mode *u)
 {
     return __atomic_load_n(u->writer.pStatus, __ATOMIC_ACQUIRE);

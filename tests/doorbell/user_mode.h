@@ -43,6 +43,8 @@ unsigned long doorbell_threads(const char *format, uint32_t *threads);
 /* Returns once the only doorbell thread has been woken, has looked, and sleeps. */
 void doorbell_settle(const struct user_mode *u);
 
+/* The entries that have been read. */
+uint64_t user_mode_read(const struct user_mode *u);
 uint64_t user_mode_status(const struct user_mode *u);
 /* The queue is ended, for that reason, by that entry. */
 void assert_aborted(const struct user_mode *u, BfAbortReason reason, uint64_t entry);
