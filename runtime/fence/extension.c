@@ -54,6 +54,8 @@ static void fence_update_applied(struct bf_fence *fence, const struct bf_command
 {
     if (fence->native)
         bf_native_update_applied(fence, queue, value);
+    if (fence->shared)
+        bf_shared_update_applied(fence);
 }
 
 static void fence_lost(struct bf_fence *fence)

@@ -143,6 +143,14 @@ void bf_fence_destroy(struct bf_fence *fence)
     bf_effects_run(scheduler, &effects);
 }
 
+/* May the GPU have set it to a value that isn't known yet? Of a shared one, also by another object
+ * on this device. */
+static bool fence_may_be_behind(const struct bf_fence *fence)
+{
+    return atomic_load(&fence->pending) ||
+           (fence->shared && atomic_load(&fence->scheduler->pending.count));
+}
+
 static uint64_t fence_get_value(struct bf_fence *fence)
 {
     if (fence->imported)
@@ -151,7 +159,7 @@ static uint64_t fence_get_value(struct bf_fence *fence)
     if (fence->native && bf_native_is_program_written(fence))
         bf_native_look(fence);
     uint64_t value = atomic_load(&fence->value);
-    if (!atomic_load(&fence->pending))
+    if (!fence_may_be_behind(fence))
         return value;
     struct bf_scheduler *scheduler = fence->scheduler;
     struct bf_effects effects = {0};
@@ -159,6 +167,7 @@ static uint64_t fence_get_value(struct bf_fence *fence)
     bf_effects_run(scheduler, &effects);
     if (result == VK_ERROR_DEVICE_LOST)
         bf_scheduler_lost(scheduler, "bfGetFenceCompletedValue");
+    bf_shared_look(fence);
     bf_lock_acquire(&scheduler->pending.lock);
     value = atomic_load(&fence->value);
     bf_lock_release(&scheduler->pending.lock);
@@ -202,7 +211,7 @@ VkResult bfSignalFence(BfFence handle, uint64_t value)
     if (result != VK_SUCCESS)
         return result;
     /* What the GPU has done by now comes before this signal. */
-    if (atomic_load(&fence->pending) &&
+    if (fence_may_be_behind(fence) &&
         bf_pending_retire(&scheduler->pending, &effects) == VK_ERROR_DEVICE_LOST) {
         bf_effects_run(scheduler, &effects);
         return bf_scheduler_lost(scheduler, __func__);

@@ -154,6 +154,36 @@ void bf_import_will_not_signal(struct bf_fence *fence, uint64_t value, uint64_t 
     atomic_compare_exchange_strong(&fence->imported->queued[BF_FOR_WAIT], &value, before);
 }
 
+/* Of all who signal the semaphore by fences one at a time: nobody else comes between the comparison
+ * and the signal. */
+static VkResult import_signal_once(struct bf_fence *fence, uint64_t value)
+{
+    struct bf_semaphore *sem = fence->imported;
+    const struct bf_gpu *gpu = &fence->scheduler->gpu;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = sem->handle,
+        .value = value,
+    };
+    uint64_t now = 0;
+    bf_lock_acquire(&sem->lock);
+    VkResult result = gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sem->handle, &now);
+    const uint64_t queued = atomic_load(&sem->queued[BF_FOR_WAIT]);
+    const bool below = value > now && (value < queued || queued <= now);
+    if (result == VK_SUCCESS && below)
+        result = gpu->vk.vkSignalSemaphore(gpu->handle, &info);
+    bf_lock_release(&sem->lock);
+    if (result != VK_SUCCESS || below)
+        return result;
+    bf_message(
+        BF_MESSAGE_ERROR,
+        "bfSignalFence: value %llu: an imported fence takes only more than its %llu, and less "
+        "than the %llu that a queue is to signal (0: none)",
+        (unsigned long long)value, (unsigned long long)now,
+        (unsigned long long)(queued > now ? queued : 0));
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
 VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
@@ -169,14 +199,9 @@ VkResult bf_import_signal(struct bf_fence *fence, uint64_t value)
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS) {
-        const VkSemaphoreSignalInfo info = {
-            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-            .semaphore = fence->imported->handle,
-            .value = value,
-        };
         bf_fence_announce(fence, value);
         bf_observe_fence_signal(fence->observed, value);
-        result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
+        result = import_signal_once(fence, value);
     }
     if (result == VK_SUCCESS) {
         bf_semaphore_host_signal(scheduler, fence->imported->handle, value);
@@ -235,12 +260,12 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
         bf_lock_release(&scheduler->pending.lock);
         bf_lock_release(&fence->exported_lock);
     }
+    uint64_t engines = 0;
     bf_lock_acquire(&scheduler->fences->registered_lock);
-    if (fence->counted) {
-        atomic_fetch_sub(&fence->counted->fences, 1);
-        bf_semaphore_release(fence->counted);
-        fence->counted = NULL;
-    }
+    struct bf_semaphore *counted = fence->counted;
+    fence->counted = NULL;
+    if (counted)
+        atomic_fetch_sub(&counted->fences, 1);
     struct bf_semaphore *known =
         fence->registered ? bf_semaphore_find(scheduler, fence->registered) : NULL;
     if (known && --known->fence_count == 0) {
@@ -249,9 +274,14 @@ void bf_import_export_stop(struct bf_fence *fence, bool device_stays)
         if (device_stays && atomic_load(&known->waiter_count))
             bf_watcher_start(scheduler, known);
         bf_semaphore_release(known);
+    } else if (counted && device_stays) {
+        /* What waited for a signal of the fence's may wait for outside now. */
+        engines = bf_semaphore_look_again(counted);
     }
+    bf_semaphore_release(counted);
     fence->registered = VK_NULL_HANDLE;
     bf_lock_release(&scheduler->fences->registered_lock);
+    bf_engines_pump(scheduler, engines);
 }
 
 /* The handle by which Belfry knows the program's timeline semaphore; VK_NULL_HANDLE and one line if
@@ -351,18 +381,20 @@ VkResult bfExportFenceToSemaphore(BfFence handle, VkSemaphore semaphore)
     if (!fence)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     struct bf_scheduler *scheduler = fence->scheduler;
-    if (!semaphore || fence->imported || fence->exported) {
+    const VkSemaphore named = semaphore;
+    if (semaphore && !fence->imported)
+        semaphore = fence_semaphore_find(scheduler, named, __func__);
+    if (named && !fence->imported && !semaphore)
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (bf_scheduler_is_lost(scheduler))
+        return bf_scheduler_settle(scheduler);
+    /* From here on it is this thread's to export, or to leave as it was. */
+    if (!semaphore || fence->imported || atomic_exchange(&fence->exporting, true)) {
         bf_message(BF_MESSAGE_ERROR, "bfExportFenceToSemaphore: %s",
                    !semaphore ? "semaphore is NULL"
                               : "the fence is imported, or has been exported already");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const VkSemaphore named = semaphore;
-    semaphore = fence_semaphore_find(scheduler, named, __func__);
-    if (!semaphore)
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    if (bf_scheduler_is_lost(scheduler))
-        return bf_scheduler_settle(scheduler);
     VkResult result = bf_sleepers_ensure(scheduler);
     uint64_t counter = 0;
     if (result == VK_SUCCESS)
@@ -377,18 +409,12 @@ VkResult bfExportFenceToSemaphore(BfFence handle, VkSemaphore semaphore)
     }
     if (result != VK_SUCCESS) {
         bf_import_export_stop(fence, true);
+        atomic_store(&fence->exporting, false);
         return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, __func__) : result;
     }
     struct bf_effects effects = {0};
     bf_observe_semaphore_export(scheduler->observer, semaphore, fence->observed);
     bf_lock_acquire(&scheduler->pending.lock);
-    if (fence->exported) { /* another thread has exported it meanwhile */
-        bf_lock_release(&scheduler->pending.lock);
-        bf_message(BF_MESSAGE_ERROR,
-                   "bfExportFenceToSemaphore: the fence%s has been exported already",
-                   BF_LABEL(fence));
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     fence->extended = true;
     fence->exported = semaphore;
     fence->exported_wanted = fence->exported_signalled = counter;

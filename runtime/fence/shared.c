@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -51,6 +52,19 @@ static struct bf_shared *shared_alloc(void)
     shared->near = shared->far = shared->owner = shared->watched = -1;
     shared->last[0] = shared->last[1] = -1;
     return shared;
+}
+
+/* Those who get the pipe have the same open file, and may have writing to it block. The owner has an
+ * open file of his own, where /proc is there. */
+static void shared_own_pipe(struct bf_shared *shared)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", shared->last[1]);
+    int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (own == -1)
+        return;
+    descriptor_close(&shared->last[1]);
+    shared->last[1] = own;
 }
 
 /* Tells others that the owner ends in an orderly way (SH-9): holders of the descriptor by one byte,
@@ -212,6 +226,8 @@ VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags)
         shutdown(shared->near, SHUT_RD); /* nobody fills it */
         result = shared_message_send(shared, memory);
     }
+    if (result == VK_SUCCESS && shared->last[1] != -1)
+        shared_own_pipe(shared);
     descriptor_close(&memory);
     if (result == VK_SUCCESS)
         return shared_attach(fence, shared);
@@ -372,6 +388,19 @@ void bf_shared_lose(struct bf_fence *fence)
         bf_shared_set(fence, UINT64_MAX);
 }
 
+/* Closes this object's share of what keeps waiters, also those of its own that linger, waiting. */
+static void shared_let_go(struct bf_shared *shared)
+{
+    shared_end_orderly(shared);
+    descriptor_close(&shared->last[1]);
+}
+
+void bf_shared_update_applied(struct bf_fence *fence)
+{
+    if (fence->shared->lingering && !fence->first_update)
+        shared_let_go(fence->shared);
+}
+
 bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
 {
     struct bf_shared *shared = fence->shared;
@@ -380,9 +409,8 @@ bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects)
         return false;
     shared->lingering = true;
     bf_fence_satisfy_queues(fence, effects);
-    /* Closes this object's share of what keeps waiters, also these, waiting. */
-    shared_end_orderly(shared);
-    descriptor_close(&shared->last[1]);
+    if (!fence->first_update)
+        shared_let_go(shared);
     if (shared->watched == shared->far)
         shared->watched = -1;
     shared_close_far(shared);

@@ -110,6 +110,9 @@ void bf_shared_lose(struct bf_fence *fence);
  * of queues end, and the handle's reference stays. */
 bool bf_shared_linger(struct bf_fence *fence, struct bf_effects *effects);
 
+/* A signal of the handle's, perhaps the last one, has been applied. The pending lock is held. */
+void bf_shared_update_applied(struct bf_fence *fence);
+
 /* Frees it, with the last reference. */
 void bf_shared_free(struct bf_shared *shared);
 

@@ -23,6 +23,8 @@
 /* How long a listener that can be woken only through the page is given to notice that it has to
  * end. */
 #define CALL_SLICE_NS UINT64_C(1000000)
+/* How long a listener sleeps on one word alone. */
+#define SINGLE_SLICE_NS UINT64_C(1000000000)
 /* The interval of checks for ended processes, and how many of them without a peer wait end the
  * checking. */
 #define TICK_MS    20
@@ -94,8 +96,10 @@ static int listener_sleep(struct bf_shared_listener *listener, uint32_t n)
         return (int)syscall(SYS_futex_waitv, words, n, 0, NULL, 0);
     const struct futex_waitv *word = &words[n - 1];
     int operation = n > 1 ? FUTEX_WAIT_BITSET : FUTEX_WAIT_BITSET_PRIVATE;
+    /* Others who have the page may move who waits to another word of it: he looks by himself. */
+    const struct timespec until = bf_timespec(bf_now_ns() + SINGLE_SLICE_NS);
     return (int)syscall(SYS_futex, (uint32_t *)(uintptr_t)word->uaddr, operation,
-                        (uint32_t)word->val, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+                        (uint32_t)word->val, n > 1 ? &until : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
 static void watch_retire(struct bf_scheduler *scheduler)

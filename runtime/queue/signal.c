@@ -166,7 +166,9 @@ VkResult bf_command_queue_signal(struct bf_command_queue *queue, struct bf_fence
         bf_fence_announce(fence, value);
         bf_observe_queue_signal(queue->observed, fence->observed, value);
         result = bf_command_queue_submit_packet(
-            queue, &(struct bf_execution){.signal = fence->imported, .value = value}, call);
+            queue,
+            &(struct bf_execution){.signal = fence->imported, .value = value, .fence = fence},
+            call);
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
             bf_import_will_not_signal(fence, value, before);
         return bf_command_queue_observed_result(scheduler, result);

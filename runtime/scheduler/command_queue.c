@@ -128,15 +128,22 @@ enum bf_passage bf_command_queue_pass(struct bf_command_queue *queue, struct bf_
 void bf_command_queue_waive(struct bf_command_queue *queue, struct bf_packet *packet)
 {
     struct bf_pending *pending = &queue->base.scheduler->pending;
-    if (!packet->imported || packet->wait_count == 0)
+    if (!packet->imported || packet->wait_count + packet->signal_count == 0)
         return;
+    const struct bf_sync *sync = packet->wait_count ? packet->waits : packet->signals;
+    uint64_t value = sync->target;
     bf_lock_acquire(&pending->lock);
     bool destroyed = packet->imported->destroyed;
-    if (destroyed) /* under the lock, as scheduler/inherit.c looks at waits */
+    if (destroyed) { /* under the lock, as scheduler/inherit.c looks at waits and signals */
+        if (packet->signal_count) /* unless a larger one has been asked for since */
+            atomic_compare_exchange_strong(&sync->sem->queued[BF_FOR_WAIT], &value,
+                                           bf_semaphore_accepted(sync->sem));
         packet->wait_count = packet->submit.waitSemaphoreInfoCount = 0;
+        packet->signal_count = packet->submit.signalSemaphoreInfoCount = 0;
+    }
     bf_lock_release(&pending->lock);
     if (destroyed)
-        bf_semaphore_release(packet->waits[0].sem);
+        bf_semaphore_release(sync->sem);
 }
 
 static void packet_add_wait(struct bf_packet *packet, VkSemaphore semaphore, uint64_t value)

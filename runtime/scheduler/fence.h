@@ -108,6 +108,7 @@ struct bf_fence {
     struct bf_sleeper *sleeper;
 
     /* Exported: the semaphore, signalled with each value larger than all before. */
+    _Atomic bool exporting; /* a thread exports it, or has */
     VkSemaphore exported;
     uint64_t exported_wanted;
     struct bf_lock exported_lock; /* held over vkSignalSemaphore, so that its values grow */

@@ -58,7 +58,8 @@ struct bf_packet {
     _Atomic bool passes_outside; /* OW-5 */
     bool marked;                 /* it is to; under the queue's lock */
     bool barrier;                /* its first command buffer is a barrier (C-2) */
-    struct bf_fence *imported;   /* it waits for its semaphore, while it lives; referenced */
+    struct bf_fence *imported;   /* it waits for its semaphore, or signals it, while it lives;
+                                  * referenced */
     struct bf_wait wait;         /* BF_PACKET_WAIT */
     /* For a wait for a fence that trusted processes share, which may become an execution
      * (scheduler/peer_wait.h). */
@@ -124,7 +125,7 @@ struct bf_execution {
     struct bf_semaphore *wait, *signal;
     bool signals_peers;     /* 'signal' is a peer timeline, whose value is set later */
     uint64_t value;         /* of 'wait' or 'signal' */
-    struct bf_fence *fence; /* the imported fence of 'wait' */
+    struct bf_fence *fence; /* the imported fence of 'wait' or 'signal' */
 };
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what);
 /* A wait with room to become an execution that waits for one semaphore. Takes over the peer

@@ -111,10 +111,17 @@ static void pending_note_reached(struct bf_pending *pending, uint32_t engine, ui
         e->completed = epoch;
 }
 
+/* E-4: one engine's counter is not enough. */
+static bool pending_has_unseen_causes(const struct bf_pending *pending)
+{
+    return pending->engine_count > 1 &&
+           (atomic_load(&pending->observes_unseen_causes) || atomic_load(&pending->count));
+}
+
 void bf_pending_see(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
 {
     bf_lock_acquire(&pending->lock);
-    if (!atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is not enough */
+    if (!pending_has_unseen_causes(pending))
         pending_note_reached(pending, engine, epoch);
     bf_lock_release(&pending->lock);
 }
@@ -124,14 +131,27 @@ bool bf_pending_is_complete(const struct bf_pending *pending, const uint64_t *fr
     return frontier_missing_engine(pending, frontier) == pending->engine_count;
 }
 
-/* Reads the counters of all engines with submissions that are not known to be complete. */
-static VkResult pending_read_counters(struct bf_pending *pending, uint64_t *seen)
+/* The engines with submissions that are not known to be complete. */
+static uint64_t pending_outstanding(const struct bf_pending *pending)
+{
+    const struct bf_engine *engines = pending->scheduler->engines;
+    uint64_t outstanding = 0;
+    for (uint32_t i = 0; i < pending->engine_count; i++) {
+        if (atomic_load(&engines[i].base.issued_epoch) >
+            atomic_load(&pending->engines[i].completed))
+            outstanding |= bf_engine_bit(&engines[i]);
+    }
+    return outstanding;
+}
+
+/* Reads their counters. */
+static VkResult pending_read_counters(struct bf_pending *pending, uint64_t engines, uint64_t *seen)
 {
     struct bf_scheduler *scheduler = pending->scheduler;
     for (uint32_t i = 0; i < pending->engine_count; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
         seen[i] = atomic_load(&pending->engines[i].completed);
-        if (atomic_load(&engine->base.issued_epoch) <= seen[i])
+        if (!(engines & bf_engine_bit(engine)))
             continue;
         VkResult result = bf_gpu_engine_completed_epoch(&engine->base, &seen[i]);
         if (result != VK_SUCCESS)
@@ -147,14 +167,17 @@ static void counters_clear(const struct bf_pending *pending, uint64_t *seen)
     memset(seen, 0, pending->engine_count * sizeof(*seen));
 }
 
+/* Of a single engine one reading is enough, if the others still have nothing outstanding behind
+ * it. */
 static VkResult pending_read_counters_at_one_instant(struct bf_pending *pending, uint64_t *seen)
 {
-    uint64_t again[BF_MAX_ENGINES];
-    VkResult result = pending_read_counters(pending, seen);
-    bool same = pending->engine_count == 1 || !atomic_load(&pending->observes_unseen_causes);
+    uint64_t again[BF_MAX_ENGINES], engines = pending_outstanding(pending);
+    VkResult result = pending_read_counters(pending, engines, seen);
+    bool same = !pending_has_unseen_causes(pending) ||
+                ((engines & (engines - 1)) == 0 && (pending_outstanding(pending) & ~engines) == 0);
     while (result == VK_SUCCESS && !same) {
         memcpy(again, seen, pending->engine_count * sizeof(*seen));
-        result = pending_read_counters(pending, seen);
+        result = pending_read_counters(pending, pending_outstanding(pending), seen);
         same = memcmp(again, seen, pending->engine_count * sizeof(*seen)) == 0;
     }
     return result;
@@ -267,10 +290,9 @@ VkResult bf_pending_is_idle(struct bf_pending *pending, struct bf_command_queue 
         counters_clear(pending, seen);
         bf_lock_release(&pending->lock);
         VkResult result =
-            bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
-        if (result == VK_SUCCESS &&
-            atomic_load(&pending->observes_unseen_causes)) /* E-4: one reading is not enough */
-            result = pending_read_counters_at_one_instant(pending, seen);
+            pending_has_unseen_causes(pending)
+                ? pending_read_counters_at_one_instant(pending, seen)
+                : bf_gpu_engine_completed_epoch(&scheduler->engines[engine].base, &seen[engine]);
         bf_lock_acquire(&pending->lock);
         for (uint32_t i = 0; i < pending->engine_count && result == VK_SUCCESS; i++)
             pending_note_reached(pending, i, seen[i]);

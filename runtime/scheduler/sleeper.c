@@ -19,58 +19,60 @@
 
 enum { FIRST, EXPRESS, THREADS };
 
-/* No value is needed. (0 may be needed: by an update that depends on no work and only has to be
- * retired.) */
-#define NOTHING UINT64_MAX
-
 struct bf_sleeper {
     struct bf_scheduler *scheduler;
     struct bf_engine *engine; /* or */
     struct bf_fence *fence;   /* an imported one */
-    bool stop;                /* under the pending lock, as is 'target' */
+    bool stop;                /* under the pending lock, as are 'waits' and 'target' */
     struct sleeper_thread {
         struct bf_sleeper *sleeper;
         struct bf_thread thread;
         _Atomic bool started;
         _Atomic uint32_t turn; /* counts kicks */
         _Atomic bool parked;
-        uint64_t target; /* the value it waits for, or NOTHING */
+        bool waits; /* for 'target', which may be any value */
+        uint64_t target;
     } threads[THREADS];
 };
 
-/* The least value that is needed, or NOTHING; and the last value reached. The lock is held. */
-static uint64_t sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *completed)
+/* The least value that is needed, and the last one reached; false: none is needed. (0 may be: by an
+ * update that depends on no work and only has to be retired.) The lock is held. */
+static bool sleeper_needed_value(struct bf_sleeper *sleeper, uint64_t *completed, uint64_t *least)
 {
     struct bf_pending *pending = &sleeper->scheduler->pending;
     if (sleeper->fence) {
+        const struct bf_heap_node *first = sleeper->fence->cpu_waits.root;
         *completed = atomic_load(&sleeper->fence->value);
-        return sleeper->fence->cpu_waits.root ? sleeper->fence->cpu_waits.root->key : NOTHING;
+        *least = first ? first->key : 0;
+        return first;
     }
     struct bf_pending_engine *e = &pending->engines[sleeper->engine->base.number];
     *completed = e->completed;
     if (bf_peer_waits_hold_back(e)) /* SH-21: the other process will wake the sleeper */
-        return NOTHING;
+        return false;
     struct bf_update *update;
     while ((update = bf_pending_least_need(e)) != NULL) {
+        *least = update->need.key;
         if (bf_pending_is_watched(update))
-            return update->need.key;
+            return true;
         bf_heap_remove(&e->needs, &update->need); /* nobody waits for it any more */
     }
-    return NOTHING;
+    return false;
 }
 
-/* The value that the thread waits for next; NOTHING: it parks. The lock is held. */
-static uint64_t sleeper_thread_next_target(struct sleeper_thread *thread)
+/* The value that the thread waits for next; false: it parks. The lock is held. */
+static bool sleeper_thread_next_target(struct sleeper_thread *thread, uint64_t *target)
 {
-    struct bf_sleeper *sleeper = thread->sleeper;
-    uint64_t completed, least = sleeper_needed_value(sleeper, &completed);
-    if (thread == &sleeper->threads[FIRST])
-        return least;
-    uint64_t first = sleeper->threads[FIRST].target;
-    if (first == NOTHING || least >= first)
-        return NOTHING;
-    return least > completed ? completed + 1
-                             : least; /* reached already: it only has to be retired */
+    const struct sleeper_thread *first = &thread->sleeper->threads[FIRST];
+    uint64_t completed, least;
+    if (!sleeper_needed_value(thread->sleeper, &completed, &least))
+        return false;
+    *target = least;
+    if (thread == first)
+        return true;
+    if (least > completed) /* else it only has to be retired */
+        *target = completed + 1;
+    return first->waits && least < first->target;
 }
 
 static VkResult sleeper_wait_for(struct bf_sleeper *sleeper, uint64_t value)
@@ -114,13 +116,15 @@ static void sleeper_thread_run(void *argument)
         bf_lock_acquire(&pending->lock);
         bool stop = sleeper->stop;
         /* A lost device has satisfied all waits. */
-        uint64_t target = stop || pending->lost ? NOTHING : sleeper_thread_next_target(thread);
+        uint64_t target = 0;
+        bool waits = !stop && !pending->lost && sleeper_thread_next_target(thread, &target);
+        thread->waits = waits;
         thread->target = target;
         uint32_t turn = atomic_load(&thread->turn);
         bf_lock_release(&pending->lock);
         if (stop)
             return;
-        if (target == NOTHING) {
+        if (!waits) {
             atomic_store(&thread->parked, true);
             bf_futex_wait(&thread->turn, turn, NULL);
             atomic_store(&thread->parked, false);
@@ -160,10 +164,8 @@ static struct bf_sleeper *sleeper_create(struct bf_scheduler *scheduler, struct 
     sleeper->scheduler = scheduler;
     sleeper->engine = engine;
     sleeper->fence = fence;
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++)
         sleeper->threads[i].sleeper = sleeper;
-        sleeper->threads[i].target = NOTHING;
-    }
     if (!sleeper_thread_start(&sleeper->threads[FIRST])) {
         free(sleeper);
         return NULL;
@@ -240,7 +242,8 @@ void bf_sleeper_kick(struct bf_sleeper *sleeper)
     struct bf_pending *pending = &sleeper->scheduler->pending;
     sleeper_thread_kick(&sleeper->threads[FIRST]);
     bf_lock_acquire(&pending->lock);
-    bool inverted = sleeper_thread_next_target(&sleeper->threads[EXPRESS]) != NOTHING;
+    uint64_t target;
+    bool inverted = sleeper_thread_next_target(&sleeper->threads[EXPRESS], &target);
     bf_lock_release(&pending->lock);
     if (!inverted)
         return;

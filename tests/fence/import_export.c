@@ -513,3 +513,106 @@ FIXTURE_TEST(a_locked_vk_queue_is_the_callers_alone)
     await_fence(b.fence, COUNT);
     assert_int_equal(read_word(f, 0), COUNT);
 }
+
+/* --- Rules of the semaphore's ------------------------------------------------------------------*/
+
+/* Who waits for the largest value there is waits as for any other. */
+FIXTURE_TEST(whoever_waits_for_the_largest_value_is_told)
+{
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fence = import(f, semaphore);
+    BfEvent event = make_event(f);
+    set_event_on(fence, UINT64_MAX, event);
+    vulkan_signal(f->device, semaphore, UINT64_MAX);
+    await_event(event);
+}
+
+/* What a queue has yet to signal is nothing to a semaphore whose fence is gone, nor to the CPU, which
+ * signals below that. */
+FIXTURE_TEST(a_signal_goes_with_its_fence)
+{
+    VkSemaphore semaphore = vulkan_timeline(f->device, 0);
+    BfFence fence = import(f, semaphore), other = import(f, semaphore), gate = make_fence(f, 0);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    queue_wait(queue, gate, 1);
+    queue_signal(queue, fence, 5);
+    assert_bad_input(bfSignalFence(other, 5));
+    assert_bad_input(bfSignalFence(fence, 6));
+    cpu_signal(other, 4);
+    assert_value(fence, 4);
+    drop_fence(f, fence);
+    drop_fence(f, other);
+    vkDestroySemaphore(f->device, semaphore, NULL);
+    cpu_signal(gate, 1);
+    await_idle(queue);
+}
+
+struct racer {
+    struct start_line *line;
+    BfFence fence;
+    uint64_t value;
+    VkSemaphore semaphore;
+    VkResult result;
+};
+
+static void race_to_signal(void *argument)
+{
+    struct racer *racer = argument;
+    start_line_cross(racer->line, 2);
+    racer->result = bfSignalFence(racer->fence, racer->value);
+}
+
+static void race_to_export(void *argument)
+{
+    struct racer *racer = argument;
+    start_line_cross(racer->line, 2);
+    racer->result = bfExportFenceToSemaphore(racer->fence, racer->semaphore);
+}
+
+static void race(void (*run)(void *), struct racer racers[2])
+{
+    struct start_line line = {0};
+    struct thread threads[2];
+    for (int i = 0; i < 2; i++) {
+        racers[i].line = &line;
+        thread_start(&threads[i], run, &racers[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        thread_join(&threads[i]);
+}
+
+/* The driver never has the lesser value behind the larger one. */
+FIXTURE_TEST(threads_may_signal_one_semaphore_by_two_fences)
+{
+    VkSemaphore semaphore = make_timeline(f, 0);
+    BfFence fences[2] = {import(f, semaphore), import(f, semaphore)};
+    for (uint64_t i = 0; i < 500; i++) {
+        struct racer racers[2] = {{.fence = fences[0], .value = 10 * i + 5},
+                                  {.fence = fences[1], .value = 10 * i + 6}};
+        race(race_to_signal, racers);
+        assert_success(racers[1].result);
+        if (racers[0].result != VK_SUCCESS)
+            assert_bad_input(racers[0].result);
+        assert_value(fences[0], 10 * i + 6);
+    }
+}
+
+/* One thread exports it, the other one leaves that as it is, though it would fail on its own. */
+FIXTURE_TEST(threads_may_export_one_fence)
+{
+    for (int i = 0; i < 50; i++) {
+        struct racer racers[2];
+        BfFence fence = make_fence(f, 0);
+        for (int k = 0; k < 2; k++)
+            racers[k] =
+                (struct racer){.fence = fence, .semaphore = vulkan_timeline(f->device, k ? 5 : 0)};
+        race(race_to_export, racers);
+        assert_bad_input(racers[1].result);
+        if (racers[0].result == VK_SUCCESS) {
+            cpu_signal(fence, 1);
+            assert_int_equal(vulkan_value(f->device, racers[0].semaphore), 1);
+        }
+        drop_fence(f, fence);
+        vulkan_destroy(f->device, racers[0].semaphore, racers[1].semaphore);
+    }
+}

@@ -448,3 +448,25 @@ TEST(behaviour_51_a_race_of_two_queues_satisfies_the_wait)
 {
     run_race(true, true);
 }
+
+/* ------------------------------------------------------------- What the program sees by itself -- */
+
+/* The signal that is complete last is the one that remains, though Belfry is asked of neither until
+ * the second queue signals something else: the program knows the order from elsewhere. */
+FIXTURE_TEST(what_completes_last_remains)
+{
+    BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
+    BfCommandQueue queues[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
+                                make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
+    for (uint64_t i = 1; i <= 10; i++) {
+        for (int k = 0; k < 2; k++) {
+            VkEvent stall = stall_begin(f, queues[k]);
+            queue_signal(queues[k], fence, k ? 5 : 10);
+            stall_end(f, stall);
+            vkDeviceWaitIdle(f->device);
+        }
+        queue_signal(queues[1], other, i);
+        assert_value(fence, 5);
+        cpu_signal(fence, 0);
+    }
+}

@@ -370,6 +370,27 @@ FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
     await_fence(one, 5);
 }
 
+/* What the GPU has done to one object is known to the others, whichever is asked first; and comes
+ * before what the CPU sets by them. */
+FIXTURE_TEST(objects_on_one_device_know_what_its_queues_have_signalled)
+{
+    BfFence one = make_shared(f, 0, 0), two = open_again(f, one);
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    for (int i = 0; i < 20; i++) {
+        for (int set = 0; set < 2; set++) {
+            VkEvent stall = stall_begin(f, queue);
+            queue_signal(queue, one, 10);
+            stall_end(f, stall);
+            vkDeviceWaitIdle(f->device);
+            if (!set)
+                assert_value(two, 10);
+            cpu_signal(two, 0);
+            await_idle(queue);
+            assert_value(one, 0);
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------- Costs -- */
 
 FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)

@@ -3,6 +3,9 @@
  * anything. Processes are killed at random points of their work; those who wait are released. */
 #include "shared_peer.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include "doorbell/user_mode.h"
 #include "support/lines.h"
 
@@ -322,4 +325,48 @@ FIXTURE_TEST(a_peer_that_scribbles_harms_nobody)
         }
     }
     await_freed(descriptors, pages);
+}
+
+/* Its waiters linger, and its last signal hasn't come: whoever waits for that is told. */
+FIXTURE_TEST(an_owner_that_lingers_may_be_killed_before_its_last_signal)
+{
+    struct peer owner;
+    peer_start(&owner);
+    BfFence fence = peer_take(&owner, f, 1, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    BfEvent event = make_event(f);
+    set_event_on(fence, 5, event);
+    peer_do(&owner, PEER_STALL, 0, 0);
+    peer_do(&owner, PEER_WORK_SIGNAL, 0, 5);
+    peer_arm(&owner, 0, 9);
+    peer_do(&owner, PEER_DESTROY, 0, 0);
+    peer_kill(&owner);
+    await_event(event);
+    assert_value(fence, UINT64_MAX);
+}
+
+/* Whoever has the descriptor has the pipe that tells of an owner's end, and may fill it, and have
+ * writing to it block: the owner's doesn't. */
+FIXTURE_TEST(a_peer_that_fills_the_pipe_stops_nobody)
+{
+    BfFence fence = make_shared(f, 0, BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT);
+    int fd, fds[3];
+    assert_success(bfExportFenceFd(fence, 0, &fd));
+    char text[64], junk[4096] = {0};
+    _Alignas(struct cmsghdr) char control[256];
+    struct iovec part = {text, sizeof(text)};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof(control)};
+    assert_true(recvmsg(fd, &message, MSG_PEEK) > 0);
+    memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fds));
+    while (write(fds[2], junk, sizeof(junk)) > 0) {
+    }
+    while (write(fds[2], junk, 1) > 0) {
+    }
+    assert_int_equal(fcntl(fds[2], F_SETFL, 0), 0);
+    drop_fence(f, fence);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    close(fd);
 }
