@@ -32,6 +32,8 @@
  *  SH-10 With BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a
  *        pipe. Each object that isn't destroyed holds its writing end, as does each descriptor in
  *        which the message lies; once all are closed, the kernel tells those whose waiters linger.
+ *        The owner writes to it by an open file of its own: of the one in the message, others may
+ *        have writing block.
  *
  * Proven by tests/fence (shared.c, shared_peers.c, shared_death.c, shared_random.c).
  */

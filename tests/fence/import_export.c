@@ -542,9 +542,10 @@ FIXTURE_TEST(a_signal_goes_with_its_fence)
     assert_value(fence, 4);
     drop_fence(f, fence);
     drop_fence(f, other);
-    vkDestroySemaphore(f->device, semaphore, NULL);
     cpu_signal(gate, 1);
     await_idle(queue);
+    assert_int_equal(vulkan_value(f->device, semaphore), 4); /* as if it had gone before */
+    vkDestroySemaphore(f->device, semaphore, NULL);
 }
 
 struct racer {
