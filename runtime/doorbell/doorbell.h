@@ -7,8 +7,8 @@
  *  DT-1  What was rung while its doorbell's status was CONNECTED, or notified, is read, without any
  *        further call (DB-2, DB-3, DP-1).
  *  DT-2  One engine's thread waits for no other engine: a call of the driver's that is stuck keeps
- *        back the rings of its engine alone, and those of the engine whose thread is in it, for what
- *        it had set free there (Q-5). To connect a doorbell, to take one away, to notify, to
+ *        back the rings of its engine alone, and those of the engine whose thread is in it, for
+ *        what it had set free there (Q-5). To connect a doorbell, to take one away, to notify, to
  *        suspend, to resume and to change power states wait for no thread that is in the driver.
  *  DT-3  While nothing is queued, or all that is belongs to suspended queues, no thread runs
  *        (DP-3), but for the looks of DT-5.

@@ -21,8 +21,8 @@
  *        driver. No other fence or command buffer does.
  *  HQ-5  Who destroys or unregisters waits no longer for one call of the driver's than the setting
  *        tdr_ddi_delay says (L-7): then the device is lost, and what the reader was given stays
- *        until it ends. He waits for no more entries than the reader is carrying out, but where what
- *        is in the ring goes first.
+ *        until it ends. He waits for no more entries than the reader is carrying out, but where
+ *        what is in the ring goes first.
  *
  * Proven by tests/doorbell (entries.c, stuck.c).
  */

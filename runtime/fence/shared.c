@@ -54,8 +54,8 @@ static struct bf_shared *shared_alloc(void)
     return shared;
 }
 
-/* Those who get the pipe have the same open file, and may have writing to it block. The owner has an
- * open file of his own, where /proc is there. */
+/* Those who get the pipe have the same open file, and may have writing to it block. The owner has
+ * an open file of his own, where /proc is there. */
 static void shared_own_pipe(struct bf_shared *shared)
 {
     char path[32];

@@ -15,7 +15,7 @@
  * Semaphores and fences are compared, not looked into: of what has gone meanwhile an address may be
  * another's, which then is urgent too early.
  *
- * Proven by tests/scheduler (window.c, inherit.c).
+ * Proven by tests/scheduler (inherited.c, inherit.c).
  */
 #ifndef BELFRY_SCHEDULER_INHERIT_H
 #define BELFRY_SCHEDULER_INHERIT_H

@@ -22,9 +22,9 @@
  *       engines' counters were read: so rewinding stays legal.
  *  E-4  Where a cause can act unseen, the counters are read until two readings agree: then all of
  *       them were true at one instant. It can through a semaphore of the program's
- *       (fence/import_export.h), which Belfry doesn't see; and through the program itself, which may
- *       have learnt otherwise that work of one engine is complete (vkDeviceWaitIdle, a word that it
- *       polls), while signals are pending.
+ *       (fence/import_export.h), which Belfry doesn't see; and through the program itself, which
+ *       may have learnt otherwise that work of one engine is complete (vkDeviceWaitIdle, a word
+ *       that it polls), while signals are pending.
  *  E-5  A signal that goes in one driver call with the work before it is announced before that
  *       call: once any of the call's work can be seen complete, the signal can, too. Until the call
  *       has returned nothing but its own fence relies on it (Rule M), and a call that fails

@@ -17,8 +17,8 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
 void bf_snapshot_free(struct bf_graph *graph);
 
 /* Is the queue held still, if it was? Engines are copied one after another: of a signal that came
- * meanwhile, neither the packet that brought it may be in the graph, nor its value. False also where
- * it can't be looked at now. */
+ * meanwhile, neither the packet that brought it may be in the graph, nor its value. False also
+ * where it can't be looked at now. */
 bool bf_snapshot_stands(struct bf_scheduler *scheduler, const struct bf_graph *graph,
                         uint32_t queue);
 

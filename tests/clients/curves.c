@@ -51,8 +51,8 @@ TEST(the_last_frames_are_kept)
     free(curves);
 }
 
-/* The row of the curve, by its first pixel that all but hides what is behind it, in the part of the picture
- * that a plot has; 0: there is none. */
+/* The row of the curve, by its first pixel that all but hides what is behind it, in the part of the
+ * picture that a plot has; 0: there is none. */
 static uint32_t row_at(const uint32_t *pixels, enum curves_line line, double part)
 {
     const double third = CURVES_WIDTH / 3.0;

@@ -527,8 +527,8 @@ FIXTURE_TEST(whoever_waits_for_the_largest_value_is_told)
     await_event(event);
 }
 
-/* What a queue has yet to signal is nothing to a semaphore whose fence is gone, nor to the CPU, which
- * signals below that. */
+/* What a queue has yet to signal is nothing to a semaphore whose fence is gone, nor to the CPU,
+ * which signals below that. */
 FIXTURE_TEST(a_signal_goes_with_its_fence)
 {
     VkSemaphore semaphore = vulkan_timeline(f->device, 0);

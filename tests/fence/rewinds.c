@@ -449,7 +449,7 @@ TEST(behaviour_51_a_race_of_two_queues_satisfies_the_wait)
     run_race(true, true);
 }
 
-/* ------------------------------------------------------------- What the program sees by itself -- */
+/* ----------------------------------------------------------- What the program sees by itself -- */
 
 /* The signal that is complete last is the one that remains, though Belfry is asked of neither until
  * the second queue signals something else: the program knows the order from elsewhere. */

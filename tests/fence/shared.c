@@ -371,7 +371,8 @@ FIXTURE_TEST(a_signal_under_way_comes_though_its_object_has_gone)
 }
 
 /* What the GPU has done to one object is known to the others, whichever is asked first; and comes
- * before what the CPU sets by them. (Belfry's own threads, which would tell them, are kept away.) */
+ * before what the CPU sets by them. (Belfry's own threads, which would tell them, are kept
+ * away.) */
 FIXTURE_TEST(objects_on_one_device_know_what_its_queues_have_signalled)
 {
     BfFence one = make_shared(f, 0, 0), two = open_again(f, one);

@@ -16,6 +16,15 @@ static inline BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePrio
     return *queue;
 }
 
+#define high_of(f_) make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_HIGH)
+#define low_of(f_)  make_queue_of(f_, BF_COMMAND_QUEUE_PRIORITY_NORMAL)
+
+/* Packets that the driver has on that one VkQueue, and hasn't finished. */
+static inline uint64_t depth(struct fixture *f)
+{
+    return f->icd.queue_depth(0, 0);
+}
+
 /* With a signal behind each: so they aren't joined, and the driver has as many. */
 static inline BfFence flood(struct fixture *f, BfCommandQueue queue, uint32_t packets)
 {

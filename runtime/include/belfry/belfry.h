@@ -717,7 +717,8 @@ BF_API VkResult bfWaitFences(uint32_t count, const BfFence *pFences, const uint6
 /*
  * A fence whose value is the counter of a timeline semaphore of the program's: both may be used,
  * from both APIs. It keeps the semaphore's rules: every signal is larger than the value; a queue's
- * also than every signal under way, and the CPU's smaller than those. The semaphore stays the program's, and is destroyed after the fence.
+ * also than every signal under way, and the CPU's smaller than those. The semaphore stays the
+ * program's, and is destroyed after the fence.
  *
  * Under the layer, the layers above Belfry's are asked which of their semaphores the program means,
  * since they may wrap handles; and they hear of the values that bf functions will signal as of

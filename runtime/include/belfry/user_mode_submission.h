@@ -279,9 +279,10 @@ BF_API VkResult bfGetAbortReason(BfKmtHandle hDoorbell, BfAbortReason *pReason, 
  * counted. Destroying a queue resumes it, but one for user-mode submission, which is destroyed with
  * what hasn't been read of its ring.
  *
- * For user-mode submission: meanwhile nothing is read from its ring, but for the entry that is being
- * carried out when the call is made; the program may go on filling it; its doorbell stays connected, but is the first to be taken where another queue needs
- * one. What has been read goes on.
+ * For user-mode submission: meanwhile nothing is read from its ring, but for the entry that is
+ * being carried out when the call is made; the program may go on filling it; its doorbell stays
+ * connected, but is the first to be taken where another queue needs one. What has been read goes
+ * on.
  *
  * Of any other queue: when the call has returned, the GPU is given nothing more of it until it is
  * resumed, and no signal of it applies, be it that all before it is complete. Calls on the queue
@@ -327,9 +328,9 @@ typedef enum BfDevicePowerState {
  * D3: no ring of the device is read, and all doorbells are disconnected (RETRY). Connecting one
  * wakes the device to D0, as this call does.
  *
- * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or of one on the GPU, and the device stays
- * in D0; its doorbells may have been disconnected. Work of suspended queues doesn't count. Errors:
- * VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
+ * Returns VK_SUCCESS, or VK_NOT_READY: there is work in a ring, or of one on the GPU, and the
+ * device stays in D0; its doorbells may have been disconnected. Work of suspended queues doesn't
+ * count. Errors: VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfSetDevicePowerState(BfDevice device, BfDevicePowerState state);
 BF_API VkResult bfGetDevicePowerState(BfDevice device, BfDevicePowerState *pState);

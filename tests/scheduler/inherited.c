@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* What windows would hold, and a higher queue waits for (scheduler/inherit.h), on one VkQueue of
+ * the test driver. */
+#include "flood.h"
+
+/* What a high queue waits for: held already when it comes to wait, or appended later; through a
+ * queue that waits itself. Packets behind that stay held. */
+FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
+{
+    for (int late = 0; late < 2; late++) {
+        for (int through = 0; through < 2; through++) {
+            BfCommandQueue high = high_of(f), low = low_of(f), between = low_of(f);
+            BfFence first = make_fence(f, 0), second = make_fence(f, 0);
+            BfFence last = through ? second : first;
+            f->icd.pause();
+            if (through) {
+                queue_wait(between, first, 1);
+                execute(between, write_word(f, between, FLOOD, 1));
+                queue_signal(between, second, 1);
+            }
+            for (int turn = 0; turn < 2; turn++) {
+                if (turn == late) {
+                    flood(f, low, 3);
+                    queue_signal(low, first, 1);
+                } else {
+                    queue_wait(high, last, 1);
+                    execute(high, write_word(f, high, FLOOD + 1, 1));
+                }
+            }
+            flood(f, low, 5);
+            assert_int_equal(depth(f), 3 + through + 1);
+            drain(f, 5);
+            for (uint32_t i = f->queue_count; i-- > 0;)
+                drop_queue(f, f->made_queues[i]);
+        }
+    }
+}
+
+/* It waits for what the progress fence will have, of executions that aren't handed over yet. */
+FIXTURE_TEST(what_a_high_queue_waits_for_is_counted)
+{
+    BfCommandQueue high = high_of(f), low = low_of(f);
+    BfFence progress;
+    assert_success(bfGetCommandQueueProgressFence(low, &progress));
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    assert_int_equal(depth(f), 1);
+    queue_wait(high, progress, 4);
+    execute(high, write_word(f, high, FLOOD, FLOOD + 1));
+    assert_int_equal(depth(f), 4 + 1);
+    drain(f, FLOOD + 1);
+}
+
+/* The wait comes first, then the levels: who waits is raised; who is waited for is lowered. */
+FIXTURE_TEST(what_is_waited_for_is_as_urgent_when_levels_change)
+{
+    for (int lowered = 0; lowered < 2; lowered++) {
+        BfCommandQueue waits = lowered ? high_of(f) : low_of(f),
+                       low = lowered ? high_of(f) : low_of(f);
+        BfFence gate = make_fence(f, 0), fence = make_fence(f, 0);
+        f->icd.pause();
+        queue_wait(low, gate, 1);
+        flood(f, low, 3);
+        queue_signal(low, fence, 1);
+        flood(f, low, 5);
+        queue_wait(waits, fence, 1);
+        execute(waits, write_word(f, waits, FLOOD, 1));
+        if (lowered)
+            assert_success(bfSetCommandQueuePriority(low, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
+        else
+            assert_success(bfSetCommandQueuePriority(waits, BF_COMMAND_QUEUE_PRIORITY_HIGH));
+        cpu_signal(gate, 1);
+        assert_int_equal(depth(f), 3 + 1 + 1); /* one more of them, by the window */
+        drain(f, 5);
+        for (uint32_t i = f->queue_count; i-- > 0;)
+            drop_queue(f, f->made_queues[i]);
+    }
+}
+
+/* Of three levels, whoever comes last: a VkQueue waits for a semaphore that a fence was exported
+ * to, whose signal waits for that of a lower queue, which windows hold for both. */
+TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
+{
+    static const struct fixture_options options = {
+        .environment = "REALTIME=1", .realtime = true, .family = UINT32_MAX};
+    enum { TOP, BETWEEN, BOTTOM };
+    static const int orders[][3] = {{TOP, BETWEEN, BOTTOM}, {TOP, BOTTOM, BETWEEN},
+                                    {BETWEEN, TOP, BOTTOM}, {BETWEEN, BOTTOM, TOP},
+                                    {BOTTOM, TOP, BETWEEN}, {BOTTOM, BETWEEN, TOP}};
+    for (size_t i = 0; i < 6 && fixture_is_layered(); i++) {
+        struct fixture fixture, *f = &fixture;
+        fixture_open(f, &options);
+        BfCommandQueue between = high_of(f), low = low_of(f);
+        BfFence first = make_fence(f, 0), second = make_fence(f, 0);
+        VkSemaphore timeline = make_timeline(f, 0);
+        assert_success(bfExportFenceToSemaphore(second, timeline));
+        f->icd.pause();
+        for (int turn = 0; turn < 3; turn++) {
+            if (orders[i][turn] == TOP) {
+                assert_submitted(f->queues[0][0], .wait = timeline, .wait_value = 1,
+                                 .commands = write_word_in(f, 0, 0, 1));
+            } else if (orders[i][turn] == BETWEEN) {
+                queue_wait(between, first, 1);
+                execute(between, write_word(f, between, FLOOD, FLOOD + 1));
+                queue_signal(between, second, 1);
+            } else {
+                flood(f, low, 3);
+                queue_signal(low, first, 1);
+                flood(f, low, 5);
+            }
+        }
+        assert_int_equal(depth(f), 3 + 1);
+        f->icd.resume();
+        assert_success(vkQueueWaitIdle(f->queues[0][0]));
+        drain(f, 5);
+        fixture_close(f);
+    }
+}
