@@ -27,8 +27,10 @@
  *
  *  SH-9  If the owner's process ends while its object lives, every other object of the fence is
  *        orphaned, for good: it reads UINT64_MAX, satisfies all waits for it, and tells CPU waiters
- *        the reason. No other process can bring that about (before Linux 6.5, one that holds the
- *        same descriptor can).
+ *        the reason. No other process can bring that about while the object lives (before Linux
+ *        6.5, one that holds the same descriptor can); but one that holds it can take out of the
+ *        socket what is in it, so that an owner which has released the fence, and ends, seems to
+ *        have died.
  *  SH-10 With BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT the message also contains a
  *        pipe. Each object that isn't destroyed holds its writing end, as does each descriptor in
  *        which the message lies; once all are closed, the kernel tells those whose waiters linger.
