@@ -196,6 +196,7 @@ static VkResult shared_attach(struct bf_fence *fence, struct bf_shared *shared)
     shared->serial = pending->scheduler->fences->next_serial++;
     fence->shared = shared;
     fence->extended = true;
+    atomic_store(&pending->shares, true);
     if (!pending->lost)
         atomic_store(&fence->value, bf_shared_page_value(&shared->view));
     bf_lock_release(&pending->lock);

@@ -86,6 +86,7 @@ struct bf_fence {
     _Atomic uint64_t value;
     _Atomic uint32_t pending; /* pending updates, and one that is being applied */
     struct bf_update *first_update, *last_update; /* in order of acceptance */
+    bool crossed;        /* since the first of these, there have been some of several queues */
     uint32_t descents;   /* pending updates that are below their predecessor */
     uint32_t references; /* the handle, and each update, packet and wait of it */
     bool destroyed;

@@ -115,7 +115,8 @@ static void pending_note_reached(struct bf_pending *pending, uint32_t engine, ui
 static bool pending_has_unseen_causes(const struct bf_pending *pending)
 {
     return pending->engine_count > 1 &&
-           (atomic_load(&pending->observes_unseen_causes) || atomic_load(&pending->count));
+           (atomic_load(&pending->observes_unseen_causes) || atomic_load(&pending->crossed) ||
+            (atomic_load(&pending->shares) && atomic_load(&pending->count)));
 }
 
 void bf_pending_see(struct bf_pending *pending, uint32_t engine, uint64_t epoch)
@@ -428,6 +429,10 @@ static void update_append(struct bf_pending *pending, struct bf_command_queue *q
 
     update->next_of_fence = NULL;
     update->previous_of_fence = fence->last_update;
+    if (fence->last_update && fence->last_update->queue != queue && !fence->crossed) {
+        fence->crossed = true;
+        atomic_fetch_add(&pending->crossed, 1);
+    }
     if (fence->last_update)
         fence->last_update->next_of_fence = update;
     else
@@ -454,6 +459,10 @@ static void update_unlist(struct bf_pending *pending, struct bf_update *update)
         update->next_of_fence->previous_of_fence = update->previous_of_fence;
     else
         fence->last_update = update->previous_of_fence;
+    if (fence->crossed && !fence->first_update) {
+        fence->crossed = false;
+        atomic_fetch_sub(&pending->crossed, 1);
+    }
     fence->descents -= update->descends;
     update->descends = false;
     if (update->next_of_fence)

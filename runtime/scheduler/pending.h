@@ -23,8 +23,9 @@
  *  E-4  Where a cause can act unseen, the counters are read until two readings agree: then all of
  *       them were true at one instant. It can through a semaphore of the program's
  *       (fence/import_export.h), which Belfry doesn't see; and through the program itself, which
- *       may have learnt otherwise that work of one engine is complete (vkDeviceWaitIdle, a word
- *       that it polls), while signals are pending.
+ *       may have learnt otherwise that work of one queue is complete (vkDeviceWaitIdle, a word that
+ *       it polls): while several queues' signals are pending on one fence, or any are and other
+ *       processes see fences.
  *  E-5  A signal that goes in one driver call with the work before it is announced before that
  *       call: once any of the call's work can be seen complete, the signal can, too. Until the call
  *       has returned nothing but its own fence relies on it (Rule M), and a call that fails
@@ -109,6 +110,8 @@ struct bf_pending {
     struct bf_fence *fences;
     struct bf_update *spares;
     _Atomic bool observes_unseen_causes; /* E-4 */
+    _Atomic bool shares;                 /* there are, or were, shared fences */
+    _Atomic uint32_t crossed;            /* fences that several queues' signals are pending on */
     _Atomic uint32_t peer_waits;         /* of all engines */
     /* bf_peer_extension.sweep is to be called as soon as no lock is held. */
     _Atomic bool to_sweep;

@@ -145,9 +145,9 @@ struct belfry_icd_sparse_bind {
     uint64_t memory_offset;
 };
 
-/* Which calls on a VkQueue block: vkQueueSubmit(2), vkQueueBindSparse, vkQueuePresentKHR, the two
- * waits for idleness, and, late alone, vkWaitForFences and vkWaitSemaphores where they have to
- * wait: that their time is over doesn't end them. */
+/* Which calls block: vkQueueSubmit(2), vkQueueBindSparse, vkQueuePresentKHR, the two waits for
+ * idleness, vkSignalSemaphore (before alone) and, late alone, vkWaitForFences and vkWaitSemaphores
+ * where they have to wait: that their time is over doesn't end them. */
 struct belfry_icd_block {
     const char *command; /* as for belfry_icd_set_fault */
     uint64_t first;      /* the first-th such call from now on, from 1; 0: none */

@@ -240,6 +240,7 @@ VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSig
     ICD_FAULT(device);
     struct icd_payload *payload = SEMAPHORE(pSignalInfo->semaphore)->payload;
     icd_device_seen(device, SEMAPHORE(pSignalInfo->semaphore), "vkSignalSemaphore");
+    icd_block(__func__, false);
     icd_lock();
     icd_payload_signal(payload, pSignalInfo->value, "the host");
     icd_free_pump();
