@@ -166,13 +166,13 @@ static VkResult import_signal_once(struct bf_fence *fence, uint64_t value)
         .value = value,
     };
     uint64_t now = 0;
-    bf_lock_acquire(&sem->lock);
+    bf_lock_acquire(&sem->signal_lock);
     VkResult result = gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sem->handle, &now);
     const uint64_t queued = atomic_load(&sem->queued[BF_FOR_WAIT]);
     const bool below = value > now && (value < queued || queued <= now);
     if (result == VK_SUCCESS && below)
         result = gpu->vk.vkSignalSemaphore(gpu->handle, &info);
-    bf_lock_release(&sem->lock);
+    bf_lock_release(&sem->signal_lock);
     if (result != VK_SUCCESS || below)
         return result;
     bf_message(

@@ -18,8 +18,8 @@
  *       is watched by a sleeper: whoever waits for the semaphore on the GPU needs no CPU call of
  *       the program's.
  *  X-3  An imported semaphore is signalled by the CPU with growing values, and below what queues
- *       are to signal: compared and signalled under the semaphore's lock, which all its fences
- *       share.
+ *       are to signal: compared and signalled under a lock that all fences of the semaphore share
+ *       and nobody else takes, since the driver may block.
  *  X-4  What a queue has yet to wait for, or to signal, of an imported fence goes with the fence:
  *       the semaphore is the program's, and may be gone (bf_command_queue_waive).
  *  X-5  One thread exports a fence; others fail, and undo nothing.

@@ -92,7 +92,10 @@ struct bf_semaphore {
     _Atomic uint32_t waiter_count;
     struct bf_signpost
         *_Atomic followed; /* who has followed it looks again when that is announced (OW-5) */
-    struct bf_lock lock;   /* leaf lock: the waiter list */
+    /* Held over vkSignalSemaphore by fences imported from it, so that values grow (X-3); whoever
+     * waits for it has no other lock. */
+    struct bf_lock signal_lock;
+    struct bf_lock lock; /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
 
     _Atomic uint64_t used_on; /* shared engines that were given operations (scheduler/retired.h) */
