@@ -2,7 +2,6 @@
 /* Calls on a queue beside who reads its ring, and beside each other. The driver keeps the reader
  * in a call for as long as a test wants. */
 #include "doorbell/user_mode.h"
-#include "support/asleep.h"
 
 #define RING 64
 #define MANY 512 /* in a ring, more than a reader takes in its turn */
@@ -66,13 +65,6 @@ static void step(struct fixture *f)
     f->icd.await_blocked(1);
 }
 
-/* Returns once the thread waits for the reader, or has ended. */
-static void thread_settle(struct thread *thread)
-{
-    while (!thread->finished && (!thread->id || thread_state(thread->id) != 'S'))
-        sched_yield();
-}
-
 struct call {
     struct fixture *f;
     struct user_mode *u;
@@ -120,7 +112,7 @@ FIXTURE_TEST(who_unregisters_has_his_turn)
     stick(f, &u, 8);
     struct call call = {.u = &u, .number = register_write(f, &u, 1, 7, 0)};
     thread_start(&thread, unregister, &call);
-    thread_settle(&thread);
+    thread_await_stop(&thread);
     step(f); /* of the entry that is being carried out */
     f->icd.release(1);
     thread_join(&thread);
@@ -187,7 +179,7 @@ FIXTURE_TEST(who_destroys_a_doorbell_needs_no_queue)
         for (int k = 0; k < 2; k++) {
             const int which = k ^ (i & 1);
             thread_start(&threads[which], runs[which], &calls[which]);
-            thread_settle(&threads[which]);
+            thread_await_stop(&threads[which]);
         }
         unblock(f);
         for (int k = 0; k < 2; k++) {

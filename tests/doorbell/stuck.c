@@ -12,6 +12,21 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
     said += strstr(text, "has not returned for") && strstr(text, "leaked");
 }
 
+static void open_leaving(struct fixture *f)
+{
+    struct environment saved;
+    environment_set(&saved, LEAVE);
+    fixture_open(f, NULL);
+    environment_restore(&saved);
+}
+
+static void open_hearing(struct fixture *f)
+{
+    said = 0;
+    assert_success(bfSetMessageCallback(hear, NULL));
+    open_leaving(f);
+}
+
 /* Its thread is in vkQueueSubmit2 when it returns. */
 static void stick(struct fixture *f, struct user_mode *u)
 {
@@ -60,11 +75,8 @@ TEST(who_destroys_what_a_stuck_thread_uses_gets_the_device_lost)
     enum { QUEUE, DOORBELL, BUFFER, FENCE, CASES };
     for (int i = 0; i < CASES; i++) {
         struct fixture f;
-        struct environment saved;
         struct user_mode u;
-        environment_set(&saved, LEAVE);
-        fixture_open(&f, NULL);
-        environment_restore(&saved);
+        open_leaving(&f);
         stick(&f, &u);
         const BfDestroyDoorbell destroy = {u.doorbell.hDoorbell};
         const uint32_t number = i == FENCE ? register_fence(&u, make_fence(&f, 0)) : 0;
@@ -97,13 +109,8 @@ TEST(a_submission_that_never_returns_is_left)
     skip(); /* it would report that as leaked */
 #endif
     struct fixture f;
-    struct environment saved;
     struct user_mode u;
-    said = 0;
-    assert_success(bfSetMessageCallback(hear, NULL));
-    environment_set(&saved, LEAVE);
-    fixture_open(&f, NULL);
-    environment_restore(&saved);
+    open_hearing(&f);
     stick(&f, &u);
     if (f.layered) /* the driver isn't asked to */
         vkDestroyDevice(f.device, NULL);
@@ -127,13 +134,8 @@ TEST(a_submission_that_never_returns_is_left)
 TEST(what_is_still_being_read_is_not_left)
 {
     struct fixture f;
-    struct environment saved;
     struct user_mode u;
-    said = 0;
-    assert_success(bfSetMessageCallback(hear, NULL));
-    environment_set(&saved, LEAVE);
-    fixture_open(&f, NULL);
-    environment_restore(&saved);
+    open_hearing(&f);
     if (!f.layered) {
         user_mode_open(&f, &u, BF_COMMAND_LIST_TYPE_DIRECT, RING);
         const uint32_t buffer =

@@ -4,8 +4,6 @@
  * program's own VkQueues and with the CPU's calls of both APIs. */
 #include "support/fixture.h"
 
-#include "support/asleep.h"
-
 /* A fence of the semaphore, the fixture's to destroy. */
 static BfFence import(struct fixture *f, VkSemaphore semaphore)
 {
@@ -584,8 +582,7 @@ FIXTURE_TEST(threads_may_signal_one_semaphore_by_two_fences)
     f->icd.set_block(&(struct belfry_icd_block){.command = "vkSignalSemaphore", .first = 1});
     for (int i = 0; i < 2; i++) {
         thread_start(&threads[i], signal_by, &racers[i]);
-        while (!threads[i].finished && (!threads[i].id || thread_state(threads[i].id) != 'S'))
-            sched_yield();
+        thread_await_stop(&threads[i]);
         f->icd.await_blocked(1);
     }
     f->icd.set_block(NULL);

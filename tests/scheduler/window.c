@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "scheduler/engine.h"
 #include "scheduler/window.h"
-#include "support/asleep.h"
 
 static void open_with(struct fixture *f, const char *setting)
 {
@@ -679,8 +678,7 @@ FIXTURE_TEST(who_flushes_waits_for_who_does_already)
     thread_start(&first, wait_idle, f->device);
     f->icd.await_blocked(1);
     thread_start(&second, make_exportable, f->device);
-    while (!second.finished && (!second.id || thread_state(second.id) != 'S'))
-        sched_yield(); /* it waits for the engine's lock */
+    thread_await_stop(&second); /* it waits for the engine's lock */
     assert_false(second.finished);
     f->icd.set_block(NULL);
     f->icd.release(UINT64_MAX);

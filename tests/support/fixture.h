@@ -180,6 +180,8 @@ struct thread {
 void thread_start(struct thread *t, void (*run)(void *argument), void *argument);
 /* Returns when it sleeps in a wait (and not at a lock on its way there), or has finished. */
 void thread_await_sleep(struct thread *t);
+/* Returns once it sleeps, be it at a lock, or has ended. */
+void thread_await_stop(struct thread *t);
 void thread_join(struct thread *t);
 
 /* What a thread blocks in, by block_on(&b): a wait for the fence's value, for the event or for the

@@ -289,6 +289,12 @@ void thread_await_sleep(struct thread *t)
         sched_yield();
 }
 
+void thread_await_stop(struct thread *t)
+{
+    while (!t->finished && (!t->id || thread_state(t->id) != 'S'))
+        sched_yield();
+}
+
 void thread_join(struct thread *t)
 {
     assert_int_equal(pthread_join(t->handle, NULL), 0);
