@@ -5,24 +5,21 @@
 #include "base/clock.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
+#include "trace/clock_reading.h"
 
 /* How long a calibration is used: the two clocks drift apart by about 50 ns per millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)
+#define TRIES       5
 
 static void gpu_clock_calibrate(struct bf_gpu *gpu)
 {
-    const VkCalibratedTimestampInfoEXT infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
-    };
     struct bf_gpu_clock *clock = &gpu->gpu_clock;
-    uint64_t stamps[2], deviation;
-    if (gpu->get_calibrated_timestamps(gpu->handle, 2, infos, stamps, &deviation) != VK_SUCCESS)
+    struct bf_clock_reading now;
+    if (bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps, TRIES, &now) !=
+        VK_SUCCESS)
         return; /* the previous calibration stays in use */
-    clock->ticks = stamps[0];
-    clock->ns = stamps[1];
+    clock->ticks = now.ticks;
+    clock->ns = now.ns;
     clock->valid = true;
 }
 

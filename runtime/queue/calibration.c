@@ -10,6 +10,10 @@
 #include "queue/command_queue.h"
 #include "scheduler/driver.h"
 #include "scheduler/scheduler.h"
+#include "trace/clock_reading.h"
+
+/* A program that asks waits for the answer: how often the clocks are read for a prompt reading. */
+#define TRIES 5
 
 static struct bf_command_queue *queue_with_timestamps(BfCommandQueue handle, const char *call,
                                                       VkResult *result)
@@ -49,20 +53,14 @@ static uint64_t engine_valid_ticks(const struct bf_engine *engine, uint64_t tick
 
 static VkResult queue_calibrate(struct bf_command_queue *queue, uint64_t *ticks, uint64_t *cpu_ns)
 {
-    struct bf_scheduler *scheduler = queue->base.scheduler;
-    const VkCalibratedTimestampInfoEXT infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
-    };
-    uint64_t stamps[2], deviation;
-    VkResult result = scheduler->gpu.get_calibrated_timestamps(scheduler->gpu.handle, 2, infos,
-                                                               stamps, &deviation);
+    struct bf_gpu *gpu = &queue->base.scheduler->gpu;
+    struct bf_clock_reading now;
+    VkResult result =
+        bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps, TRIES, &now);
     if (result != VK_SUCCESS)
         return result;
-    *ticks = engine_valid_ticks(queue->base.engine, stamps[0]);
-    *cpu_ns = stamps[1];
+    *ticks = engine_valid_ticks(queue->base.engine, now.ticks);
+    *cpu_ns = now.ns;
     return VK_SUCCESS;
 }
 

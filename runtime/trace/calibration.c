@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "trace/clock_reading.h"
 
 /* The interval between two readings equals the time for which there have been readings, within
  * these bounds. */
@@ -18,14 +19,9 @@
 #define WINDOW_NS 2000000000u
 #define POINTS    256
 
-/* A reading that took no longer than this isn't repeated. The first reading is tried more often, as
- * there is nothing yet to check it against. */
+/* The first reading is tried more often, as there is nothing yet to check it against. */
 #define TRIES       5
 #define TRIES_FIRST 40
-#define PROMPT_NS   2000u
-/* A reading whose error may be larger than this, and larger than is usual on this machine, is
- * dropped, and repeated soon. */
-#define DOUBT_NS 10000u
 
 /* Readings are never wrong by so much: one of the clocks was set, or stopped. */
 #define JUMP_NS UINT64_C(20000000)
@@ -80,39 +76,6 @@ static double points_slope(const struct point *from, const struct point *to)
     return (double)(to->ns - from->ns) / (double)(to->ticks - from->ticks);
 }
 
-/* --- Reading ----------------------------------------------------------------------------------*/
-
-/* *bound: the largest possible error of the point. */
-static bool clocks_read(const struct bf_calibration *c, int tries, struct point *point,
-                        uint64_t *bound)
-{
-    const VkCalibratedTimestampInfoEXT infos[2] = {
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
-        {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT,
-         .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
-    };
-    uint64_t best = UINT64_MAX;
-    /* The two clocks are read one after the other, and the thread may be interrupted in between. */
-    for (int i = 0; i < tries && best > PROMPT_NS; i++) {
-        uint64_t times[2];
-        uint64_t deviation;
-        uint64_t before = bf_now_ns();
-        if (c->info.get(c->info.device, 2, infos, times, &deviation) != VK_SUCCESS)
-            return false;
-        uint64_t duration = bf_now_ns() - before;
-        uint64_t length = deviation < UINT64_MAX - duration ? duration + deviation : UINT64_MAX;
-        if (i > 0 && length >= best)
-            continue;
-        best = length;
-        /* A driver may not notice that its thread was interrupted: then its deviation is too
-         * small. */
-        *bound = duration > DOUBT_NS || duration < deviation ? duration : deviation;
-        *point = (struct point){.ticks = times[0], .ns = times[1]};
-    }
-    return true;
-}
-
 static void start_anew(struct bf_calibration *c, const struct point *point)
 {
     c->begin = 0;
@@ -142,8 +105,10 @@ static void rate_measure(struct bf_calibration *c)
 }
 
 /* Adds a reading. The lock is held. False: it was dropped, and another one is wanted soon. */
-static bool point_add(struct bf_calibration *c, struct point point, uint64_t bound)
+static bool point_add(struct bf_calibration *c, const struct bf_clock_reading *reading)
 {
+    struct point point = {reading->ticks, reading->ns};
+    const uint64_t bound = reading->bound_ns;
     const struct point *last = last_point(c);
     int64_t elapsed = (int64_t)(point.ns - last->ns);
     uint64_t ahead = last->ticks + (uint64_t)(int64_t)((double)elapsed / c->period_ns);
@@ -162,8 +127,9 @@ static bool point_add(struct bf_calibration *c, struct point point, uint64_t bou
         start_anew(c, &point);
         return true;
     }
-    /* If the difference may be the error of this reading, the existing line is better. */
-    bool doubtful = bound > DOUBT_NS && bound > 2 * c->usual_ns;
+    /* If the difference may be the error of this reading, and that is larger than is usual on this
+     * machine, the existing line is better. */
+    bool doubtful = bound > BF_CLOCK_READING_DOUBT_NS && bound > 2 * c->usual_ns;
     c->usual_ns = bound < c->usual_ns ? bound : c->usual_ns + c->usual_ns / 16 + 1;
     if (doubtful && off <= bound)
         return false;
@@ -192,15 +158,14 @@ struct bf_calibration *bf_calibration_create(const struct bf_calibration_info *i
     c->info = *info;
     c->references = 1;
     c->mask = info->valid_bits >= 64 ? UINT64_MAX : (1ull << info->valid_bits) - 1;
-    struct point point;
-    uint64_t bound;
-    if (!clocks_read(c, TRIES_FIRST, &point, &bound)) {
+    struct bf_clock_reading first;
+    if (bf_clock_reading_take(info->device, info->get, TRIES_FIRST, &first) != VK_SUCCESS) {
         free(c);
         return NULL;
     }
-    start_anew(c, &point);
-    c->usual_ns = bound;
-    c->due_ns = point.ns + INTERVAL_MIN_NS;
+    start_anew(c, &(struct point){first.ticks, first.ns});
+    c->usual_ns = first.bound_ns;
+    c->due_ns = first.ns + INTERVAL_MIN_NS;
     return c;
 }
 
@@ -236,12 +201,11 @@ void bf_calibration_update(struct bf_calibration *c)
     bf_lock_release(&c->lock);
     if (!mine)
         return;
-    struct point point;
-    uint64_t bound;
-    bool read = clocks_read(c, TRIES, &point, &bound);
+    struct bf_clock_reading taken;
+    bool good = bf_clock_reading_take(c->info.device, c->info.get, TRIES, &taken) == VK_SUCCESS;
     uint64_t now = bf_now_ns();
     bf_lock_acquire(&c->lock);
-    bool good = read && point_add(c, point, bound); /* else the last point is used a while longer */
+    good = good && point_add(c, &taken); /* else the last point is used a while longer */
     c->reading = false;
     atomic_store_explicit(&c->due_ns, now + (good ? reading_interval(c, now) : INTERVAL_MIN_NS),
                           memory_order_relaxed);
