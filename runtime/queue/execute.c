@@ -288,9 +288,8 @@ VkResult bf_command_queue_execute_buffers(struct bf_command_queue *queue, uint32
     if (signalled)
         result = bf_command_queue_take_signal(queue, signalled, value, &what);
     if (result == VK_SUCCESS)
-        result = apart || bf_preempt_splits_execution(&queue->base, count)
-                     ? execution_submit_apart(queue, &what, call)
-                     : bf_command_queue_execute(queue, &what, call);
+        result = apart ? execution_submit_apart(queue, &what, call)
+                       : bf_command_queue_execute(queue, &what, call);
     if (observer && result != VK_SUCCESS)
         observer->failed(observer->context, observed);
     return bf_command_queue_observed_result(scheduler, result);

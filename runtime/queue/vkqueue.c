@@ -412,31 +412,6 @@ static bool queue_defers(struct bf_queue *queue)
            bf_deferral_may(scheduler);
 }
 
-/* PE-6: of a batch in so many parts, one for each command buffer; or the batch. */
-static VkSubmitInfo2 submit_part(const VkSubmitInfo2 *info, uint32_t part, uint32_t parts)
-{
-    VkSubmitInfo2 own = *info;
-    if (parts == 1)
-        return own;
-    own.pCommandBufferInfos += part;
-    own.commandBufferInfoCount = 1;
-    if (part > 0)
-        own.waitSemaphoreInfoCount = 0;
-    if (part < parts - 1)
-        own.signalSemaphoreInfoCount = 0;
-    return own;
-}
-
-static bool chain_add_submit(struct bf_queue *queue, struct chain *chain, const VkSubmitInfo2 *info)
-{
-    struct bf_packet *packet = bf_packet_from_submit(queue, info);
-    if (!packet)
-        return false;
-    packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, info);
-    batch_chain_add(chain, packet);
-    return true;
-}
-
 /* (Hot, or gcc takes the copy for an epoch as unlikely, and copies by string instructions, whose
  * start takes as long as the watchdog's witness.) */
 __attribute__((hot)) VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
@@ -455,14 +430,13 @@ __attribute__((hot)) VkResult bf_queue_submit(struct bf_queue *queue, uint32_t c
     if (count == 0)
         return chain_submit_fence(queue, &chain, fence, deferred);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t parts = bf_preempt_splits(queue, &infos[i]) ? infos[i].commandBufferInfoCount : 1;
-        for (uint32_t p = 0; p < parts; p++) {
-            const VkSubmitInfo2 info = submit_part(&infos[i], p, parts);
-            if (!chain_add_submit(queue, &chain, &info)) {
-                bf_packet_free_chain(chain.first);
-                return VK_ERROR_OUT_OF_HOST_MEMORY;
-            }
+        struct bf_packet *packet = bf_packet_from_submit(queue, &infos[i]);
+        if (!packet) {
+            bf_packet_free_chain(chain.first);
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
+        packet_trace_queued(queue, packet, BF_TRACE_EXECUTE, &infos[i]);
+        batch_chain_add(&chain, packet);
         /* The profiling lock may be released behind the call. */
         deferred = deferred && !bf_packet_counts_performance(chain.last);
     }

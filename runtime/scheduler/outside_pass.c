@@ -335,7 +335,7 @@ static bool queue_let_go(struct bf_queue *queue, uint64_t place)
     while (packet && packet->place < place)
         packet = packet->next;
     const bool there = packet && packet->place == place;
-    if (there)
+    for (; packet && packet->place == place; packet = packet->next) /* its parts, too (PE-6) */
         atomic_store(&packet->passes_outside, true);
     bf_lock_release(&queue->lock);
     return there;

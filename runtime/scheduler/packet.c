@@ -11,6 +11,7 @@
 #include "scheduler/last_submission.h"
 #include "scheduler/outside.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 
 /* Places consecutive arrays in one block. With base NULL, only computes the size. */
 struct packet_layout {
@@ -391,6 +392,88 @@ static struct bf_packet *packet_fill_execution(struct packet_layout *l,
 struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct bf_execution *what)
 {
     return packet_build(packet_fill_execution, queue, what);
+}
+
+/* What of a packet may change until it is on the list is filled in later. */
+static struct bf_packet *packet_fill_part(struct packet_layout *l, struct bf_scheduler *scheduler,
+                                          const void *source)
+{
+    const struct bf_packet *whole = source;
+    uint32_t waits = whole->wait_count;
+    struct bf_packet *p = layout_place(l, 1, sizeof(*p));
+    VkSemaphoreSubmitInfo *wait_infos =
+        layout_place(l, waits + scheduler->engine_count, sizeof(*wait_infos));
+    VkSemaphoreSubmitInfo *signal_infos = layout_place(l, 1, sizeof(*signal_infos));
+    /* Room for a barrier, and for stamps around it all. */
+    VkCommandBufferSubmitInfo *buffer_infos = layout_place(l, 4, sizeof(*buffer_infos));
+    struct bf_sync *wait_syncs = layout_place(l, waits, sizeof(*wait_syncs));
+    if (!l->base)
+        return NULL;
+    *p = (struct bf_packet){
+        .kind = BF_PACKET_EXECUTE,
+        .submit =
+            {
+                .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                .pWaitSemaphoreInfos = wait_infos,
+                .commandBufferInfoCount = 1,
+                .pCommandBufferInfos = buffer_infos + 2,
+                .pSignalSemaphoreInfos = signal_infos,
+            },
+        .command_buffers = buffer_infos + 1,
+        .waits = wait_syncs,
+        .part = true,
+        .stamp = UINT32_MAX,
+    };
+    buffer_infos[2] = whole->submit.pCommandBufferInfos[0];
+    return p;
+}
+
+/* The queue's lock is held. */
+static void packet_take_over(struct bf_packet *part, struct bf_packet *whole)
+{
+    const uint32_t waits = whole->wait_count;
+    if (waits) {
+        memcpy((void *)part->submit.pWaitSemaphoreInfos, whole->submit.pWaitSemaphoreInfos,
+               waits * sizeof(*part->submit.pWaitSemaphoreInfos));
+        memcpy(part->waits, whole->waits, waits * sizeof(*part->waits));
+    }
+    part->wait_count = part->submit.waitSemaphoreInfoCount = waits;
+    whole->wait_count = whole->submit.waitSemaphoreInfoCount = 0;
+    part->unsought = whole->unsought;
+    whole->unsought = 0;
+    whole->submit.pCommandBufferInfos++;
+    whole->submit.commandBufferInfoCount--;
+    whole->command_buffers++;
+    /* Nothing is joined with what is to be a submission of its own. */
+    part->apart = whole->apart = true;
+
+    part->place = whole->place;
+    part->order = whole->order;
+    atomic_store(&part->level, atomic_load(&whole->level));
+    atomic_store(&part->passes_outside, atomic_load(&whole->passes_outside));
+    part->marked = whole->marked;
+    part->was_held = whole->was_held;
+    part->preemptible_by = whole->preemptible_by;
+    part->log_when = whole->log_when;
+    part->called_ns = whole->called_ns;
+    bf_label_attach_to(part, whole->labels);
+}
+
+struct bf_packet *bf_packet_take_part(struct bf_queue *queue, struct bf_packet *packet)
+{
+    struct bf_packet *part = packet_build(packet_fill_part, queue, packet);
+    if (!part)
+        return NULL;
+    bf_lock_acquire(&queue->lock);
+    packet_take_over(part, packet);
+    bf_watch_divided(part, packet);
+    struct bf_packet **link = &queue->head;
+    while (*link != packet)
+        link = &(*link)->next;
+    part->next = packet;
+    *link = part;
+    bf_lock_release(&queue->lock);
+    return part;
 }
 
 static struct bf_packet *packet_fill_wait(struct packet_layout *l, struct bf_scheduler *scheduler,

@@ -73,6 +73,7 @@ struct bf_packet {
     bool signals_peers;              /* the first signal is the update's, of a peer timeline */
     bool counted;                    /* the update is of the queue's progress fence */
     bool apart;                      /* it shares a VkSubmitInfo2 with none (C-5) */
+    bool part; /* has been taken off the packet behind it (PE-6), and isn't counted itself */
     struct bf_trace_sync fence_sync; /* the fence and value, for the trace */
     struct bf_label *labels;         /* open around it (scheduler/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */
@@ -133,6 +134,11 @@ struct bf_packet *bf_packet_from_execution(struct bf_queue *queue, const struct 
 struct bf_packet *bf_packet_from_wait(struct bf_queue *queue, struct bf_peer_wait *peer_wait);
 /* An empty one. */
 struct bf_packet *bf_packet_create(struct bf_queue *queue, enum bf_packet_kind kind);
+/* PE-6: takes the waits and the first command buffer off an execution of several, which is on the
+ * queue's list and in no batch; they become a packet before it, which is returned. It has the
+ * other's place, and isn't counted. NULL: out of memory, nothing has changed. The lock of the
+ * queue's engine and its batch lock are held. */
+struct bf_packet *bf_packet_take_part(struct bf_queue *queue, struct bf_packet *packet);
 /* Adds a barrier before the command buffers of an execution. */
 void bf_packet_put_barrier(struct bf_packet *packet, VkCommandBuffer barrier);
 void bf_packet_free(struct bf_packet *packet);

@@ -12,6 +12,7 @@
 #include "scheduler/driver.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/engine.h"
+#include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/window.h"
 #include "scheduler/scheduler.h"
@@ -241,25 +242,43 @@ bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct b
     return holds;
 }
 
-bool bf_preempt_splits_execution(const struct bf_queue *queue, uint32_t count)
+/* May others go between its command buffers? */
+static bool packet_may_be_divided(const struct bf_packet *packet)
 {
-    const struct bf_engine *engine = queue->engine;
-    uint8_t top = atomic_load_explicit(&engine->window.top, memory_order_relaxed);
-    return count > 1 &&
-           (atomic_load(&queue->level) < top || atomic_load(&engine->preempt.under_way) > 0) &&
-           atomic_load(&queue->scheduler->splits) && bf_deferral_may(queue->scheduler);
-}
-
-bool bf_preempt_splits(const struct bf_queue *queue, const VkSubmitInfo2 *info)
-{
-    if (info->pNext || info->flags ||
-        !bf_preempt_splits_execution(queue, info->commandBufferInfoCount))
+    const VkSubmitInfo2 *info = &packet->submit;
+    /* A GPU write isn't the program's: it goes with the last that is. */
+    if (packet->kind != BF_PACKET_EXECUTE || packet->barrier || packet->stamp != UINT32_MAX ||
+        info->commandBufferInfoCount < 2 + (packet->write != NULL) || info->pNext || info->flags)
         return false;
     for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
         if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask)
             return false;
     }
     return true;
+}
+
+struct bf_packet *bf_preempt_divide(struct bf_engine *engine, struct bf_queue *queue,
+                                    struct bf_packet *packet)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    const bool is_asked = atomic_load(&engine->preempt.under_way) > 0;
+    if ((!is_asked && bf_window_packet_level(queue, packet) >= bf_window_top(engine)) ||
+        !packet_may_be_divided(packet) || !atomic_load(&scheduler->splits) ||
+        !bf_deferral_may(scheduler))
+        return packet;
+    struct bf_packet *part = bf_packet_take_part(queue, packet);
+    if (!part)
+        return packet;
+    engine->preempt.divided++;
+    struct bf_trace *trace = scheduler->gpu.trace;
+    char labels[256];
+    const struct bf_trace_contents contents = {
+        .count = 1,
+        .infos = part->submit.pCommandBufferInfos,
+        .label = trace ? bf_label_write_path(part->labels, labels, sizeof(labels)) : NULL,
+    };
+    bf_trace_packet_queued_with(trace, &part->trace, queue->trace_id, BF_TRACE_EXECUTE, &contents);
+    return part;
 }
 
 void bf_preempt_keep_whole(struct bf_scheduler *scheduler)

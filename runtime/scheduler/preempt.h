@@ -30,10 +30,13 @@
  *        preemption=off it goes in turn. It is given to the driver once, with the values that it
  *        came with.
  *
- *  PE-6  A batch of a VkQueue, or an execution of a command queue, that comes while its queue is a
- *        lower one (scheduler/window.h), or a request is under way, becomes a packet for each of
- *        its command buffers: the first has the waits, the last the signals and the fence, so that
- *        what is higher, or asks, goes between two of them. Vulkan orders them by their places
+ *  PE-6  A batch of a VkQueue, or an execution of a command queue, of several command buffers, that
+ *        may go while it is of a lower level than others of its engine (scheduler/window.h), or a
+ *        request is under way, goes command buffer by command buffer: the first has the waits, the
+ *        last the signals and the fence, so that what is higher, or asks, goes between two of them.
+ *        That is decided before each of them, by what holds then: also of what was submitted before
+ *        the window or the request came, and what is left goes as one when they have gone. For the
+ *        program it stays one packet, and one for the watchdog. Vulkan orders them by their places
  *        alone, in one batch as in many: a wait comes before all that is later in submission order,
  *        a signal after all that is earlier. Nothing must span them: not a suspended render pass,
  *        from the first of the device's on; nothing that is chained to the batch or to a command
@@ -79,6 +82,7 @@ struct bf_preempt {
     uint64_t completed_epoch;      /* of the engine, when the last one completed */
     uint64_t latency_ns, greatest_latency_ns, sum_of_latencies_ns;
     uint64_t held;                       /* packets that requests have held back */
+    uint64_t divided;                    /* taken off others (PE-6); under the engine's lock */
     struct bf_fence *_Atomic fence;      /* NULL until it is asked for */
     struct bf_preempter *_Atomic thread; /* likewise */
 };
@@ -91,10 +95,11 @@ VkResult bf_preempt_prepare(struct bf_engine *engine);
  * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. The caller holds no lock. */
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number);
 
-/* PE-6: may the batch, or an execution of so many command buffers, be split, and is it of use?
- * Thread-safety: safe. */
-bool bf_preempt_splits(const struct bf_queue *queue, const VkSubmitInfo2 *info);
-bool bf_preempt_splits_execution(const struct bf_queue *queue, uint32_t count);
+/* PE-6: the packet, or what of it is to go first, which has been taken off it. It is on the queue's
+ * list, in no batch, and has all that it waits for; the engine's lock and its batch lock are
+ * held. */
+struct bf_packet *bf_preempt_divide(struct bf_engine *engine, struct bf_queue *queue,
+                                    struct bf_packet *packet);
 
 /* A render pass of the device's spans command buffers: nothing is split from now on. Thread-safety:
  * safe. */

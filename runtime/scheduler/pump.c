@@ -173,6 +173,7 @@ static struct bf_packet *engine_gather_from(struct bf_engine *engine, struct bf_
                 return NULL;
             }
         }
+        packet = bf_preempt_divide(engine, queue, packet);
         bool preempted = bf_preempt_holds(engine, queue, packet);
         if (preempted || !bf_window_admits(engine, queue, packet)) {
             packet->was_held = true;
@@ -365,9 +366,10 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
         bf_vkfence_handed_over(scheduler, packet->fence);
     if (packet->kind == BF_PACKET_BIND_SPARSE)
         atomic_fetch_sub(&engine->binds, 1);
+    const bool counts = !packet->part;
     if (!listed)
         bf_packet_recycle(queue, packet);
-    atomic_fetch_add(&queue->finished, 1);
+    atomic_fetch_add(&queue->finished, counts);
     return engines;
 }
 
@@ -552,7 +554,7 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
     if (last && !batch_await_presents(engine, first, count))
         return VK_ERROR_DEVICE_LOST;
     for (uint32_t i = first; i < first + count; i++)
-        atomic_fetch_add(&engine->batch_queues[i]->issued, 1);
+        atomic_fetch_add(&engine->batch_queues[i]->issued, !engine->batch[i]->part);
     if (!last)
         return VK_SUCCESS;
     bf_label_enter(engine, last->labels);
@@ -580,7 +582,7 @@ static VkResult batch_submit_part(struct bf_engine *engine, uint32_t first, uint
     }
     batch_withdraw(engine, first, count);
     for (uint32_t i = first; i < first + count; i++) {
-        atomic_fetch_sub(&engine->batch_queues[i]->issued, 1);
+        atomic_fetch_sub(&engine->batch_queues[i]->issued, !engine->batch[i]->part);
         if (engine->batch[i]->epoch)
             packet_drop_epoch(engine->batch[i]);
     }
@@ -678,7 +680,7 @@ static uint64_t engine_drop_packets(struct bf_engine *engine, bool held)
             for (any = true; packet; packet = next) {
                 next = packet->next;
                 packet_signal_timelines(engine->scheduler, packet);
-                atomic_fetch_add(&queue->issued, 1);
+                atomic_fetch_add(&queue->issued, !packet->part);
                 engines |= packet_finish(engine, queue, packet, false);
             }
         }
@@ -875,7 +877,8 @@ void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first,
 {
     if (!atomic_load(&engine->dirty))
         return;
-    uint64_t packets = 0; /* each batch has one at least */
+    uint64_t packets = 0; /* each batch has one at least, or a part of one */
+    const uint64_t divided = engine->preempt.divided;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         const struct bf_queue *queue = engine->queues[i];
         packets += atomic_load(&queue->appended) - atomic_load(&queue->finished);
@@ -886,6 +889,7 @@ void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first,
     do {
         over += batches;
         batches = 0;
-    } while (engine_drain(engine, engines, &batches) == DRAINED_BOUND && over + batches < packets);
+    } while (engine_drain(engine, engines, &batches) == DRAINED_BOUND &&
+             over + batches < packets + (engine->preempt.divided - divided));
     engine->foremost = NULL;
 }

@@ -285,6 +285,13 @@ uint64_t bf_watch_number_at_once(struct bf_queue *queue)
     return count + atomic_load_explicit(&queue->numbered, memory_order_relaxed);
 }
 
+static void packet_note_buffers(struct bf_packet *packet)
+{
+    packet->buffer_count = packet->submit.commandBufferInfoCount;
+    for (uint32_t i = 0; i < 2 && i < packet->buffer_count; i++)
+        packet->buffers[i] = packet->submit.pCommandBufferInfos[i].commandBuffer;
+}
+
 void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet)
 {
     if (!queue->scheduler->watch)
@@ -295,11 +302,18 @@ void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet)
         atomic_fetch_add(&queue->numbered, 1);
         packet->number++;
     }
-    if (packet->kind != BF_PACKET_EXECUTE)
+    if (packet->kind == BF_PACKET_EXECUTE)
+        packet_note_buffers(packet);
+}
+
+void bf_watch_divided(struct bf_packet *part, struct bf_packet *whole)
+{
+    if (!whole->queue)
         return;
-    packet->buffer_count = packet->submit.commandBufferInfoCount;
-    for (uint32_t i = 0; i < 2 && i < packet->buffer_count; i++)
-        packet->buffers[i] = packet->submit.pCommandBufferInfos[i].commandBuffer;
+    part->queue = whole->queue;
+    part->number = whole->number;
+    packet_note_buffers(part);
+    packet_note_buffers(whole);
 }
 
 void bf_watch_packet(struct bf_engine *engine, const struct bf_queue *queue,

@@ -164,6 +164,9 @@ uint64_t bf_watch_number_at_once(struct bf_queue *queue);
 /* Notes in a packet that is appended what its witness is to say of it. */
 void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet);
 
+/* Of both again, when one has been taken off the other (PE-6): they have one number. */
+void bf_watch_divided(struct bf_packet *part, struct bf_packet *whole);
+
 /* The call that is under way; false: none is. Thread-safety: safe. */
 bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen);
 

@@ -7,6 +7,14 @@
 
 #define FLOOD 20
 
+static inline void open_with_setting(struct fixture *f, const char *setting)
+{
+    struct environment saved;
+    environment_set(&saved, setting);
+    fixture_open(f, NULL);
+    environment_restore(&saved);
+}
+
 static inline BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
 {
     const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .priority = priority,
@@ -44,6 +52,23 @@ static inline void drain(struct fixture *f, uint32_t words)
         await_idle(f->made_queues[i]);
     for (uint32_t i = 0; i < words; i++)
         assert_int_equal(read_word(f, i), i + 1);
+}
+
+static inline void step(struct fixture *f)
+{
+    assert_true(f->icd.step(0, 0));
+    f->icd.quiesce();
+}
+
+/* A suspended render pass is recorded: from then on nothing is split. */
+static inline void keep_whole(struct fixture *f)
+{
+    const VkRenderingInfo rendering = {VK_TYPE(RENDERING_INFO),
+                                       .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
+    VkCommandBuffer spans = commands_begin_in(f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    vkCmdBeginRendering(spans, &rendering);
+    vkCmdEndRendering(spans);
+    commands_end(spans);
 }
 
 #endif

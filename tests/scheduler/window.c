@@ -12,20 +12,6 @@
 #include "scheduler/engine.h"
 #include "scheduler/window.h"
 
-static void open_with(struct fixture *f, const char *setting)
-{
-    struct environment saved;
-    environment_set(&saved, setting);
-    fixture_open(f, NULL);
-    environment_restore(&saved);
-}
-
-static void step(struct fixture *f)
-{
-    assert_true(f->icd.step(0, 0));
-    f->icd.quiesce();
-}
-
 /* On a VkQueue of the program's, which writes its number. 'wait' and 'signal' are of the timeline,
  * 0: none. */
 static void submit(struct fixture *f, uint32_t queue, VkSemaphore timeline, uint64_t wait,
@@ -171,17 +157,6 @@ FIXTURE_TEST(high_packets_are_handed_over_first)
     }
 }
 
-/* A suspended render pass is recorded: from then on nothing is split. */
-static void keep_whole(struct fixture *f)
-{
-    const VkRenderingInfo rendering = {VK_TYPE(RENDERING_INFO),
-                                       .flags = VK_RENDERING_SUSPENDING_BIT, .layerCount = 1};
-    VkCommandBuffer spans = commands_begin_in(f, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    vkCmdBeginRendering(spans, &rendering);
-    vkCmdEndRendering(spans);
-    commands_end(spans);
-}
-
 /* Nothing in flight ever ends, and still each queue gets a packet to the driver, in turn: told
  * apart by how many command buffers they have, a barrier aside. */
 FIXTURE_TEST(nobody_starves)
@@ -294,7 +269,7 @@ FIXTURE_TEST(nobody_starves_behind_full_batches)
 TEST(costs_are_learnt_but_not_when_they_are_frozen)
 {
     struct fixture fixture, *f = &fixture;
-    open_with(f, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
+    open_with_setting(f, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
     for (int frozen = 1; frozen >= 0; frozen--) {
         BfCommandQueue low = low_of(f);
         high_of(f);
@@ -337,7 +312,7 @@ FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
 }
 
 /* As in Windows 7: in the order of submission, and batches as they come. */
-TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open_with,
+TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open_with_setting,
             fixture_close, "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false")
 {
     BfCommandQueue low = low_of(f);
@@ -356,165 +331,6 @@ TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open
     f->icd.resume();
     f->icd.quiesce();
     drain(f, FLOOD + 2);
-}
-
-/* PE-6: a VkQueue's batch is split where the layer sees the recording, and nothing spans it. */
-FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
-{
-    enum { SPLIT, MASKED, CHAINED, CHAINED_PART, SUSPENDED };
-    const VkPerformanceQuerySubmitInfoKHR chained = {VK_TYPE(PERFORMANCE_QUERY_SUBMIT_INFO_KHR)};
-    VkSemaphore done = vulkan_timeline(f->device, 0);
-    BfCommandQueue high = high_of(f);
-    VkQueue queue = f->queues[0][0];
-    VkCommandBufferSubmitInfo buffers[FLOOD];
-    uint64_t submitted = 0;
-    for (int why = SPLIT; why <= SUSPENDED; why++) {
-        bool split = f->layered && why == SPLIT;
-        if (why == CHAINED_PART && !f->layered) /* which isn't taken */
-            continue;
-        const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = done,
-                                            .value = submitted++,
-                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-        VkSemaphoreSubmitInfo signal = wait;
-        signal.value++;
-        const VkSubmitInfo2 info = {
-            VK_TYPE(SUBMIT_INFO_2),           .waitSemaphoreInfoCount = 1,
-            .pWaitSemaphoreInfos = &wait,     .commandBufferInfoCount = FLOOD,
-            .pCommandBufferInfos = buffers,   .signalSemaphoreInfoCount = 1,
-            .pSignalSemaphoreInfos = &signal, .pNext = why == CHAINED ? &chained : NULL};
-        for (uint32_t i = 0; i < FLOOD; i++)
-            buffers[i] =
-                (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                            .commandBuffer = write_word_in(f, 0, 0, i + 1)};
-        buffers[1].deviceMask = why == MASKED;
-        buffers[1].pNext = why == CHAINED_PART ? &chained : NULL;
-        if (why == SUSPENDED)
-            keep_whole(f);
-        f->icd.pause();
-        assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
-                                  : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
-        execute(high, copy_word(f, high, 0, 1));
-        assert_int_equal(depth(f), 2); /* high comes after the first command buffer, or after all */
-        step(f);
-        uint64_t value;
-        assert_success(vkGetSemaphoreCounterValue(f->device, done, &value));
-        assert_int_equal(value, split ? submitted - 1 : submitted);
-        f->icd.resume();
-        vulkan_wait(f->device, done, submitted);
-        await_idle(high);
-        assert_int_equal(read_word(f, 0), FLOOD);
-        assert_int_equal(read_word(f, 1), split ? 1 : FLOOD);
-    }
-    vkDestroySemaphore(f->device, done, NULL);
-}
-
-/* So is an execution of a command queue, which signals with its last part. */
-FIXTURE_TEST(a_lower_execution_is_split_between_its_command_buffers)
-{
-    BfCommandQueue low = low_of(f), high = high_of(f);
-    BfFence fence = make_fence(f, 0), progress = NULL;
-    VkCommandBuffer buffers[FLOOD];
-    assert_success(bfGetCommandQueueProgressFence(low, &progress));
-    for (uint32_t i = 0; i < FLOOD; i++)
-        buffers[i] = write_word(f, low, 0, i + 1);
-    f->icd.pause();
-    assert_success(bfQueueExecute(low, FLOOD, buffers));
-    queue_signal(low, fence, 1);
-    execute(high, copy_word(f, high, 0, 1));
-    step(f);
-    assert_value(fence, f->layered ? 0 : 1);
-    f->icd.resume();
-    await_fence(fence, 1);
-    await_idle(high);
-    assert_value(progress, 1);
-    assert_int_equal(read_word(f, 0), FLOOD);
-    assert_int_equal(read_word(f, 1), f->layered ? 1 : FLOOD);
-}
-
-/* A lower batch of so many command buffers, each of which writes its number into word 0; and a
- * fence. */
-static VkFence submit_parts(struct fixture *f)
-{
-    VkCommandBufferSubmitInfo buffers[FLOOD];
-    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = FLOOD,
-                                .pCommandBufferInfos = buffers};
-    VkFence fence = vulkan_fence(f->device, false);
-    VkQueue queue = f->queues[0][0];
-    for (uint32_t i = 0; i < FLOOD; i++)
-        buffers[i] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                                 .commandBuffer = write_word_in(f, 0, 0, i + 1)};
-    assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, fence)
-                              : bfVkQueueSubmit(f->bf, queue, 1, &info, fence));
-    return fence;
-}
-
-static void await_part(struct fixture *f)
-{
-    while (depth(f) == 0)
-        sched_yield();
-}
-
-static void the_fence_comes_last(struct fixture *f)
-{
-    const uint64_t before = vulkan_counters(&f->icd).command_buffers;
-    high_of(f);
-    f->icd.pause();
-    VkFence fence = submit_parts(f);
-    while (vulkan_counters(&f->icd).command_buffers - before < FLOOD) {
-        await_part(f);
-        assert_int_equal(vkGetFenceStatus(f->device, fence), VK_NOT_READY);
-        step(f);
-    }
-    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
-    assert_int_equal(read_word(f, 0), FLOOD);
-    f->icd.resume();
-    vkDestroyFence(f->device, fence, NULL);
-}
-
-FIXTURE_TEST(the_fence_of_a_split_batch_comes_with_its_last_part)
-{
-    the_fence_comes_last(f);
-}
-
-TEST_AROUND(also_where_doorbell_threads_hand_over, struct fixture, f, open_with, fixture_close,
-            "VK_BELFRY_MULTI_ENGINE_SUBMIT=doorbell")
-{
-    the_fence_comes_last(f);
-}
-
-/* The first part has been accepted, the second is refused once. */
-FIXTURE_TEST(a_part_that_is_refused_goes_again_before_the_next)
-{
-    const uint64_t before = vulkan_counters(&f->icd).command_buffers;
-    high_of(f);
-    f->icd.pause();
-    VkFence fence = submit_parts(f);
-    await_part(f);
-    f->icd.set_fault("vkQueueSubmit2", 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    step(f);
-    f->icd.resume();
-    assert_success(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX));
-    assert_int_equal(read_word(f, 0), FLOOD);
-    assert_int_equal(vulkan_counters(&f->icd).command_buffers - before, FLOOD);
-    f->icd.set_fault(NULL, 0, VK_SUCCESS);
-    vkDestroyFence(f->device, fence, NULL);
-}
-
-FIXTURE_TEST(a_device_is_lost_between_the_parts_of_a_batch)
-{
-    high_of(f);
-    f->icd.pause();
-    VkFence fence = submit_parts(f);
-    await_part(f);
-    if (f->layered)
-        step(f);
-    f->lost = true;
-    f->icd.lose();
-    f->icd.resume();
-    assert_int_equal(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX),
-                     VK_ERROR_DEVICE_LOST);
-    f->icd.quiesce(); /* the driver has it until then */
-    vkDestroyFence(f->device, fence, NULL);
 }
 
 static void expect_nothing_held(struct fixture *f)
@@ -585,7 +401,7 @@ TEST(what_is_held_is_told)
     struct fixture f;
     assert_success(bfSetMessageCallback(hear, NULL));
     /* Well before what is overdue goes, which is progress. */
-    open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=15");
+    open_with_setting(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=15");
     BfCommandQueue low = low_of(&f);
     high_of(&f);
     told = 0;
@@ -615,7 +431,7 @@ TEST(who_keeps_a_vkqueue_is_told)
     struct fixture f;
     struct thread thread = {0};
     assert_success(bfSetMessageCallback(hear_kept, NULL));
-    open_with(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
+    open_with_setting(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
     low_of(&f);
     told = 0;
     assert_success(bfLockVkQueue(f.bf, f.queues[0][0]));
