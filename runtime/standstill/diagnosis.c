@@ -211,7 +211,7 @@ static void search_waits(struct search *s, uint32_t *path, bool *met)
 static bool engine_may_wait_for_another(const struct bf_graph *graph, uint32_t engine)
 {
     const struct bf_graph_engine *e = &graph->engines[engine];
-    for (uint32_t i = 0; i < graph->engine_count && e->waits && !e->outside[0]; i++) {
+    for (uint32_t i = 0; i < graph->engine_count && e->waits; i++) {
         const struct bf_graph_engine *other = &graph->engines[i];
         if (i != engine && other->busy && (other->order < e->order || other->order == UINT64_MAX))
             return true;
@@ -228,8 +228,7 @@ static void search_engines(struct search *s)
         busy = busy || e->busy;
         if (!e->busy || (e->outside[0] && e->listed) || engine_may_wait_for_another(graph, i))
             continue;
-        struct bf_case *found =
-            search_add(s, e->outside[0] ? BF_CASE_OUTSIDE : BF_CASE_BUSY, e->busy_ns);
+        struct bf_case *found = search_add(s, BF_CASE_BUSY, e->busy_ns);
         if (found) {
             found->engine = i;
             found->key = key_add(key_add(found->key, i), e->order);

@@ -26,7 +26,7 @@ enum bf_case_kind {
     BF_CASE_CIRCLE,    /* queues that wait for each other */
     BF_CASE_MISSING,   /* a queue waits for a signal that nobody has submitted */
     BF_CASE_BUSY,      /* the GPU has been busy with one submission */
-    BF_CASE_OUTSIDE,   /* the GPU waits for a signal from outside */
+    BF_CASE_OUTSIDE,   /* a queue's packet waits on the GPU for a signal from outside */
     BF_CASE_CALL,      /* a call has been in the driver */
     BF_CASE_TAKEN,     /* a packet could go, but somebody has the VkQueue to himself */
     BF_CASE_SUSPENDED, /* queues wait for one that the program has suspended */

@@ -73,11 +73,11 @@ struct bf_graph_engine {
     char queue[BF_GRAPH_NAME];   /* the packet's */
     char content[BF_GRAPH_NAME]; /* its command buffers and labels; "": nothing is known */
     uint32_t waits;              /* semaphores that it waits for on the GPU */
-    char
-        outside[BF_GRAPH_NAME]; /* one of them that others may signal, and that isn't reached; "" */
-    bool listed;                /* and it is among what stands as a node */
-    uint64_t outside_value;     /* wanted; 0: it is binary */
-    uint64_t outside_has;
+    /* One of them that others may signal; whether it has been isn't known. "": there is none, or
+     * each has been. */
+    char outside[BF_GRAPH_NAME];
+    uint64_t outside_value; /* wanted; 0: it is binary */
+    bool listed;            /* what it waits for outside is among what stands as a node */
 
     const char *call; /* "vkQueuePresentKHR"; NULL: none */
     bool call_waits;  /* it is one that waits for the GPU */

@@ -457,24 +457,18 @@ static bool engine_has_list(const struct bf_graph *graph, uint32_t engine)
     return false;
 }
 
-/* The semaphore that others may signal, if it hasn't reached what is waited for. Of one that Belfry
- * knows, the engine's list says so. Of others, nobody may destroy it: the submission hasn't
- * ended. */
+/* The semaphore that others may signal, unless it has reached what is waited for. Of one that
+ * Belfry knows, the engine's list says so. Others it can't ask: the submission may end at any
+ * moment, and the program destroy it. */
 static void engine_add_outside(struct builder *b, const struct bf_submission *s, uint32_t number,
                                struct bf_graph_engine *e)
 {
-    const struct bf_gpu *gpu = &b->scheduler->gpu;
     VkSemaphore handle;
     memcpy(&handle, &s->outside, sizeof(handle));
     e->listed = engine_has_list(b->graph, number);
     if (!s->outside)
         return;
-    bool known = s->outside_value && bf_semaphore_find(b->scheduler, handle);
-    if (known && !e->listed)
-        return;
-    if (s->outside_value && !known &&
-        (gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, handle, &e->outside_has) != VK_SUCCESS ||
-         e->outside_has >= s->outside_value))
+    if (!e->listed && s->outside_value && bf_semaphore_find(b->scheduler, handle))
         return;
     e->outside_value = s->outside_value;
     semaphore_write_name(b, s->outside, e->outside);

@@ -5,7 +5,8 @@
  *
  *  SS-4  It waits for no lock that a stuck call of the driver's may hold: for engines' locks it
  *        doesn't ask, a batch lock it only tries; the others it takes are leaves, held over memory
- *        accesses.
+ *        accesses. And it asks the driver of no object that the program may destroy meanwhile: of
+ *        semaphores that Belfry wasn't told of it says what is waited for, and not what they have.
  *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been
  *        begun for a period, not at all (WD-1, WD-3).
  *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in

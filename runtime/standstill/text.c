@@ -127,6 +127,14 @@ static void put_submission(struct writer *w, const struct bf_graph_engine *e)
         put(w, "a submission on %s that is too old to be known", e->name);
 }
 
+static void put_unless_outside(struct writer *w, const struct bf_graph_engine *e)
+{
+    if (e->outside[0])
+        put(w, ", unless it waits for %s to be signalled", e->outside);
+    if (e->outside[0] && e->outside_value)
+        put(w, " to %" PRIu64, e->outside_value);
+}
+
 static void put_busy(struct writer *w, const struct bf_case *found)
 {
     const struct bf_graph_engine *e = &w->graph->engines[found->engine];
@@ -134,6 +142,7 @@ static void put_busy(struct writer *w, const struct bf_case *found)
     put_submission(w, e);
     put(w, " for ");
     put_age(w, found->age_ns);
+    put_unless_outside(w, e);
     if (e->content[0])
         put(w, ": %s", e->content);
     uint32_t windowed = 0;
@@ -146,24 +155,15 @@ static void put_busy(struct writer *w, const struct bf_case *found)
 
 static void put_outside(struct writer *w, const struct bf_case *found)
 {
-    const struct bf_graph_queue *queue = NULL;
-    const struct bf_graph_engine *e = NULL;
-    if (found->queue != BF_GRAPH_NONE)
-        put_packet(w, queue = &w->graph->queues[found->queue]);
-    else
-        put_submission(w, e = &w->graph->engines[found->engine]);
+    const struct bf_graph_queue *queue = &w->graph->queues[found->queue];
+    put_packet(w, queue);
     put(w, " has waited on the GPU for ");
     put_age(w, found->age_ns);
-    if (queue)
-        put(w, ": %s is to reach %" PRIu64 " (has %" PRIu64 ")",
-            w->graph->objects[queue->object].name, queue->value,
-            w->graph->objects[queue->object].value);
-    else if (e->outside_value)
-        put(w, ": %s is to reach %" PRIu64 " (has %" PRIu64 ")", e->outside, e->outside_value,
-            e->outside_has);
-    else
-        put(w, ": %s is to be signalled", e->outside);
-    put(w, ", by the host or by somebody outside of the device");
+    put(w,
+        ": %s is to reach %" PRIu64 " (has %" PRIu64
+        "), by the host or by somebody outside of the device",
+        w->graph->objects[queue->object].name, queue->value,
+        w->graph->objects[queue->object].value);
     put_behind(w, found->behind);
 }
 
@@ -274,10 +274,9 @@ void bf_submission_write(const struct bf_graph_engine *engine, char text[BF_CASE
     put_submission(&w, engine);
     put(&w, " for ");
     put_age(&w, engine->busy_ns);
+    put_unless_outside(&w, engine);
     if (engine->content[0])
         put(&w, ": %s", engine->content);
-    if (engine->outside[0])
-        put(&w, "%s waits for %s", engine->content[0] ? ";" : ":", engine->outside);
 }
 
 void bf_call_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT])

@@ -222,6 +222,14 @@ static void icd_DestroySemaphore(VkDevice device_, VkSemaphore semaphore_,
     icd_object_free(semaphore);
 }
 
+/* The host uses the semaphore's value. */
+static void semaphore_valued(struct icd_device *device, VkSemaphore handle, const char *call)
+{
+    icd_device_seen(device, SEMAPHORE(handle), call);
+    if (!SEMAPHORE(handle)->payload->timeline)
+        icd_violation(BELFRY_ICD_BINARY_VALUE, "%s on a binary semaphore", call);
+}
+
 static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semaphore,
                                              uint64_t *pValue)
 {
@@ -229,7 +237,7 @@ static VkResult icd_GetSemaphoreCounterValue(VkDevice device_, VkSemaphore semap
     ICD_FAULT(device);
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
-    icd_device_seen(device, SEMAPHORE(semaphore), "vkGetSemaphoreCounterValue");
+    semaphore_valued(device, semaphore, "vkGetSemaphoreCounterValue");
     *pValue = *SEMAPHORE(semaphore)->payload->value;
     return VK_SUCCESS;
 }
@@ -239,7 +247,7 @@ VkResult icd_SignalSemaphore(VkDevice device_, const VkSemaphoreSignalInfo *pSig
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     struct icd_payload *payload = SEMAPHORE(pSignalInfo->semaphore)->payload;
-    icd_device_seen(device, SEMAPHORE(pSignalInfo->semaphore), "vkSignalSemaphore");
+    semaphore_valued(device, pSignalInfo->semaphore, "vkSignalSemaphore");
     icd_block(__func__, false);
     icd_lock();
     icd_payload_signal(payload, pSignalInfo->value, "the host");
@@ -273,7 +281,7 @@ static VkResult icd_WaitSemaphores(VkDevice device_, const VkSemaphoreWaitInfo *
     struct icd_device *device = ICD_DEV(device_);
     ICD_FAULT(device);
     for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; i++)
-        icd_device_seen(device, SEMAPHORE(pWaitInfo->pSemaphores[i]), "vkWaitSemaphores");
+        semaphore_valued(device, pWaitInfo->pSemaphores[i], "vkWaitSemaphores");
     if (device->lost)
         return VK_ERROR_DEVICE_LOST;
     if (semaphores_reached(pWaitInfo))

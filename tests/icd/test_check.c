@@ -274,3 +274,17 @@ DEVICE_TEST(test_late_wait, "SHAPE=q2 QUIET=1 BUG=late_wait_points", WORLD_ALL)
         vkDestroyFence(w->device, batch.fence, NULL);
     }
 }
+
+DEVICE_TEST(test_binary_value, "SHAPE=q1 QUIET=1", WORLD_ALL)
+{
+    VkSemaphore binary = vulkan_binary(w->device);
+    const uint64_t value = 0;
+    uint64_t has;
+    const VkSemaphoreWaitInfo wait = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &binary, .pValues = &value};
+    assert_success(vkGetSemaphoreCounterValue(w->device, binary, &has));
+    vulkan_expect(&w->icd, BELFRY_ICD_BINARY_VALUE, 1);
+    assert_success(vkWaitSemaphores(w->device, &wait, 0));
+    vulkan_expect(&w->icd, BELFRY_ICD_BINARY_VALUE, 1);
+    vkDestroySemaphore(w->device, binary, NULL);
+}

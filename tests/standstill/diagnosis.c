@@ -251,8 +251,8 @@ TEST(test_engines)
     strcpy(m.engines[0].outside, "semaphore 'x'");
     m.engines[0].outside_value = 2;
     expect(&m,
-           "packet 7 of Q has waited on the GPU for 3.0 s: semaphore 'x' is to reach 2 (has 0), by "
-           "the host or by somebody outside of the device");
+           "the GPU has been busy with packet 7 of Q for 3.0 s, unless it waits for semaphore 'x' "
+           "to be signalled to 2");
 }
 
 /* A suspended queue is a cause where others wait for it; alone it stands as it is meant to. */

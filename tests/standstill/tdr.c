@@ -455,6 +455,31 @@ TEST_AROUND(a_hang_may_be_ignored, struct fixture, f, open_gpu, close_gpu,
     assert_int_equal(reason_of(f), BF_DEVICE_REMOVED_REASON_NONE);
 }
 
+/* What an attached program's VkQueues wait for Belfry may never have been told of: it may be
+ * binary, with whatever value, and be destroyed as soon as the submission has ended. */
+TEST_AROUND(semaphores_of_which_nobody_told_are_not_asked, struct fixture, f, open_gpu, close_gpu,
+            DELAY "60000 VK_BELFRY_MULTI_ENGINE_WATCHDOG=50")
+{
+    if (f->layered) /* which sees how they are made */
+        return;
+    VkSemaphore binary = vulkan_binary(f->device);
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                              .commandBuffer = write_word_in(f, 0, 0, 1)};
+    const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = binary,
+                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    const VkSubmitInfo2 info = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &buffer, .signalSemaphoreInfoCount = 1,
+                                .pSignalSemaphoreInfos = &signal};
+    assert_true(f->queue_counts[0] > 1);
+    f->icd.hold_before_signals(true);
+    assert_success(bfVkQueueSubmit(f->bf, f->queues[0][1], 1, &info, VK_NULL_HANDLE));
+    submit(f, f->queues[0][0], write_word_in(f, 0, 1, 2), binary);
+    expect("the GPU has been busy with packet 1 of");
+    f->icd.hold_before_signals(false);
+    f->icd.quiesce();
+    vkDestroySemaphore(f->device, binary, NULL);
+}
+
 /* Who is still in the driver when tdr_ddi_delay is over is named. */
 static void execute_one(void *argument)
 {
