@@ -266,7 +266,7 @@ VkResult bf_pending_retire_chosen(struct bf_pending *pending, struct bf_command_
     }
     choice.seen = seen;
     bf_lock_acquire(&pending->lock);
-    if (pending->engine_count > 1 && atomic_load(&pending->observes_unseen_causes)) {
+    if (pending_has_unseen_causes(pending)) {
         bf_lock_release(&pending->lock);
         return bf_pending_retire(pending, effects);
     }

@@ -2,6 +2,8 @@
 /* Behaviours 41 to 51: fences that are set back while work is pending. */
 #include "support/fixture.h"
 
+#include <belfry/native_fence.h>
+
 /* ------------------------------------------------------ 41 to 44: a signal that is under way -- */
 
 /* How a queue's signal is kept from landing. */
@@ -451,22 +453,46 @@ TEST(behaviour_51_a_race_of_two_queues_satisfies_the_wait)
 
 /* ----------------------------------------------------------- What the program sees by itself -- */
 
-/* The signal that is complete last is the one that remains, though Belfry is asked of neither until
- * the second queue signals something else: the program knows the order from elsewhere. */
-FIXTURE_TEST(what_completes_last_remains)
+static void notice_by_a_signal(struct fixture *f, BfCommandQueue queue, BfFence other)
+{
+    queue_signal(queue, other, 1);
+}
+
+static void notice_by_an_interrupt(struct fixture *f, BfCommandQueue queue, BfFence other)
+{
+    const BfFenceNotification notification = {BF_TYPE(FENCE_NOTIFICATION), .queue = queue};
+    assert_success(bfNotifyFencesSignaled(f->bf, &notification));
+}
+
+/* Of two queues' signals on one fence; 'notice' is of the second queue. */
+static void complete_in_order(struct fixture *f,
+                              void (*notice)(struct fixture *, BfCommandQueue, BfFence))
 {
     BfFence fence = make_fence(f, 0), other = make_fence(f, 0);
     BfCommandQueue queues[2] = {make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),
                                 make_queue(f, BF_COMMAND_LIST_TYPE_COMPUTE)};
-    for (uint64_t i = 1; i <= 10; i++) {
+    for (int i = 0; i < 10; i++) {
         for (int k = 0; k < 2; k++) {
             VkEvent stall = stall_begin(f, queues[k]);
             queue_signal(queues[k], fence, k ? 5 : 10);
             stall_end(f, stall);
             vkDeviceWaitIdle(f->device);
         }
-        queue_signal(queues[1], other, i);
+        notice(f, queues[1], other);
         assert_value(fence, 5);
         cpu_signal(fence, 0);
     }
+}
+
+/* The signal that is complete last is the one that remains, though Belfry is asked of neither until
+ * the second queue signals something else: the program knows the order from elsewhere. */
+FIXTURE_TEST(what_completes_last_remains)
+{
+    complete_in_order(f, notice_by_a_signal);
+}
+
+/* Or until an interrupt names the second queue alone. */
+FIXTURE_TEST(what_completes_last_remains_when_it_is_noticed_first)
+{
+    complete_in_order(f, notice_by_an_interrupt);
 }
