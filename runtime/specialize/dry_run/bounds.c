@@ -21,24 +21,7 @@ static uint32_t index_clamp(struct bf_parts *parts, uint32_t i, uint32_t index, 
     }
     parts->index_count++;
     parts->steers |= parts->origins.value[index] | parts->origins.block[block - 1];
-    if (shape.width < 4) {
-        index =
-            BF_PUT_NEW(rewrite, i, shape.number == BF_NUMBER_INT ? SpvOpSConvert : SpvOpUConvert,
-                       number, index);
-    } else if (shape.width == 8) {
-        /* No array has as many elements: what is above 32 bits becomes the largest of them. */
-        uint32_t wide = BF_TYPE(rewrite, SpvOpTypeInt, 64, 0);
-        if (shape.number == BF_NUMBER_INT)
-            index = BF_PUT_NEW(rewrite, i, SpvOpBitcast, wide, index);
-        uint32_t most = bf_rewrite_constant(rewrite, UINT32_MAX);
-        uint32_t limit = BF_PUT_NEW(rewrite, i, SpvOpUConvert, wide, most);
-        uint32_t above =
-            BF_PUT_NEW(rewrite, i, SpvOpUGreaterThan, bf_rewrite_bool(rewrite), index, limit);
-        index = BF_PUT_NEW(rewrite, i, SpvOpUConvert, number, index);
-        index = BF_PUT_NEW(rewrite, i, SpvOpSelect, number, above, most, index);
-    } else if (shape.number == BF_NUMBER_INT) {
-        index = BF_PUT_NEW(rewrite, i, SpvOpBitcast, number, index);
-    }
+    index = bf_parts_uint(parts, i, index, &shape); /* no array has as many elements */
     return BF_PUT_NEW(rewrite, i, SpvOpFunctionCall, number, parts->clamp, index, length);
 }
 

@@ -200,6 +200,7 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
             bf_coverage_rewrite(parts); /* first: a block begins with it */
         bf_fuel_rewrite(parts);
         bf_bounds_rewrite(parts);
+        bf_operands_rewrite(parts);
         bf_exits_rewrite(parts);
     }
     if (parts->arena->failed)

@@ -30,35 +30,36 @@
  * What is promised:
  *
  *  FU-1  Every invocation ends. A loop goes round 'loop_limit' times at most each time that it is
- *       come to, all loops together 2 * 'total_limit' times and once for each time that one is come
- *       to; there is no recursion. Running out of this leaves the loop with BF_DRY_RUN_FUEL; what
- *       the loop would have brought is zero, or what it was before.
+ *        come to, all loops together 2 * 'total_limit' times and once for each time that one is
+ *        come to; there is no recursion. Running out of this leaves the loop with BF_DRY_RUN_FUEL;
+ *        what the loop would have brought is zero, or what it was before.
  *  FU-2  No index leaves what it indexes: vectors, matrices, arrays of whatever storage, the last
- *        array of a
- *       buffer, descriptors, texels. A step out becomes the last element, with BF_DRY_RUN_BOUNDS.
- *       (A buffer smaller than its block says is robustBufferAccess' to catch.)
+ *        array of a buffer, descriptors, texels. A step out becomes the last element, with
+ *        BF_DRY_RUN_BOUNDS. (A buffer smaller than its block says is robustBufferAccess' to catch.)
  *  FU-3  Where it tells of nothing, the dry-run form has done what the module does, with every bit
- *        of what it
- *       stores. Where the module would have run out or stepped out, it tells.
+ *        of what it stores. Where the module would have run out or stepped out, or computed what is
+ *        left open (FU-9), it tells.
  *  FU-4  Each invocation tells once: before it returns, is killed or terminated. Demotion waits
- *        until
- *       then; where that would show, the module is refused.
+ *        until then; where that would show, the module is refused.
  *  FU-5  What ends in one invocation and not in another can't part those that meet: a control
- *        barrier or an
- *       operation of a subgroup is accepted only where none but uniform conditions lead, and loops
- *       that only such conditions end have fuel of their own, which runs out everywhere at once.
+ *        barrier or an operation of a subgroup is accepted only where none but uniform conditions
+ *        lead, and loops that only such conditions end have fuel of their own, which runs out
+ *        everywhere at once.
  *  FU-6  'bare' is BF_DRY_RUN_FINE only if all that ends a loop or is an index, and all that
- *        decides
- *       whether it is come to, derives from integers, inputs and memory that nobody writes, and
- *       from variables that have been written: not from arithmetic with floats, derivatives,
- *       implicit levels of detail, results of subgroups, memory that others write.
+ *        decides whether it is come to, derives from integers, inputs and memory that nobody
+ *        writes, and from variables that have been written: not from arithmetic with floats,
+ *        derivatives, implicit levels of detail, results of subgroups, memory that others write.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
- *        path leads
- *       to, each edge of a branch that leads where others lead too, and each side of the choices
- *       between floats, component by component. It tells of a point if and only if it has come to
- *       that block, gone that way, or chosen that side; a comparison of equals, or with a NaN, is
- *       on no side but that of clamp's values that stay. The shader does what it does without.
+ *        path leads to, each edge of a branch that leads where others lead too, and each side of
+ *        the choices between floats, component by component. It tells of a point if and only if it
+ *        has come to that block, gone that way, or chosen that side; a comparison of equals, or
+ *        with a NaN, is on no side but that of clamp's values that stay. The shader does what it
+ *        does without.
+ *  FU-9  No integer is computed of operands for which SPIR-V leaves its value open (divided by
+ *        zero, or the least number by -1; shifted by its width or more; bits beyond it): drivers
+ *        may fold it, and what it steers go this way in one module and that way in another. The
+ *        operands become others, with BF_DRY_RUN_UNDEFINED.
  *
  * Proven by tests/specialize/dry_run.
  *
@@ -89,6 +90,7 @@ enum bf_dry_run_flag {
     BF_DRY_RUN_FUEL = 1 << 0,        /* a loop would have gone on */
     BF_DRY_RUN_BOUNDS = 1 << 1,      /* an index was outside */
     BF_DRY_RUN_UNREACHABLE = 1 << 2, /* it came to where the module says that nobody comes */
+    BF_DRY_RUN_UNDEFINED = 1 << 3,   /* an integer's value was left open by its operands */
 };
 
 /* X(constant, code). */

@@ -19,6 +19,37 @@ void bf_parts_flag(struct bf_parts *parts, uint32_t i, uint32_t bit)
     BF_PUT(rewrite, i, SpvOpStore, parts->flags, flags);
 }
 
+void bf_parts_flag_if(struct bf_parts *parts, uint32_t i, uint32_t is, uint32_t bit)
+{
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    uint32_t number = bf_rewrite_uint(rewrite);
+    uint32_t bits = BF_PUT_NEW(rewrite, i, SpvOpSelect, number, is,
+                               bf_rewrite_constant(rewrite, bit), bf_rewrite_constant(rewrite, 0));
+    bits = BF_PUT_NEW(rewrite, i, SpvOpBitwiseOr, number, flags_word(parts, i), bits);
+    BF_PUT(rewrite, i, SpvOpStore, parts->flags, bits);
+}
+
+uint32_t bf_parts_uint(struct bf_parts *parts, uint32_t i, uint32_t value,
+                       const struct bf_shape *shape)
+{
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    const bool is_signed = shape->number == BF_NUMBER_INT;
+    uint32_t number = bf_rewrite_uint(rewrite);
+    if (shape->width < 4)
+        return BF_PUT_NEW(rewrite, i, is_signed ? SpvOpSConvert : SpvOpUConvert, number, value);
+    if (shape->width == 4)
+        return is_signed ? BF_PUT_NEW(rewrite, i, SpvOpBitcast, number, value) : value;
+    uint32_t wide = BF_TYPE(rewrite, SpvOpTypeInt, 64, 0);
+    if (is_signed)
+        value = BF_PUT_NEW(rewrite, i, SpvOpBitcast, wide, value);
+    uint32_t most = bf_rewrite_constant(rewrite, UINT32_MAX);
+    uint32_t limit = BF_PUT_NEW(rewrite, i, SpvOpUConvert, wide, most);
+    uint32_t above =
+        BF_PUT_NEW(rewrite, i, SpvOpUGreaterThan, bf_rewrite_bool(rewrite), value, limit);
+    value = BF_PUT_NEW(rewrite, i, SpvOpUConvert, number, value);
+    return BF_PUT_NEW(rewrite, i, SpvOpSelect, number, above, most, value);
+}
+
 void bf_exits_begin(struct bf_parts *parts)
 {
     const struct bf_module *m = parts->m;
@@ -70,17 +101,6 @@ static void function_end(struct bf_parts *parts, uint32_t value)
     bf_rewrite_put(rewrite, end, SpvOpFunctionEnd, 0, NULL);
 }
 
-/* flags |= is ? bit : 0 */
-static void flag_put(struct bf_parts *parts, uint32_t is, uint32_t bit)
-{
-    struct bf_rewrite *rewrite = &parts->rewrite;
-    uint32_t end = parts->m->instruction_count, number = bf_rewrite_uint(rewrite);
-    uint32_t bits = BF_PUT_NEW(rewrite, end, SpvOpSelect, number, is,
-                               bf_rewrite_constant(rewrite, bit), bf_rewrite_constant(rewrite, 0));
-    bits = BF_PUT_NEW(rewrite, end, SpvOpBitwiseOr, number, flags_word(parts, end), bits);
-    BF_PUT(rewrite, end, SpvOpStore, parts->flags, bits);
-}
-
 /* uint clamp(index, length): the index, or the last element's and a flag. */
 static void index_clamp_put(struct bf_parts *parts)
 {
@@ -91,7 +111,7 @@ static void index_clamp_put(struct bf_parts *parts)
         function_begin(parts, parts->clamp, number, 2, (const uint32_t[]){number, number});
     uint32_t length = index + 1;
     uint32_t out = BF_PUT_NEW(rewrite, end, SpvOpUGreaterThanEqual, boolean, index, length);
-    flag_put(parts, out, BF_DRY_RUN_BOUNDS);
+    bf_parts_flag_if(parts, end, out, BF_DRY_RUN_BOUNDS);
     uint32_t empty = BF_PUT_NEW(rewrite, end, SpvOpIEqual, boolean, length, zero);
     uint32_t last =
         BF_PUT_NEW(rewrite, end, SpvOpISub, number, length, bf_rewrite_constant(rewrite, 1));
@@ -118,7 +138,7 @@ static void burn_put(struct bf_parts *parts, uint32_t uniform)
                               bf_rewrite_constant(rewrite, options->total_limit));
     out = BF_PUT_NEW(rewrite, end, SpvOpLogicalOr, boolean, out, all);
     uint32_t cut = BF_PUT_NEW(rewrite, end, SpvOpLogicalAnd, boolean, goes_on, out);
-    flag_put(parts, cut, BF_DRY_RUN_FUEL);
+    bf_parts_flag_if(parts, end, cut, BF_DRY_RUN_FUEL);
     uint32_t left = BF_PUT_NEW(rewrite, end, SpvOpLogicalNot, boolean, out);
     function_end(parts, BF_PUT_NEW(rewrite, end, SpvOpLogicalAnd, boolean, goes_on, left));
 }

@@ -40,13 +40,21 @@ static inline void bf_parts_refuse(struct bf_parts *parts, enum bf_dry_run_reaso
         parts->reason = reason;
 }
 
-/* flags |= the constant, before instruction i */
+/* flags |= the constant, before instruction i; or if the condition 'is' holds. */
 void bf_parts_flag(struct bf_parts *parts, uint32_t i, uint32_t bit);
+void bf_parts_flag_if(struct bf_parts *parts, uint32_t i, uint32_t is, uint32_t bit);
+
+/* The integer, of that shape, as an unsigned one of 32 bits: what is above these becomes the
+ * largest. Before instruction i. */
+uint32_t bf_parts_uint(struct bf_parts *parts, uint32_t i, uint32_t value,
+                       const struct bf_shape *shape);
 
 /* fuel.c: loops get their counters and new ways out, and nobody comes to what nobody should. */
 void bf_fuel_rewrite(struct bf_parts *parts);
 /* bounds.c: indices and coordinates are compared. */
 void bf_bounds_rewrite(struct bf_parts *parts);
+/* operands.c: divisors, shifts and numbers of bits are compared. */
+void bf_operands_rewrite(struct bf_parts *parts);
 /* coverage.c: points are noted. */
 void bf_coverage_rewrite(struct bf_parts *parts);
 /* exits.c: what the others call, the result, and telling it. */

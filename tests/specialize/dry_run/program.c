@@ -27,6 +27,7 @@ enum kind {
     AND,
     OR,
     SHIFT,
+    DIVIDE,
     CHOOSE,
     /* Conditions, of two expressions. */
     LESS,
@@ -149,7 +150,7 @@ static struct node *expression(struct program *p, const struct place *at, uint32
     default:
         if (how < 8)
             return node(p, VARIABLE, draw(p, PROGRAM_VARIABLES), NULL, NULL);
-        kind = ADD + draw(p, SHIFT - ADD + 1);
+        kind = draw(p, 12) ? ADD + draw(p, SHIFT - ADD + 1) : DIVIDE;
         value = 1 + draw(p, 30);
         return of_two(p, kind, value, at, depth - 1);
     }
@@ -291,11 +292,10 @@ static uint32_t value_put(struct program *p, const char *operation, uint32_t a, 
 static uint32_t expression_put(struct program *p, const struct node *n)
 {
     static const char *const operations[] = {
-        [ADD] = "OpIAdd %uint",         [SUB] = "OpISub %uint",
-        [MUL] = "OpIMul %uint",         [XOR] = "OpBitwiseXor %uint",
-        [AND] = "OpBitwiseAnd %uint",   [OR] = "OpBitwiseOr %uint",
-        [LESS] = "OpULessThan %bool",   [EQUAL] = "OpIEqual %bool",
-        [UNEQUAL] = "OpINotEqual %bool"};
+        [ADD] = "OpIAdd %uint",       [SUB] = "OpISub %uint",       [MUL] = "OpIMul %uint",
+        [XOR] = "OpBitwiseXor %uint", [AND] = "OpBitwiseAnd %uint", [OR] = "OpBitwiseOr %uint",
+        [LESS] = "OpULessThan %bool", [EQUAL] = "OpIEqual %bool",   [UNEQUAL] = "OpINotEqual %bool",
+        [DIVIDE] = "OpUDiv %uint"};
     uint32_t id, a = n->kids[0] ? expression_put(p, n->kids[0]) : 0,
                  b = n->kids[1] ? expression_put(p, n->kids[1]) : 0;
     switch (n->kind) {
@@ -628,6 +628,11 @@ static uint32_t evaluate(struct machine *m, struct frame *f, const struct node *
         return a | b;
     case SHIFT:
         return a >> n->value;
+    case DIVIDE:
+        if (b)
+            return a / b;
+        go_wrong(m, PROGRAM_DIVIDES);
+        return 0;
     case CHOOSE:
         return evaluate(m, f, n->kids[2]) ? a : b;
     case LESS:

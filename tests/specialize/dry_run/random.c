@@ -17,7 +17,7 @@
 #define INVOCATIONS 32
 
 static uint64_t seed_now;
-static uint32_t told[4], refused;
+static uint32_t told[5], refused;
 
 static void __attribute__((format(printf, 4, 5)))
 stop(const char *form, const uint32_t *words, size_t count, const char *format, ...)
@@ -54,6 +54,7 @@ static void expect(const struct program *program, struct expectation *e)
         e->wrong |= end > PROGRAM_MAY_RUN_OUT;
         e->flags |= end == PROGRAM_RUNS_OUT    ? (uint32_t)BF_DRY_RUN_FUEL
                     : end == PROGRAM_STEPS_OUT ? (uint32_t)BF_DRY_RUN_BOUNDS
+                    : end == PROGRAM_DIVIDES   ? (uint32_t)BF_DRY_RUN_UNDEFINED
                                                : 0;
     }
 }
@@ -85,7 +86,7 @@ static void form_run(const char *form, const uint32_t *words, size_t count, bool
             stop(form, words, count, "%u have told", result.invocations);
         if (e->wrong && exact && ((result.flags & e->flags) != e->flags || !result.flags))
             stop(form, words, count, "flags %u, not %u", result.flags, e->flags);
-        told[result.flags & 3]++;
+        told[result.flags & BF_DRY_RUN_UNDEFINED ? 4 : result.flags & 3]++;
         if (e->wrong)
             continue;
         if (result.flags && !e->maybe)
@@ -166,14 +167,13 @@ int main(int argc, char **argv)
         program_check(seed_now);
     }
     printf("%llu programs from seed %llu; dry runs: %u told of nothing, %u of fuel, %u of bounds, "
-           "%u of both; %u forms "
-           "refused\n",
+           "%u of both, %u of what is undefined; %u forms refused\n",
            (unsigned long long)done, (unsigned long long)seed, told[0], told[1], told[2], told[3],
-           refused);
+           told[4], refused);
     unlink("program_plain.spv");
     unlink("program_optimized.spv");
     rmdir(folder);
     gpu_close();
     /* So few may all be alike. */
-    return done < 16 || (told[0] && told[1] && told[2]) ? 0 : 1;
+    return done < 16 || (told[0] && told[1] && told[2] && told[4]) ? 0 : 1;
 }

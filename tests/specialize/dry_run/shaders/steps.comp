@@ -185,6 +185,40 @@ void main()
         x += last * last;
         break;
     }
+    // Integers whose operands may leave their values open.
+    case 27:
+        x = uint(a / push.b);
+        break;
+    case 28:
+        x = uint(a % push.b) + 1u;
+        break;
+    case 29:
+        x = 100u / uint(push.b) + 100u % uint(push.b);
+        break;
+    case 30: {
+        ivec3 thirds = ivec3(9, a, 7) / ivec3(3, push.b, push.b + 1);
+        x = uint(thirds.x + thirds.y + thirds.z);
+        break;
+    }
+    case 31:
+        x = (1u << a) + (0x80000000u >> a);
+        break;
+    case 32:
+        x = uint((ivec2(-64, 64) >> ivec2(a, push.b)).y);
+        break;
+    case 33:
+        x = bitfieldExtract(0xfedcba98u, a, push.b);
+        break;
+    case 34:
+        x = bitfieldInsert(0u, 0xffffu, a, push.b);
+        break;
+    case 35: // it steers
+        for (int i = 0; i < 40 / a; i++)
+            x += uint(i);
+        break;
+    case 36:
+        x = uint(a / -1);
+        break;
     case 25: // what each burns by itself doesn't part those that go round together
         for (uint i = 0u; i < 3u * uint(push.b); i++)
             for (uint j = 0u; j < me; j++)
