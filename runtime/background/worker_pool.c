@@ -233,7 +233,9 @@ static bool begin_one(struct bf_worker_pool *pool, bool *none)
         else
             b->preparing = false;
         bf_background_leave(b);
-        return slot != NULL;
+        if (slot)
+            return true;
+        break; /* but what has been prepared needs no boost */
     }
     for (int boost = 1; boost >= 0; boost--) {
         if (!device_of_oldest_item(boost))
@@ -390,9 +392,8 @@ static void *dispatcher_main(void *argument)
 /* One core is left to the program; but a boost has at least two threads. */
 static uint32_t boost_limit(void)
 {
-    cpu_set_t cores;
-    int count = sched_getaffinity(0, sizeof(cores), &cores) ? 1 : CPU_COUNT(&cores);
-    return count <= 3 ? 2 : count > BF_BOOST_MOST ? BF_BOOST_MOST : (uint32_t)count - 1;
+    uint32_t count = bf_thread_processors();
+    return count <= 3 ? 2 : count > BF_BOOST_MOST ? BF_BOOST_MOST : count - 1;
 }
 
 VkResult bf_worker_pool_ensure(void)

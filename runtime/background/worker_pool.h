@@ -14,7 +14,7 @@
  *        wakes the dispatcher if it is set. A dispatcher that could not start an item anyway leaves
  *        'wants_items' clear: it looks again when a worker has finished.
  *  CR-2  At most 'background_tasks' slots of SCHED_IDLE workers are in use, however many devices
- *        there are.
+ *        there are; and as many are, whoever waits for a thread of the boost.
  *  CR-3  Only the dispatcher assigns and frees slots. A device with an assigned slot is alive: the
  *        slot counts as running until the dispatcher has finished with the item.
  *  CR-4  A pool ends when the last device is destroyed. It has been removed from

@@ -4,6 +4,8 @@
  * lets go into SCHED_IDLE, but not out of it. */
 #include "helper.h"
 
+#include "background/worker_pool.h"
+#include "base/thread.h"
 #include "fence/event.h"
 
 #include <grp.h>
@@ -332,6 +334,51 @@ static int child_of_fork(struct bf_background *inherited)
     bf_background_destroy(own);
     bf_background_destroy(inherited); /* the items are the parent's */
     return s.count == 2 ? 0 : 3;
+}
+
+/* The boost's threads stand, and a device waits for one of them; others' items need none. */
+TEST(a_device_that_waits_to_be_prepared_holds_up_no_other)
+{
+    struct story s = STORY;
+    struct gate gate = CLOSED, idle_gate = CLOSED;
+    struct prepared p = {.calls = 0};
+    struct bf_background *boosted = make(), *fresh = make(), *other = make();
+    struct item idle[2], high[BF_BOOST_MOST];
+    const uint32_t processors = bf_thread_processors();
+    const int boost = processors <= 3              ? 2
+                      : processors > BF_BOOST_MOST ? BF_BOOST_MOST
+                                                   : (int)processors - 1;
+    for (int i = 0; i < 2; i++) {
+        idle[i] = (struct item){.story = &s, .number = i, .gate = &idle_gate};
+        queue(boosted, &idle[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        story_await(&s, i, BEGAN);
+    for (int i = 0; i < boost; i++) { /* which the idle threads can't take meanwhile */
+        high[i] = (struct item){.story = &s, .number = 10 + i, .gate = &gate};
+        queue(boosted, &high[i]);
+    }
+    set_mode(boosted, ALLOWED, HIGH);
+    for (int i = 0; i < boost; i++)
+        story_await(&s, 10 + i, BEGAN);
+    gate_open(&idle_gate);
+    for (int i = 0; i < 2; i++)
+        story_await(&s, i, ENDED);
+    assert_success(bf_background_add_driver(
+        fresh,
+        &(BfBackgroundDriver){BF_TYPE(BACKGROUND_DRIVER), .pContext = &p, .pfnPrepare = prepare}));
+    p.s = (struct story)STORY;
+    struct item first = {.story = &s, .number = 50}, item = {.story = &s, .number = 51};
+    queue(fresh, &first);
+    queue(other, &item);
+    story_await(&s, 51, ENDED);
+    assert_int_equal(p.calls, 0);
+    gate_open(&gate);
+    story_await(&s, 50, ENDED);
+    assert_int_equal(p.calls, 1);
+    bf_background_destroy(other);
+    bf_background_destroy(fresh);
+    bf_background_destroy(boosted);
 }
 
 TEST(a_forked_child_has_a_pool_of_its_own)
