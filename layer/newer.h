@@ -36,6 +36,8 @@ typedef VkResult(VKAPI_PTR *PFN_layer_latency_sleep)(VkDevice, VkSwapchainKHR, c
 typedef VkResult(VKAPI_PTR *PFN_layer_latency_sleep_value)(VkDevice, VkSemaphore, uint64_t);
 typedef VkResult(VKAPI_PTR *PFN_layer_create_external_queue)(VkDevice, const void *,
                                                              const VkAllocationCallbacks *, void *);
+typedef VkResult(VKAPI_PTR *PFN_layer_wait_for_present)(VkDevice, VkSwapchainKHR, const void *);
+#define PFN_vkWaitForPresent2KHR           PFN_layer_wait_for_present
 #define PFN_vkQueueNotifyOutOfBandNV       PFN_layer_notify_queue
 #define PFN_vkQueueNotifyOutOfBandLegacyNV PFN_layer_notify_queue_type
 #define PFN_vkQueueSetPerfHintQCOM         PFN_layer_hint_queue

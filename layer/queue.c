@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/message.h"
+#include "scheduler/driver_wait.h"
 #include "scheduler/engine.h"
 #include "scheduler/label.h"
 
@@ -62,17 +64,39 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkQueuePresentKHR(VkQueue queue, const VkPr
     return bf_queue_present(layer_queue(queue), info);
 }
 
-/* An acquired image changes nothing that the scheduler tracks; only a lost device is noted. */
+/* Of a call that waits for the presentation engine: Belfry may declare a loss of which that knows
+ * nothing, so it is made in slices (L-6). Otherwise only a lost device is noted. */
+static bool present_wait_is_over(struct layer_device *d, VkResult *result, uint64_t deadline,
+                                 const char *call)
+{
+    if (!d->runtime)
+        return true;
+    if (!bf_driver_slice_was_last(d->scheduler, result, deadline))
+        return false;
+    if (*result == VK_ERROR_DEVICE_LOST)
+        bf_scheduler_lost(d->scheduler, call);
+    return true;
+}
+
+static uint64_t present_wait_ns(const struct layer_device *d, uint64_t timeout, uint64_t deadline)
+{
+    return d->runtime && d->scheduler->sliced ? bf_driver_slice_ns(d->scheduler, deadline)
+                                              : timeout;
+}
+
+/* An acquired image changes nothing that the scheduler tracks. */
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
                                                            VkSwapchainKHR swapchain,
                                                            uint64_t timeout, VkSemaphore semaphore,
                                                            VkFence fence, uint32_t *index)
 {
     struct layer_device *d = layer_device_of(device);
-    VkResult result =
-        d->vk.vkAcquireNextImageKHR(device, swapchain, timeout, semaphore, fence, index);
-    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(d->scheduler, "vkAcquireNextImageKHR");
+    const uint64_t deadline = bf_deadline_ns(timeout);
+    VkResult result;
+    do
+        result = d->vk.vkAcquireNextImageKHR(
+            device, swapchain, present_wait_ns(d, timeout, deadline), semaphore, fence, index);
+    while (!present_wait_is_over(d, &result, deadline, "vkAcquireNextImageKHR"));
     return result;
 }
 
@@ -81,9 +105,45 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
                                                             uint32_t *index)
 {
     struct layer_device *d = layer_device_of(device);
-    VkResult result = d->vk.vkAcquireNextImage2KHR(device, info, index);
-    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(d->scheduler, "vkAcquireNextImage2KHR");
+    const uint64_t deadline = bf_deadline_ns(info->timeout);
+    VkAcquireNextImageInfoKHR slice = *info;
+    VkResult result;
+    do {
+        slice.timeout = present_wait_ns(d, info->timeout, deadline);
+        result = d->vk.vkAcquireNextImage2KHR(device, &slice, index);
+    } while (!present_wait_is_over(d, &result, deadline, "vkAcquireNextImage2KHR"));
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForPresentKHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                         uint64_t present, uint64_t timeout)
+{
+    struct layer_device *d = layer_device_of(device);
+    const uint64_t deadline = bf_deadline_ns(timeout);
+    VkResult result;
+    do
+        result = d->vk.vkWaitForPresentKHR(device, swapchain, present,
+                                           present_wait_ns(d, timeout, deadline));
+    while (!present_wait_is_over(d, &result, deadline, "vkWaitForPresentKHR"));
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForPresent2KHR(VkDevice device, VkSwapchainKHR swapchain,
+                                                          const void *info)
+{
+    struct layer_device *d = layer_device_of(device);
+    struct {
+        VkStructureType sType;
+        const void *pNext;
+        uint64_t present, timeout;
+    } slice; /* VkPresentWait2InfoKHR */
+    memcpy(&slice, info, sizeof(slice));
+    const uint64_t timeout = slice.timeout, deadline = bf_deadline_ns(timeout);
+    VkResult result;
+    do {
+        slice.timeout = present_wait_ns(d, timeout, deadline);
+        result = d->more.vkWaitForPresent2KHR(device, swapchain, &slice);
+    } while (!present_wait_is_over(d, &result, deadline, "vkWaitForPresent2KHR"));
     return result;
 }
 

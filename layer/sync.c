@@ -57,7 +57,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkSignalSemaphore(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && bf_upper_layers_hear_signal(d->gpu, info->semaphore))
         return VK_SUCCESS;
-    VkResult result = d->vk.vkSignalSemaphore(device, info);
+    VkResult result = d->runtime ? bf_semaphore_signal_driver(d->scheduler, info)
+                                 : d->vk.vkSignalSemaphore(device, info);
     if (result == VK_SUCCESS && d->runtime)
         bf_semaphore_host_signal(d->scheduler, info->semaphore, info->value);
     return result;
@@ -138,8 +139,19 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkImportSemaphoreFdKHR(VkDevice device,
     return result;
 }
 
-/* If the driver reports in this call that the device is lost, the scheduler declares it lost, so
- * that threads which wait for held packets return. */
+/* Of a call that asks how far the GPU is. If the driver reports a lost device, the scheduler
+ * declares it lost, so that threads which wait for held packets return; if Belfry has declared it
+ * lost, of which the driver may know nothing, what was dropped neither has run nor ever will
+ * (L-5). */
+static VkResult poll_result(struct layer_device *d, VkResult result, const char *call)
+{
+    if (!d->runtime)
+        return result;
+    if (result == VK_ERROR_DEVICE_LOST)
+        return bf_scheduler_lost(d->scheduler, call);
+    return bf_scheduler_is_lost(d->scheduler) ? bf_scheduler_settle(d->scheduler) : result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
                                                                 VkSemaphore semaphore,
                                                                 uint64_t *value)
@@ -149,18 +161,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetSemaphoreCounterValue(VkDevice device,
         bf_upper_layers_hear(d->gpu, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)semaphore, value))
         return VK_ERROR_OUT_OF_HOST_MEMORY; /* an error that the command may return */
     VkResult result = d->vk.vkGetSemaphoreCounterValue(device, semaphore, value);
-    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(d->scheduler, "vkGetSemaphoreCounterValue");
-    return result;
+    return poll_result(d, result, "vkGetSemaphoreCounterValue");
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetEventStatus(VkDevice device, VkEvent event)
 {
     struct layer_device *d = layer_device_of(device);
-    VkResult result = d->vk.vkGetEventStatus(device, event);
-    if (result == VK_ERROR_DEVICE_LOST && d->runtime)
-        bf_scheduler_lost(d->scheduler, "vkGetEventStatus");
-    return result;
+    return poll_result(d, d->vk.vkGetEventStatus(device, event), "vkGetEventStatus");
 }
 
 /* A fence whose payload another process or API may change can't be used to tell when a submission

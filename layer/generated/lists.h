@@ -105,6 +105,8 @@
     X(vkSetPrivateData) \
     X(vkSignalSemaphore) \
     X(vkWaitForFences) \
+    X(vkWaitForPresent2KHR) \
+    X(vkWaitForPresentKHR) \
     X(vkWaitSemaphores)
 
 #define LAYER_ACCESS_STAND_INS(X) \
@@ -344,4 +346,5 @@
     X(vkQueueSetPerfHintQCOM, NULL, VK_API_VERSION_1_0) \
     X(vkSetDebugUtilsObjectNameEXT, NULL, VK_API_VERSION_1_0) \
     X(vkSetDebugUtilsObjectTagEXT, NULL, VK_API_VERSION_1_0) \
-    X(vkUpdateIndirectExecutionSetPipelineEXT, NULL, VK_API_VERSION_1_0)
+    X(vkUpdateIndirectExecutionSetPipelineEXT, NULL, VK_API_VERSION_1_0) \
+    X(vkWaitForPresent2KHR, NULL, VK_API_VERSION_1_0)

@@ -11,14 +11,14 @@
 /* The pause after a wait for which the driver had no memory. */
 #define MEMORY_SLICE_NS UINT64_C(1000000)
 
-/* The length of the next slice, up to the deadline. */
-static uint64_t slice_ns(const struct bf_scheduler *scheduler, uint64_t deadline_ns)
+uint64_t bf_driver_slice_ns(const struct bf_scheduler *scheduler, uint64_t deadline_ns)
 {
     uint64_t left = bf_remaining_ns(deadline_ns);
     return scheduler->sliced && left > SLICE_NS ? SLICE_NS : left;
 }
 
-static bool slice_was_last(struct bf_scheduler *scheduler, VkResult *result, uint64_t deadline_ns)
+bool bf_driver_slice_was_last(struct bf_scheduler *scheduler, VkResult *result,
+                              uint64_t deadline_ns)
 {
     if (*result != VK_TIMEOUT)
         return true;
@@ -36,9 +36,9 @@ VkResult bf_driver_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
     const uint64_t deadline = bf_deadline_ns(timeout_ns);
     VkResult result;
     do
-        result =
-            gpu->vk.vkWaitForFences(gpu->handle, count, fences, all, slice_ns(scheduler, deadline));
-    while (!slice_was_last(scheduler, &result, deadline));
+        result = gpu->vk.vkWaitForFences(gpu->handle, count, fences, all,
+                                         bf_driver_slice_ns(scheduler, deadline));
+    while (!bf_driver_slice_was_last(scheduler, &result, deadline));
     return result;
 }
 
@@ -51,8 +51,9 @@ VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemap
     const uint64_t deadline = bf_deadline_ns(timeout_ns);
     VkResult result;
     do
-        result = gpu->vk.vkWaitSemaphores(gpu->handle, info, slice_ns(scheduler, deadline));
-    while (!slice_was_last(scheduler, &result, deadline));
+        result =
+            gpu->vk.vkWaitSemaphores(gpu->handle, info, bf_driver_slice_ns(scheduler, deadline));
+    while (!bf_driver_slice_was_last(scheduler, &result, deadline));
     return result;
 }
 

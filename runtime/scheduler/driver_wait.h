@@ -19,6 +19,19 @@ VkResult bf_driver_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
 VkResult bf_driver_wait_semaphores(struct bf_scheduler *scheduler, const VkSemaphoreWaitInfo *info,
                                    uint64_t timeout_ns);
 
+/* For other waits in the driver, which have time-outs too:
+ *
+ *     const uint64_t deadline = bf_deadline_ns(timeout);
+ *     do
+ *         result = wait(bf_driver_slice_ns(scheduler, deadline));
+ *     while (!bf_driver_slice_was_last(scheduler, &result, deadline));
+ *
+ * The length of the next slice. And: does the result stand? It becomes VK_ERROR_DEVICE_LOST of such
+ * a device. */
+uint64_t bf_driver_slice_ns(const struct bf_scheduler *scheduler, uint64_t deadline_ns);
+bool bf_driver_slice_was_last(struct bf_scheduler *scheduler, VkResult *result,
+                              uint64_t deadline_ns);
+
 /* The same for one timeline. */
 VkResult bf_driver_wait_timeline(struct bf_scheduler *scheduler, VkSemaphore semaphore,
                                  uint64_t value, uint64_t timeout_ns);

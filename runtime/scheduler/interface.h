@@ -35,6 +35,11 @@
       (struct bf_scheduler * scheduler, uint32_t family, uint32_t index,                           \
        VkDeviceQueueCreateFlags flags),                                                            \
       (scheduler, family, index, flags))                                                           \
+    F(uint64_t, bf_driver_slice_ns,                                                                \
+      (const struct bf_scheduler *scheduler, uint64_t deadline_ns), (scheduler, deadline_ns))      \
+    F(bool, bf_driver_slice_was_last,                                                              \
+      (struct bf_scheduler * scheduler, VkResult *result, uint64_t deadline_ns),                   \
+      (scheduler, result, deadline_ns))                                                            \
     F(VkResult, bf_driver_wait_semaphores,                                                         \
       (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \
       (scheduler, info, timeout_ns))                                                               \
@@ -56,6 +61,8 @@
     F(VkResult, bf_scheduler_wait_idle, (struct bf_scheduler * scheduler), (scheduler))            \
     F(VkQueue, bf_queue_handle, (const struct bf_queue *queue), (queue))                           \
     F(uint32_t, bf_queue_trace_id, (const struct bf_queue *queue), (queue))                        \
+    F(VkResult, bf_semaphore_signal_driver,                                                        \
+      (struct bf_scheduler * scheduler, const VkSemaphoreSignalInfo *info), (scheduler, info))     \
     F(VkResult, bf_semaphore_flush, (struct bf_scheduler * scheduler, VkSemaphore handle),         \
       (scheduler, handle))                                                                         \
     F(const VkAllocationCallbacks *, bf_semaphore_allocator,                                       \

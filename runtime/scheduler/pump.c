@@ -629,23 +629,12 @@ static uint64_t engine_submit_batch(struct bf_engine *engine)
     return engines;
 }
 
-/* Waits of other submissions for the timelines that a dropped packet was to signal must end, too:
- * the driver itself may not consider the device lost. */
 static void packet_signal_timelines(struct bf_scheduler *scheduler, struct bf_packet *packet)
 {
     for (uint32_t s = packet->signals_peers; s < packet->signal_count; s++) {
         struct bf_sync *sync = &packet->signals[s];
-        uint64_t value;
-        if (!sync->sem || !sync->sem->timeline || atomic_load(&sync->sem->forgotten) ||
-            scheduler->gpu.vk.vkGetSemaphoreCounterValue(scheduler->gpu.handle, sync->sem->handle,
-                                                         &value) != VK_SUCCESS ||
-            value >= sync->target)
-            continue;
-        scheduler->gpu.vk.vkSignalSemaphore(
-            scheduler->gpu.handle,
-            &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                     .semaphore = sync->sem->handle,
-                                     .value = sync->target});
+        if (sync->sem && sync->sem->timeline && !atomic_load(&sync->sem->forgotten))
+            bf_semaphore_signal_dropped(scheduler, sync);
     }
 }
 

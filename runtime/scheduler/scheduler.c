@@ -399,6 +399,7 @@ VkResult bf_scheduler_query_results(struct bf_scheduler *scheduler, VkQueryPool 
     }
     result = scheduler->gpu.vk.vkGetQueryPoolResults(scheduler->gpu.handle, pool, first, count,
                                                      size, data, stride, flags);
-    return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkGetQueryPoolResults")
-                                          : result;
+    if (result == VK_ERROR_DEVICE_LOST)
+        return bf_scheduler_lost(scheduler, "vkGetQueryPoolResults");
+    return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : result; /* L-5 */
 }

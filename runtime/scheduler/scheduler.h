@@ -21,16 +21,17 @@
  *  L-5  Who waits for held work or for a lock that is held over calls of the driver's, or asks for
  *       it, learns of a loss that no other call has met: he asks the driver, once a millisecond at
  *       most, and ten times a second while he sleeps; so does who waits for a BfFence that work
- *       might signal which was held when he began. Proven by tests/layer (acceptance.c,
- *       stuck_calls.c) and tests/scheduler (loss.c).
+ *       might signal which was held when he began. Of a loss that Belfry has declared, and the
+ *       driver may know nothing of, who polls is told as well: what was dropped will never have
+ *       run. Proven by tests/layer (acceptance.c, stuck_calls.c, removed.c) and tests/scheduler
+ *       (loss.c).
  *  L-6  Where Belfry may declare the device lost on its own, no wait of the program's in the driver
  *       outlasts that by more than SLICE_NS (driver_wait.c), save for work that is none of a
  *       command queue's, and for calls that Vulkan gives no time-out. Proven by tests/standstill
- *       (tdr.c).
+ *       (tdr.c) and tests/layer (removed.c).
  *  L-7  Nobody waits for ever for a thread of Belfry's whose wait the driver doesn't end, though
- *  its
- *       time is over: after 'leave_ns' the thread is left there, and what it was given stays, with
- *       the device (bf_scheduler_join). When it returns it touches nothing else. Proven by
+ *       its time is over: after 'leave_ns' the thread is left there, and what it was given stays,
+ *       with the device (bf_scheduler_join). When it returns it touches nothing else. Proven by
  *       tests/scheduler (left.c).
  */
 #ifndef BELFRY_SCHEDULER_SCHEDULER_H

@@ -3,6 +3,7 @@
  * that wait for them. */
 #include "scheduler/semaphore.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "gpu/driver_bug.h"
@@ -12,6 +13,9 @@
 #include "scheduler/retired.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watcher.h"
+
+/* How often one that drops packets looks whether the signals of a semaphore may be made. */
+#define SIGNAL_TRIES 1000
 
 VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value)
@@ -326,6 +330,51 @@ void bf_semaphore_unblock(struct bf_queue *queue)
         }
     }
     bf_lock_release(&sem->lock);
+}
+
+VkResult bf_semaphore_signal_driver(struct bf_scheduler *scheduler,
+                                    const VkSemaphoreSignalInfo *info)
+{
+    const struct bf_gpu *gpu = &scheduler->gpu;
+    struct bf_semaphore *sem = bf_semaphore_find(scheduler, info->semaphore);
+    uint64_t now = 0;
+    if (!sem)
+        return gpu->vk.vkSignalSemaphore(gpu->handle, info);
+    bf_lock_acquire(&sem->signal_lock);
+    bool there = bf_scheduler_is_lost(scheduler) &&
+                 gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, sem->handle, &now) == VK_SUCCESS &&
+                 now >= info->value;
+    VkResult result = there ? VK_SUCCESS : gpu->vk.vkSignalSemaphore(gpu->handle, info);
+    bf_lock_release(&sem->signal_lock);
+    return result;
+}
+
+/* Who has the lock is in the driver, and may be for long. */
+static bool semaphore_lock_signals(struct bf_semaphore *sem)
+{
+    for (uint32_t i = 0; i < SIGNAL_TRIES; i++) {
+        if (bf_lock_try_briefly(&sem->signal_lock))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+void bf_semaphore_signal_dropped(struct bf_scheduler *scheduler, const struct bf_sync *sync)
+{
+    const struct bf_gpu *gpu = &scheduler->gpu;
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = sync->sem->handle,
+        .value = sync->target,
+    };
+    uint64_t now;
+    if (!semaphore_lock_signals(sync->sem))
+        return;
+    if (gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, info.semaphore, &now) == VK_SUCCESS &&
+        now < info.value)
+        gpu->vk.vkSignalSemaphore(gpu->handle, &info);
+    bf_lock_release(&sync->sem->signal_lock);
 }
 
 uint64_t bf_semaphore_host_signalled(struct bf_scheduler *scheduler, VkSemaphore handle,

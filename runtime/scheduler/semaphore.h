@@ -92,8 +92,8 @@ struct bf_semaphore {
     _Atomic uint32_t waiter_count;
     struct bf_signpost
         *_Atomic followed; /* who has followed it looks again when that is announced (OW-5) */
-    /* Held over vkSignalSemaphore by fences imported from it, so that values grow (X-3); whoever
-     * waits for it has no other lock. */
+    /* Held over vkSignalSemaphore, so that values grow (X-3); whoever waits for it has no other
+     * lock. */
     struct bf_lock signal_lock;
     struct bf_lock lock; /* leaf lock: the waiter list */
     struct bf_waiter *waiters;
@@ -190,6 +190,15 @@ uint64_t bf_semaphore_look_again(struct bf_semaphore *sem);
 /* Removes the queue from the waiter list, if it is on one: its first packet is to be dropped. The
  * caller holds the batch lock of the queue's engine. */
 void bf_semaphore_unblock(struct bf_queue *queue);
+
+/* The driver's vkSignalSemaphore for a program under the layer. Of a lost device, one whose dropped
+ * packets have brought the semaphore to the value or above is as it should be. Errors: the
+ * driver's. Thread-safety: safe; the caller holds no lock. */
+VkResult bf_semaphore_signal_driver(struct bf_scheduler *scheduler,
+                                    const VkSemaphoreSignalInfo *info);
+/* A packet that was to signal the timeline is dropped with the lost device: what waits for that
+ * elsewhere must end, too, and the driver itself may not consider the device lost. */
+void bf_semaphore_signal_dropped(struct bf_scheduler *scheduler, const struct bf_sync *sync);
 
 /* The host has signalled; to be called after the driver's vkSignalSemaphore has returned. Releases
  * the waiters on the caller's thread, who holds no lock; returns when AC-2 holds

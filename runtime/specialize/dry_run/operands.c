@@ -160,7 +160,7 @@ static void bits_rewrite(struct bf_parts *parts, uint32_t i, uint32_t w)
     wrong_tell(&offset, wrong);
 }
 
-static void instruction_rewrite(struct bf_parts *parts, uint32_t i)
+static void operand_rewrite(struct bf_parts *parts, uint32_t i)
 {
     switch (parts->m->instructions[i].opcode) {
     case SpvOpUDiv:
@@ -193,5 +193,5 @@ void bf_operands_rewrite(struct bf_parts *parts)
 {
     for (uint32_t i = 0; i < parts->m->instruction_count; i++)
         if (parts->flow.of_instruction[i])
-            instruction_rewrite(parts, i);
+            operand_rewrite(parts, i);
 }
