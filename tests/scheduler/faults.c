@@ -6,7 +6,7 @@
  * Here each STEP-th call fails; BELFRY_TEST_STEP=1 (./dev soak faults) is for all of them. */
 #include "support/fixture.h"
 
-enum { A, B, C, D, QUEUES, ROUNDS = 16, CALLS = 500, STEP = CALLS / (10 * TIMES(8)) };
+enum { A, B, C, D, QUEUES, ROUNDS = 20, CALLS = 500, STEP = CALLS / (10 * TIMES(8)) };
 
 /* What fails, and what has come of it. */
 struct program {
