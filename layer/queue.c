@@ -341,15 +341,44 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateExternalComputeQueueNV(
     return d->more.vkCreateExternalComputeQueueNV(device, &copy, allocator, external);
 }
 
-/* The driver's handle of a queue that a program passes as an integer: for names and tags. */
+/* ------------------------------------------------------------------------ Names and tags -- */
+
+/* The driver's handle of a queue that a program passes as an integer. */
 static uint64_t real_queue(uint64_t handle)
 {
     return (uint64_t)(uintptr_t)bf_queue_handle(layer_queue((VkQueue)(uintptr_t)handle));
 }
 
-static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t handle,
-                           const char *name)
+/* What names and tags are told by: of a queue it is a call on its VkQueue, which is externally
+ * synchronized (Q-6). */
+typedef VkResult(VKAPI_PTR *PFN_layer_tell)(VkDevice, const void *);
+struct telling {
+    PFN_layer_tell function;
+    VkDevice device;
+    const void *info;
+};
+
+static VkResult tell(VkQueue handle, void *context)
 {
+    const struct telling *t = context;
+    (void)handle; /* 'info' has it */
+    return t->function(t->device, t->info);
+}
+
+static VkResult tell_of_queue(struct layer_device *d, uint64_t queue, PFN_vkVoidFunction function,
+                              const void *info)
+{
+    struct telling t = {(PFN_layer_tell)function, d->handle, info};
+    VkResult result = bf_queue_call(layer_queue((VkQueue)(uintptr_t)queue), tell, &t);
+    return result == VK_ERROR_DEVICE_LOST ? VK_SUCCESS : result; /* no result of these commands */
+}
+
+/* Kept for timelines and for the watchdog is what they speak of. */
+static void name_note(struct layer_device *d, VkObjectType type, uint64_t handle, const char *name)
+{
+    if (type != VK_OBJECT_TYPE_QUEUE && type != VK_OBJECT_TYPE_SEMAPHORE &&
+        type != VK_OBJECT_TYPE_COMMAND_BUFFER)
+        return;
     bf_standstill_name(d->standstill, type, handle, name);
     if (!d->trace)
         return;
@@ -358,7 +387,7 @@ static void name_for_trace(struct layer_device *d, VkObjectType type, uint64_t h
                             name);
     else if (type == VK_OBJECT_TYPE_SEMAPHORE)
         bf_trace_name_semaphore(d->trace, handle, name);
-    else if (type == VK_OBJECT_TYPE_COMMAND_BUFFER)
+    else
         bf_trace_name_command_buffer(d->trace, (VkCommandBuffer)(uintptr_t)handle, name);
 }
 
@@ -368,22 +397,25 @@ layer_vkSetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectName
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->more.vkSetDebugUtilsObjectNameEXT(device, info);
-    bool queue = info->objectType == VK_OBJECT_TYPE_QUEUE;
-    name_for_trace(d, info->objectType, info->objectHandle, info->pObjectName);
+    name_note(d, info->objectType, info->objectHandle, info->pObjectName);
+    if (info->objectType != VK_OBJECT_TYPE_QUEUE)
+        return d->more.vkSetDebugUtilsObjectNameEXT(device, info);
     VkDebugUtilsObjectNameInfoEXT copy = *info;
-    if (queue)
-        copy.objectHandle = real_queue(info->objectHandle);
-    return d->more.vkSetDebugUtilsObjectNameEXT(device, &copy);
+    copy.objectHandle = real_queue(info->objectHandle);
+    return tell_of_queue(d, info->objectHandle,
+                         (PFN_vkVoidFunction)d->more.vkSetDebugUtilsObjectNameEXT, &copy);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_vkSetDebugUtilsObjectTagEXT(VkDevice device, const VkDebugUtilsObjectTagInfoEXT *info)
 {
     struct layer_device *d = layer_device_of(device);
+    if (!d->runtime || info->objectType != VK_OBJECT_TYPE_QUEUE)
+        return d->more.vkSetDebugUtilsObjectTagEXT(device, info);
     VkDebugUtilsObjectTagInfoEXT copy = *info;
-    if (d->runtime && info->objectType == VK_OBJECT_TYPE_QUEUE)
-        copy.objectHandle = real_queue(info->objectHandle);
-    return d->more.vkSetDebugUtilsObjectTagEXT(device, &copy);
+    copy.objectHandle = real_queue(info->objectHandle);
+    return tell_of_queue(d, info->objectHandle,
+                         (PFN_vkVoidFunction)d->more.vkSetDebugUtilsObjectTagEXT, &copy);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -392,23 +424,26 @@ layer_vkDebugMarkerSetObjectNameEXT(VkDevice device, const VkDebugMarkerObjectNa
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkDebugMarkerSetObjectNameEXT(device, info);
-    bool queue = info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT;
     /* VkDebugReportObjectTypeEXT and VkObjectType have the same values for these types. */
-    name_for_trace(d, (VkObjectType)info->objectType, info->object, info->pObjectName);
+    name_note(d, (VkObjectType)info->objectType, info->object, info->pObjectName);
+    if (info->objectType != VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT)
+        return d->vk.vkDebugMarkerSetObjectNameEXT(device, info);
     VkDebugMarkerObjectNameInfoEXT copy = *info;
-    if (queue)
-        copy.object = real_queue(info->object);
-    return d->vk.vkDebugMarkerSetObjectNameEXT(device, &copy);
+    copy.object = real_queue(info->object);
+    return tell_of_queue(d, info->object, (PFN_vkVoidFunction)d->vk.vkDebugMarkerSetObjectNameEXT,
+                         &copy);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
 layer_vkDebugMarkerSetObjectTagEXT(VkDevice device, const VkDebugMarkerObjectTagInfoEXT *info)
 {
     struct layer_device *d = layer_device_of(device);
+    if (!d->runtime || info->objectType != VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT)
+        return d->vk.vkDebugMarkerSetObjectTagEXT(device, info);
     VkDebugMarkerObjectTagInfoEXT copy = *info;
-    if (d->runtime && info->objectType == VK_DEBUG_REPORT_OBJECT_TYPE_QUEUE_EXT)
-        copy.object = real_queue(info->object);
-    return d->vk.vkDebugMarkerSetObjectTagEXT(device, &copy);
+    copy.object = real_queue(info->object);
+    return tell_of_queue(d, info->object, (PFN_vkVoidFunction)d->vk.vkDebugMarkerSetObjectTagEXT,
+                         &copy);
 }
 
 /* A queue's private data is kept here, because several queues may share one VkQueue. */

@@ -32,11 +32,22 @@ void icd_handle_seen(VkObjectType type, uint64_t handle, const char *call)
 
 /* Names and labels -------------------------------------------------------------------------- */
 
+/* pNameInfo->objectHandle is externally synchronized: a call on the queue, too. */
+static void name_queue(VkObjectType type, uint64_t handle, const char *call)
+{
+    if (type != VK_OBJECT_TYPE_QUEUE)
+        return;
+    struct icd_queue *queue = ICD_FROM(icd_queue, ICD_KIND_QUEUE, (VkQueue)(uintptr_t)handle);
+    icd_queue_enter(queue, call);
+    icd_queue_leave(queue);
+}
+
 static VkResult icd_SetDebugUtilsObjectNameEXT(VkDevice device,
                                                const VkDebugUtilsObjectNameInfoEXT *pNameInfo)
 {
     ICD_FAULT(ICD_DEV(device));
     icd_handle_seen(pNameInfo->objectType, pNameInfo->objectHandle, "vkSetDebugUtilsObjectName");
+    name_queue(pNameInfo->objectType, pNameInfo->objectHandle, "vkSetDebugUtilsObjectNameEXT");
     return VK_SUCCESS;
 }
 
@@ -45,6 +56,7 @@ static VkResult icd_SetDebugUtilsObjectTagEXT(VkDevice device,
 {
     ICD_FAULT(ICD_DEV(device));
     icd_handle_seen(pTagInfo->objectType, pTagInfo->objectHandle, "vkSetDebugUtilsObjectTag");
+    name_queue(pTagInfo->objectType, pTagInfo->objectHandle, "vkSetDebugUtilsObjectTagEXT");
     return VK_SUCCESS;
 }
 

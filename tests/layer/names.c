@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs hang on queues: private data, names, tags, labels. The test driver aborts when a
  * handle of ours reaches it. */
+#include "support/asleep.h"
 #include "support/world.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
 
 static const uint32_t three[] = {2, 1, 1, WORLD_END};
 
@@ -178,6 +184,81 @@ static void name_everything(struct device *w, const struct debug_commands *c)
         assert_success(vkDeviceWaitIdle(w->device));
     }
     vkDestroySemaphore(w->device, t, NULL);
+}
+
+/* ----------------------------------------------------------------------- Beside other calls --- */
+
+struct caller {
+    struct device *w;
+    VkCommandBuffer commands;
+    VkResult result;
+    _Atomic int id;
+    _Atomic bool finished;
+};
+
+static void *run_submit(void *argument)
+{
+    struct caller *c = argument;
+    c->result = vulkan_submit(c->w->queues[0][1], (struct vulkan_batch){.commands = c->commands});
+    return NULL;
+}
+
+static void *run_name(void *argument)
+{
+    struct caller *c = argument;
+    const VkDebugUtilsObjectNameInfoEXT name = {
+        VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT), .objectType = VK_OBJECT_TYPE_QUEUE,
+        .objectHandle = (uintptr_t)c->w->queues[0][0], .pObjectName = "mine"};
+    const VkDebugUtilsObjectTagInfoEXT tag = {
+        VK_TYPE(DEBUG_UTILS_OBJECT_TAG_INFO_EXT), .objectType = VK_OBJECT_TYPE_QUEUE,
+        .objectHandle = (uintptr_t)c->w->queues[0][0], .tagSize = 4, .pTag = "tag"};
+    c->id = gettid();
+    c->result = vkSetDebugUtilsObjectNameEXT(c->w->device, &name);
+    if (c->result == VK_SUCCESS)
+        c->result = vkSetDebugUtilsObjectTagEXT(c->w->device, &tag);
+    c->finished = true;
+    return NULL;
+}
+
+/* Each thread has a queue of its own; below, both are one VkQueue, and in no two calls at once. */
+DEVICE_TEST(test_a_name_beside_a_neighbours_submission, "SHAPE=lavapipe", three)
+{
+    pthread_t threads[2];
+    struct caller submitter = {.w = w, .commands = device_store(w, 0, 0, 1)}, namer = {.w = w};
+    w->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    assert_int_equal(pthread_create(&threads[0], NULL, run_submit, &submitter), 0);
+    w->icd.await_blocked(1);
+    assert_int_equal(pthread_create(&threads[1], NULL, run_name, &namer), 0);
+    while (!namer.finished && (!namer.id || thread_state(namer.id) != 'S'))
+        sched_yield();
+    w->icd.release(UINT64_MAX);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    w->icd.set_block(NULL);
+    assert_success(submitter.result);
+    assert_success(namer.result);
+    assert_success(vkDeviceWaitIdle(w->device));
+}
+
+/* What nobody speaks of isn't kept: its handle may never come again. */
+TEST(test_names_of_other_objects_are_not_kept)
+{
+    enum { MANY = 10000 };
+    struct device w;
+    setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", "1000", 1);
+    world_open(&w, "SHAPE=lavapipe", three);
+    unsetenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG");
+    VkDebugUtilsObjectNameInfoEXT name = {VK_TYPE(DEBUG_UTILS_OBJECT_NAME_INFO_EXT),
+                                          .objectType = VK_OBJECT_TYPE_DESCRIPTOR_SET,
+                                          .pObjectName = "staging"};
+    const size_t before = mallinfo2().uordblks;
+    for (uint64_t i = 1; i <= MANY; i++) {
+        name.objectHandle = i << 12;
+        assert_success(vkSetDebugUtilsObjectNameEXT(w.device, &name));
+    }
+    const size_t after = mallinfo2().uordblks;
+    assert_true(after < before + MANY);
+    world_close(&w);
 }
 
 /* Some programs name what they make without having enabled VK_EXT_debug_utils: the loader answers
