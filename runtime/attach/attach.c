@@ -151,6 +151,12 @@ static VkResult attachment_list_queues(const BfAttachInfo *info, struct attachme
     return VK_SUCCESS;
 }
 
+static void attachment_tell_known(VkDevice device, bool attached)
+{
+    bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s", (void *)device,
+               attached ? "" : ", by the layer: use bfGetDevice");
+}
+
 static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
 {
     if (!bf_structure_check(info, BF_STRUCTURE_TYPE_ATTACH_INFO, "bfAttachDevice", "pInfo"))
@@ -177,8 +183,7 @@ static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
     }
     const struct bf_gpu *known = bf_gpu_find(info->device);
     if (known)
-        bf_message(BF_MESSAGE_ERROR, "bfAttachDevice: device %p is attached already%s",
-                   (void *)info->device, known->attached ? "" : ", by the layer: use bfGetDevice");
+        attachment_tell_known(info->device, known->attached);
     return !known;
 }
 
@@ -274,8 +279,9 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
             .summary = settings.summary,
         };
         result = bf_device_create(&device_info, &device);
+        if (result == VK_ERROR_VALIDATION_FAILED_EXT) /* another thread's call was faster (RG-1) */
+            attachment_tell_known(info->device, true);
     }
-    const bool summary = settings.summary;
     attachment_finish(&a);
     bf_settings_finish(&settings);
     if (result != VK_SUCCESS) {
@@ -283,8 +289,6 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
         bf_trace_session_close(trace, false);
         return result;
     }
-    device->scheduler.gpu.attached = true;
-    device->summary = summary;
     *out = (BfDevice)device;
     return VK_SUCCESS;
 }

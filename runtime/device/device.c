@@ -59,6 +59,12 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
         bf_device_destroy(device);
         return result;
     }
+    scheduler->gpu.attached = info->attached;
+    device->summary = info->summary;
+    if (!bf_gpu_register(&scheduler->gpu)) {
+        bf_device_destroy(device);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
     if (scheduler_info.timed)
         device->tdr = bf_tdr_create(scheduler, &info->tdr);
     if (scheduler->watch) {
@@ -74,7 +80,6 @@ VkResult bf_device_create(const struct bf_device_info *info, struct bf_device **
         }
         device->standstill = bf_standstill_create(scheduler, &standstill);
     }
-    bf_gpu_register(&scheduler->gpu);
     *out = device;
     return VK_SUCCESS;
 }

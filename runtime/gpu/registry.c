@@ -9,22 +9,33 @@
 static struct bf_lock registry_lock;
 static struct bf_gpu *registry;
 
-struct bf_gpu *bf_gpu_find(VkDevice handle)
+/* The lock is held. */
+static struct bf_gpu *registry_find(VkDevice handle)
 {
-    bf_lock_acquire(&registry_lock);
     struct bf_gpu *gpu = registry;
     while (gpu && gpu->handle != handle)
         gpu = gpu->next_registered;
+    return gpu;
+}
+
+struct bf_gpu *bf_gpu_find(VkDevice handle)
+{
+    bf_lock_acquire(&registry_lock);
+    struct bf_gpu *gpu = registry_find(handle);
     bf_lock_release(&registry_lock);
     return gpu;
 }
 
-void bf_gpu_register(struct bf_gpu *gpu)
+bool bf_gpu_register(struct bf_gpu *gpu)
 {
     bf_lock_acquire(&registry_lock);
-    gpu->next_registered = registry;
-    registry = gpu;
+    bool first = !registry_find(gpu->handle);
+    if (first) {
+        gpu->next_registered = registry;
+        registry = gpu;
+    }
     bf_lock_release(&registry_lock);
+    return first;
 }
 
 void bf_gpu_unregister(struct bf_gpu *gpu)
