@@ -497,6 +497,7 @@ static VkResult device_create_runtime(struct layer_device *d, struct request *r,
                             r->host_memory ? d->physical->host_pointer_alignment : 0,
                         .fence_log = d->instance->settings.fence_log,
                         .sharing = d->physical->sharing,
+                        .timeline_difference = d->physical->timeline_difference,
                         .device_fault = r->device_fault,
                         .checkpoints = request_has_extension(
                             r, VK_NV_DEVICE_DIAGNOSTIC_CHECKPOINTS_EXTENSION_NAME),

@@ -302,13 +302,18 @@ static VkResult find_capabilities(struct layer_physical *p)
 
 static void find_driver(struct layer_physical *p, const VkPhysicalDeviceProperties *properties)
 {
+    VkPhysicalDeviceTimelineSemaphoreProperties timelines = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES};
     VkPhysicalDeviceProperties2 properties2 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
         .pNext = &p->driver,
     };
     p->driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+    p->driver.pNext = p->capable ? &timelines : NULL;
     if (p->driver_properties)
         p->vk->vkGetPhysicalDeviceProperties2(p->handle, &properties2);
+    p->driver.pNext = NULL;
+    p->timeline_difference = timelines.maxTimelineSemaphoreValueDifference;
     bf_driver_describe(properties, &p->driver, p->driver_text);
 }
 

@@ -75,9 +75,10 @@ struct layer_physical {
     uint32_t driver_version;
     VkPhysicalDeviceDriverProperties driver; /* zeros: not known */
     char driver_text[BF_DRIVER_NAME_SIZE];
-    bool driver_properties; /* VkPhysicalDeviceDriverProperties may be queried */
-    bool cpu;               /* it computes on the CPU */
-    bool checks_bounds;     /* shaders never access memory beyond a bound range */
+    bool driver_properties;       /* VkPhysicalDeviceDriverProperties may be queried */
+    uint64_t timeline_difference; /* maxTimelineSemaphoreValueDifference; 0: not known */
+    bool cpu;                     /* it computes on the CPU */
+    bool checks_bounds;           /* shaders never access memory beyond a bound range */
     float timestamp_period;
     /* The device has what the scheduler needs. If not, its families are shown unchanged and its
      * devices are passed through. */

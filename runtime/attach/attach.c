@@ -23,6 +23,7 @@ struct attachment {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     VkPhysicalDeviceDriverProperties driver; /* zero: not known */
+    uint64_t timeline_difference;            /* likewise */
     struct bf_sharing sharing;
 };
 
@@ -49,9 +50,13 @@ static VkResult attachment_ask_instance(const BfAttachInfo *info, struct attachm
     get_properties(info->physicalDevice, &a->properties);
     if (get_properties2 && a->properties.apiVersion >= VK_API_VERSION_1_2) {
         a->driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+        VkPhysicalDeviceTimelineSemaphoreProperties timelines = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES,
+            .pNext = &a->driver};
         VkPhysicalDeviceProperties2 properties = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &a->driver};
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &timelines};
         get_properties2(info->physicalDevice, &properties);
+        a->timeline_difference = timelines.maxTimelineSemaphoreValueDifference;
     }
     if (info->externalSemaphoreFd && a->properties.apiVersion >= VK_API_VERSION_1_1)
         bf_sharing_ask(info->pfnGetInstanceProcAddr, info->instance, info->physicalDevice,
@@ -256,6 +261,7 @@ VkResult bfAttachDevice(const BfAttachInfo *info, BfDevice *out)
                             .host_pointer_alignment = info->hostPointerAlignment,
                             .fence_log = settings.fence_log,
                             .sharing = a.sharing,
+                            .timeline_difference = a.timeline_difference,
                             .device_fault = info->deviceFault,
                             .checkpoints = info->diagnosticCheckpoints,
                         },

@@ -14,6 +14,9 @@
 #include "scheduler/sleeper.h"
 #include "scheduler/watcher.h"
 
+/* In how many steps an exported semaphore follows its fence. */
+#define SIGNAL_STEPS 64
+
 void bf_export_applied(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
     if (!fence->exported || value <= fence->exported_wanted)
@@ -46,20 +49,35 @@ void bf_fence_announce(struct bf_fence *fence, uint64_t value)
     bf_lock_release(&fence->announce_lock);
 }
 
-/* The exported semaphore's lock is held. */
+/* The exported semaphore's lock is held. No wait for it can be further away than one of the
+ * driver's differences (X-6). */
 static VkResult exported_semaphore_signal(struct bf_fence *fence, uint64_t wanted)
 {
     struct bf_scheduler *scheduler = fence->scheduler;
     if (!fence->exported || wanted <= fence->exported_signalled)
         return VK_SUCCESS;
-    const VkSemaphoreSignalInfo info = {
+    VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
         .semaphore = fence->exported,
-        .value = wanted,
     };
-    VkResult result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
-    if (result == VK_SUCCESS)
-        fence->exported_signalled = wanted;
+    const uint64_t most = scheduler->gpu.timeline_difference;
+    VkResult result = VK_SUCCESS;
+    for (int step = 0; step < SIGNAL_STEPS && result == VK_SUCCESS; step++) {
+        const uint64_t now = fence->exported_signalled;
+        if (now == wanted)
+            return result;
+        info.value = wanted - now > most ? now + most : wanted;
+        result = scheduler->gpu.vk.vkSignalSemaphore(scheduler->gpu.handle, &info);
+        if (result == VK_SUCCESS)
+            fence->exported_signalled = info.value;
+    }
+    if (result == VK_SUCCESS && fence->exported_signalled < wanted && wanted != UINT64_MAX &&
+        !atomic_exchange(&scheduler->told_difference, true))
+        bf_message(BF_MESSAGE_WARNING,
+                   "an exported semaphore stays at %llu, though its fence is at %llu: the driver's "
+                   "maxTimelineSemaphoreValueDifference is %llu",
+                   (unsigned long long)fence->exported_signalled, (unsigned long long)wanted,
+                   (unsigned long long)most);
     return result;
 }
 
@@ -78,7 +96,7 @@ void bf_export_signal(struct bf_fence *fence)
         result = exported_semaphore_signal(fence, wanted);
     uint64_t engines = 0;
     if (result == VK_SUCCESS && exported)
-        engines = bf_semaphore_host_signalled(scheduler, exported, wanted);
+        engines = bf_semaphore_host_signalled(scheduler, exported, fence->exported_signalled);
     bf_lock_release(&fence->exported_lock);
     bf_engines_pump(scheduler, engines);
     if (result != VK_SUCCESS) { /* nothing else would ever signal it */

@@ -23,6 +23,10 @@
  *  X-4  What a queue has yet to wait for, or to signal, of an imported fence goes with the fence:
  *       the semaphore is the program's, and may be gone (bf_command_queue_waive).
  *  X-5  One thread exports a fence; others fail, and undo nothing.
+ *  X-6  An exported semaphore is raised by no more at a time than the driver's
+ *       maxTimelineSemaphoreValueDifference: further in so many steps, and beyond these, where a
+ *       value is far away, it stays behind, with a line. No wait for it can be further away than
+ *       that: so each ends, also where a lost device has set the fence to UINT64_MAX.
  *
  * Proven by tests/fence (import_export.c) and tests/random.
  */

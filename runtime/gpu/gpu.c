@@ -39,6 +39,7 @@ VkResult bf_gpu_init(struct bf_gpu *gpu, const struct bf_gpu_info *info)
     gpu->sharing = info->sharing;
     if (!gpu->vk.vkGetSemaphoreFdKHR || !gpu->vk.vkImportSemaphoreFdKHR)
         gpu->sharing.timelines = false;
+    gpu->timeline_difference = info->timeline_difference ? info->timeline_difference : UINT64_MAX;
     gpu->device_fault = info->device_fault && gpu->vk.vkGetDeviceFaultInfoEXT;
     gpu->checkpoints = info->checkpoints && gpu->vk.vkGetQueueCheckpointDataNV;
     if (info->calibrated_timestamps)

@@ -59,6 +59,8 @@ struct bf_gpu {
     uint32_t family_count;          /* real families of which the device has VkQueues */
     uint32_t families[BF_MAX_ENGINES];
 
+    uint64_t timeline_difference; /* by how much one signal may raise a timeline */
+
     struct bf_trace *trace;           /* NULL: off; not owned */
     struct bf_background *background; /* NULL: none; background/ owns it */
     struct bf_gpu *next_registered;   /* gpu/registry.h */
@@ -93,6 +95,8 @@ struct bf_gpu_info {
     struct bf_sharing sharing;
     bool device_fault; /* VK_EXT_device_fault and its feature deviceFault are enabled */
     bool checkpoints;  /* VK_NV_device_diagnostic_checkpoints is */
+    /* maxTimelineSemaphoreValueDifference; 0: it isn't known, and taken for none. */
+    uint64_t timeline_difference;
 };
 
 /* The struct is zeroed. Errors: VK_ERROR_FEATURE_NOT_PRESENT (a function that Belfry needs is

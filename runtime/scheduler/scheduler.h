@@ -126,6 +126,7 @@ struct bf_scheduler {
     _Atomic bool reported;                /* L-4 */
     _Atomic bool loss_announced;          /* the fences and their waiters have been told */
     _Atomic uint64_t asked_ns;            /* when the driver was asked last (L-5) */
+    _Atomic bool told_difference;         /* */
     _Atomic bool stuck; /* a call of the driver's did not return when the device was lost (L-3) */
     struct bf_lock pass_lock;     /* over marking what goes with a present (OW-5); level 1 */
     struct bf_lock retained_lock; /* leaf lock: the list */

@@ -289,6 +289,9 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
     config->high = device_number("BELFRY_ICD_HIGH", ordinal, 2, 1);
     config->low = faults_are_here() ? device_number("BELFRY_ICD_LOW", ordinal, 2, 1) : 1;
     config->modest = device_number("BELFRY_ICD_MODEST", ordinal, 1, 0);
+    config->difference = device_number("BELFRY_ICD_DIFFERENCE", ordinal, INT32_MAX, 0);
+    if (!config->difference)
+        config->difference = UINT64_MAX;
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
     config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
     config->tells = device_number("BELFRY_ICD_TELLS", ordinal, 2, 0);

@@ -81,6 +81,7 @@ static const char *const violation_names[BELFRY_ICD_VIOLATION_COUNT] = {
     [BELFRY_ICD_FENCE_BUSY] = "fence busy",
     [BELFRY_ICD_TIMELINE_NOT_INCREASING] = "timeline not increasing",
     [BELFRY_ICD_LATE_WAIT] = "late wait",
+    [BELFRY_ICD_TIMELINE_FAR] = "timeline far",
     [BELFRY_ICD_BINARY_VALUE] = "binary value",
     [BELFRY_ICD_LEAK] = "leak",
     [BELFRY_ICD_DESTROY_PENDING] = "destroy pending",

@@ -203,6 +203,7 @@ struct icd_config {
     uint32_t subgroup_most;  /* the largest size of subgroups; the least is 8 */
     char build[32];          /* which of the driver's versions it is */
     uint32_t host_memory;    /* 2: anonymous memory alone */
+    uint64_t difference;     /* maxTimelineSemaphoreValueDifference */
     uint32_t dispatch_us;    /* what a dispatch takes; 0: it does nothing */
     uint32_t dispatch_every; /* of how many on a queue one takes that; 0: each does */
     uint32_t tells;          /* words in which dispatches and draws store 1 */
@@ -473,6 +474,7 @@ struct icd_payload {
     _Atomic uint32_t refs;
     uint32_t ordinal; /* of the physical device it was made on */
     bool timeline;
+    uint64_t difference;     /* maxTimelineSemaphoreValueDifference */
     _Atomic uint64_t *value; /* timeline: the value; binary: signals executed */
     _Atomic uint64_t
         *submitted; /* greatest value that a submitted signal brings; binary: signals */

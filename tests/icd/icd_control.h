@@ -80,6 +80,8 @@ enum belfry_icd_violation {
     /* With BELFRY_ICD_BUG=late_wait_points: a timeline semaphore destroyed after a batch that
      * waited for it or signalled it has finished, and before the queue has let go of it. */
     BELFRY_ICD_LATE_WAIT,
+    /* A timeline semaphore raised by more than maxTimelineSemaphoreValueDifference. */
+    BELFRY_ICD_TIMELINE_FAR,
     /* The value of a binary semaphore: asked for, waited for or signalled by the host. */
     BELFRY_ICD_BINARY_VALUE,
     BELFRY_ICD_VIOLATION_COUNT,

@@ -340,7 +340,7 @@ static void vulkan12_fill(const struct icd_config *config, VkPhysicalDeviceVulka
         .maxDescriptorSetUpdateAfterBindInputAttachments = 1 << 16,
         .supportedDepthResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
         .supportedStencilResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT,
-        .maxTimelineSemaphoreValueDifference = UINT64_MAX,
+        .maxTimelineSemaphoreValueDifference = config->difference,
         .framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT};
     size_t used = strlen(p->driverInfo);
     snprintf(p->driverInfo + used, sizeof(p->driverInfo) - used, "%s", config->build);

@@ -25,6 +25,7 @@ static struct icd_payload *payload_new(const struct icd_device *device, bool tim
     payload->refs = 1;
     payload->ordinal = device->config->ordinal;
     payload->timeline = timeline;
+    payload->difference = device->config->difference;
     payload->value = &payload->own.value;
     payload->submitted = &payload->own.submitted;
     *payload->value = timeline ? value : 0;
@@ -140,6 +141,10 @@ void icd_payload_signal(struct icd_payload *payload, uint64_t value, const char 
                           (unsigned long long)value, (unsigned long long)old);
             return;
         }
+        if (value - old > payload->difference)
+            icd_violation(BELFRY_ICD_TIMELINE_FAR,
+                          "%s signals %llu on a timeline semaphore at %llu", who,
+                          (unsigned long long)value, (unsigned long long)old);
         icd_payload_submitted(payload, value);
     } else {
         if (*payload->value > payload->consumed)

@@ -288,3 +288,19 @@ DEVICE_TEST(test_binary_value, "SHAPE=q1 QUIET=1", WORLD_ALL)
     vulkan_expect(&w->icd, BELFRY_ICD_BINARY_VALUE, 1);
     vkDestroySemaphore(w->device, binary, NULL);
 }
+
+DEVICE_TEST(test_timeline_far, "SHAPE=q1 QUIET=1 DIFFERENCE=100", WORLD_ALL)
+{
+    VkSemaphore timeline = vulkan_timeline(w->device, 7);
+    VkPhysicalDeviceTimelineSemaphoreProperties limit = {
+        VK_TYPE(PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES)};
+    VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
+                                              .pNext = &limit};
+    vkGetPhysicalDeviceProperties2(w->physical, &properties);
+    assert_int_equal(limit.maxTimelineSemaphoreValueDifference, 100);
+    vulkan_signal(w->device, timeline, 107);
+    vulkan_expect(&w->icd, BELFRY_ICD_TIMELINE_FAR, 0);
+    vulkan_signal(w->device, timeline, 208);
+    vulkan_expect(&w->icd, BELFRY_ICD_TIMELINE_FAR, 1);
+    vkDestroySemaphore(w->device, timeline, NULL);
+}
