@@ -199,18 +199,22 @@ static void add_reserved(struct request *r, const struct layer_physical *p)
     }
 }
 
+static const char *reserved_setting(const struct bf_engine_info *engine)
+{
+    return engine->least == realtime.least ? realtime.setting : high.setting;
+}
+
 /* Removes the last such VkQueue from the request, because the driver didn't permit it. Only
  * vkCreateDevice tells, and its answer may be another one next time. Returns the setting. */
 static const char *drop_reserved(struct request *r)
 {
     const struct bf_placement *placement = &r->placement;
-    bool top = placement->engines[placement->engine_count - 1].least ==
-               BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME;
+    const char *setting = reserved_setting(&placement->engines[placement->engine_count - 1]);
     bf_placement_drop_reserved(&r->placement);
     r->info.queueCreateInfoCount = r->placement.request_count;
     if (r->priority && !r->placement.reserved)
         remove_extension(r, r->priority);
-    return top ? realtime.setting : high.setting;
+    return setting;
 }
 
 /* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature,
@@ -441,7 +445,8 @@ static bool get_engine(struct layer_device *d, struct bf_engine_info *e,
 }
 
 /* False: there is no handle of a VkQueue for the program's queues. Without that of a spare the
- * device has no spares. */
+ * device has no spares, and without that of a VkQueue that is reserved (PL-5), it has not that
+ * one. */
 static bool get_engines(struct layer_device *d, struct bf_placement *placement,
                         PFN_vkSetDeviceLoaderData set_loader_data)
 {
@@ -449,6 +454,13 @@ static bool get_engines(struct layer_device *d, struct bf_placement *placement,
         const struct bf_engine_info *e = &placement->engines[i];
         if (get_engine(d, &placement->engines[i], set_loader_data))
             continue;
+        if (e->reserved) {
+            bf_message(BF_MESSAGE_WARNING,
+                       "%s: %s gives no handle of the queue of that global priority, of family %u",
+                       reserved_setting(e), d->physical->name, e->family);
+            bf_placement_forget_reserved(placement, i--);
+            continue;
+        }
         bf_message(e->spare ? BF_MESSAGE_INFO : BF_MESSAGE_ERROR,
                    "vkCreateDevice: the driver has no queue %u of family %u", e->index, e->family);
         if (!e->spare)

@@ -30,6 +30,8 @@
     F(void, bf_placement_drop_reserved, (struct bf_placement * placement), (placement))            \
     F(void, bf_placement_drop_spares, (struct bf_placement * placement), (placement))              \
     F(void, bf_placement_finish, (struct bf_placement * placement), (placement))                   \
+    F(void, bf_placement_forget_reserved, (struct bf_placement * placement, uint32_t engine),      \
+      (placement, engine))                                                                         \
     F(VkResult, bf_placement_init,                                                                 \
       (const struct bf_family_map *map, uint32_t count, const VkDeviceQueueCreateInfo *asked,      \
        struct bf_placement *placement),                                                            \

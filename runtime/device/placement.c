@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/message.h"
 #include "scheduler/window.h"
@@ -472,6 +473,14 @@ void bf_placement_drop_reserved(struct bf_placement *placement)
     placement->reserved -= any;
     placement->request_count -= any;
     placement->engine_count -= any;
+}
+
+void bf_placement_forget_reserved(struct bf_placement *placement, uint32_t engine)
+{
+    placement->reserved--;
+    placement->engine_count--;
+    memmove(&placement->engines[engine], &placement->engines[engine + 1],
+            (placement->engine_count - engine) * sizeof(*placement->engines));
 }
 
 void bf_placement_finish(struct bf_placement *placement)

@@ -108,5 +108,7 @@ void bf_placement_reserve(struct bf_placement *placement, uint32_t family,
                           VkQueueGlobalPriorityKHR priority, BfCommandQueuePriority least);
 /* Takes the last one back; none: nothing happens. */
 void bf_placement_drop_reserved(struct bf_placement *placement);
+/* Once the device has been created: that reserved engine is left out, since it has no handle. */
+void bf_placement_forget_reserved(struct bf_placement *placement, uint32_t engine);
 
 #endif

@@ -284,6 +284,59 @@ TEST(test_realtime_refused)
     program_close(&p);
 }
 
+/* PL-5: nor does a device fail where the driver has made such a VkQueue and has no handle for it. A
+ * line says so, and the other one stays. */
+static uint32_t mute; /* the family whose queues have no handle */
+
+static void VKAPI_CALL no_queue_of_family(VkDevice device, uint32_t family, uint32_t index,
+                                          VkQueue *queue)
+{
+    *queue = family == mute ? VK_NULL_HANDLE : fake_queue(family, 0, index);
+}
+
+TEST(test_reserved_without_handle)
+{
+    static const struct {
+        bool high;
+        uint32_t mute;
+        const char *lost, *left;
+    } cases[] = {
+        {false, 1, NULL, ", 1 of raised global priority"},
+        {false, 2, "realtime: ", NULL},
+        {true, 1, NULL, ", 2 of raised global priority"},
+        {true, 2, "realtime: ", ", 1 of raised global priority"},
+        {true, 3, "high_priority: ", ", 1 of raised global priority"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        mute = cases[i].mute;
+        for (uint32_t told = 0; told < 2; told++) {
+            setenv("VK_BELFRY_MULTI_ENGINE_MESSAGES", told ? "info" : "warning", 1);
+            setenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY", cases[i].high ? "on" : "off", 1);
+            /* It can't be asked for whom it has them: both are tried. */
+            open_realtime(&machine, ext_priority, 0, VK_API_VERSION_1_3, "on");
+            unsetenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY");
+            unsetenv("VK_BELFRY_MULTI_ENGINE_MESSAGES");
+            FAKE_OVERRIDE(vkGetDeviceQueue, no_queue_of_family);
+            struct program p = program_of(one);
+            char line[512];
+            lines_begin();
+            assert_success(program_create(&p));
+            if (told) {
+                const char *left = cases[i].left;
+                assert_int_equal(lines_end_with(left ? left : "of raised", NULL, 0), left != NULL);
+            } else {
+                assert_int_equal(lines_end(line, sizeof(line)), cases[i].lost != NULL);
+                if (cases[i].lost)
+                    assert_non_null(strstr(line, cases[i].lost));
+            }
+            assert_int_equal(fake.device_tries, 1);
+            assert_int_equal(fake.requests[0].queue_count, cases[i].high ? 3 : 2);
+            assert_true(is_scheduled());
+            program_close(&p);
+        }
+    }
+}
+
 /* Spares --------------------------------------------------------------------------------------- */
 
 /* VkQueues of the family that the driver is asked for. */
