@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: the program's VkDeviceCreateInfo is copied, and what the scheduler needs is added to the
- * copy. */
+/*
+ * Devices: the program's VkDeviceCreateInfo is copied, and what the scheduler needs is added to the
+ * copy.
+ *
+ *  DV-1  What is added is valid beside what the program asks for. Where something is not, Belfry
+ *        goes without: the core's buffer device addresses beside VK_EXT_buffer_device_address
+ *        (VUID-VkDeviceCreateInfo-pNext-04748).
+ *
+ * Proven by tests/layer (create.c).
+ */
 #include "layer/layer.h"
 
 #include <stdio.h>
@@ -344,7 +352,9 @@ static VkResult request_init(struct request *r, struct layer_physical *p,
     bool measures = settings->preemption && !p->cpu; /* PW-8, scheduler/packet_time.h */
     bool reset_wanted =
         (traced || measures || settings->fence_log == BF_FENCE_LOG_TIMED) && p->host_query_reset;
-    r->buffer_addresses = p->buffer_addresses;
+    r->buffer_addresses =
+        p->buffer_addresses &&
+        !request_has_extension(r, VK_EXT_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME); /* DV-1 */
     r->shader_int64 = p->shader_int64;
     if (r->shader_int64) {
         result = enable_int64(r, info);

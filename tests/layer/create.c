@@ -289,6 +289,39 @@ TEST(test_native_fences)
     }
 }
 
+/* A program that names VK_EXT_buffer_device_address has its own feature of that name, and may not
+ * have the core's beside it (VUID-VkDeviceCreateInfo-pNext-04748): it has no addresses from
+ * Belfry. */
+TEST(test_older_buffer_addresses)
+{
+    static const char *const older[] = {"VK_EXT_buffer_device_address", NULL};
+    for (uint32_t names = 0; names < 2; names++) {
+        for (uint32_t core_struct = 0; core_struct < 2; core_struct++) {
+            unsetenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES");
+            fake_start(&(struct fake_driver){.extensions = older, .writes_values = true});
+            setenv("VK_BELFRY_MULTI_ENGINE_NATIVE_FENCES", "off", 1);
+            struct program p = program_of(one);
+            const VkPhysicalDeviceBufferDeviceAddressFeaturesEXT own = {
+                VK_TYPE(PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES_EXT),
+                .bufferDeviceAddress = VK_TRUE};
+            const VkPhysicalDeviceVulkan12Features v12 = {
+                VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
+            if (core_struct)
+                PROGRAM_CHAIN(&p, v12);
+            if (names) {
+                PROGRAM_CHAIN(&p, own);
+                program_extensions(&p, older);
+            }
+            assert_success(program_create(&p));
+            const struct fake_request *r = &fake.requests[0];
+            assert_int_equal(r->addresses, !names ? 1 : core_struct ? 0 : -1);
+            assert_int_equal(request_has_extension(r, older[0]), names);
+            assert_true(is_scheduled());
+            program_close(&p);
+        }
+    }
+}
+
 /* Fences of trusted processes want the driver's timeline semaphores as descriptors. Where it has
  * them the extension is enabled, once, and its commands are the program's only if it asked for
  * it. */
