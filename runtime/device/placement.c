@@ -17,17 +17,28 @@ struct level {
     uint32_t engines[BF_MAX_ENGINES];
 };
 
-/* One merged request. */
+/* The queues of a real family that are asked for with the same flags: one merged request, or a part
+ * of another's (PL-6). */
 struct group {
     uint32_t family;
     VkDeviceQueueCreateFlags flags;
-    uint32_t asked, opened, first_engine, next;
+    struct group *joined; /* on whose VkQueues they are; NULL: on its own */
+    uint32_t request, asked, opened, first_engine, next;
     uint32_t level_count; /* the highest comes first */
     struct level *levels;
 };
 
+struct groups {
+    struct group *list;
+    uint32_t count;
+    struct group **of; /* whose VkQueues each of the program's requests is on */
+};
+
 /* Room for the priorities of a request's spares, behind those of its queues. */
 #define SPARES 2
+
+/* A VkQueue with these flags does all that one without them does. */
+#define JOINED_FLAGS (VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT | BF_QUEUE_INTERNALLY_SYNCHRONIZED)
 
 static VkResult placement_check(const struct bf_family_map *map,
                                 const VkDeviceQueueCreateInfo *asked)
@@ -41,29 +52,64 @@ static VkResult placement_check(const struct bf_family_map *map,
     return VK_SUCCESS;
 }
 
-static struct group *group_of(struct group *groups, uint32_t *count, uint32_t family,
+static struct group *group_of(struct groups *groups, uint32_t family,
                               VkDeviceQueueCreateFlags flags)
 {
-    for (uint32_t i = 0; i < *count; i++) {
-        if (groups[i].family == family && groups[i].flags == flags)
-            return &groups[i];
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct group *g = &groups->list[i];
+        if (g->family == family && g->flags == flags)
+            return g;
     }
-    groups[*count] = (struct group){.family = family, .flags = flags};
-    return &groups[(*count)++];
+    struct group *g = &groups->list[groups->count++];
+    *g = (struct group){.family = family, .flags = flags};
+    return g;
+}
+
+/* Has two groups of the family, whose flags differ in these alone, share their VkQueues, which have
+ * the flags of both. False: there are no such two. */
+static bool groups_join_two(struct groups *groups, uint32_t family, VkDeviceQueueCreateFlags differ)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct group *g = &groups->list[i];
+        for (uint32_t k = i + 1; k < groups->count && !g->joined && g->family == family; k++) {
+            struct group *other = &groups->list[k];
+            if (other->joined || other->family != family || (g->flags ^ other->flags) & ~differ)
+                continue;
+            other->joined = g;
+            g->flags |= other->flags;
+            g->asked += other->asked;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* PL-6. */
+static void groups_join(const struct bf_family_map *map, struct groups *groups)
+{
+    for (uint32_t family = 0; family < map->real_count; family++) {
+        uint32_t apart = 0;
+        for (uint32_t i = 0; i < groups->count; i++)
+            apart += groups->list[i].family == family;
+        while (apart > map->real_queues[family] &&
+               (groups_join_two(groups, family, BF_QUEUE_INTERNALLY_SYNCHRONIZED) ||
+                groups_join_two(groups, family, JOINED_FLAGS)))
+            apart--;
+    }
 }
 
 /* Opens VkQueues one by one, for each group in turn, as long as the family and the limit on engines
  * allow. Every group needs one, so the first round serves all groups first. */
-static uint32_t groups_open_queues(const struct bf_family_map *map, struct group *groups,
-                                   uint32_t count)
+static void groups_open_queues(const struct bf_family_map *map, struct groups *groups)
 {
     uint32_t used[BF_MAX_FAMILIES] = {0}, total = 0;
     bool opened = true;
     while (opened) {
         opened = false;
-        for (uint32_t i = 0; i < count && total < BF_MAX_ENGINES; i++) {
-            struct group *g = &groups[i];
-            if (g->opened < g->asked && used[g->family] < map->real_queues[g->family]) {
+        for (uint32_t i = 0; i < groups->count && total < BF_MAX_ENGINES; i++) {
+            struct group *g = &groups->list[i];
+            if (!g->joined && g->opened < g->asked &&
+                used[g->family] < map->real_queues[g->family]) {
                 g->opened++;
                 used[g->family]++;
                 total++;
@@ -71,7 +117,6 @@ static uint32_t groups_open_queues(const struct bf_family_map *map, struct group
             }
         }
     }
-    return total;
 }
 
 /* The global priority that a chain asks for; 0: none, which means MEDIUM. */
@@ -93,17 +138,16 @@ static bool chain_priority_is_higher(const void *chain, const void *than)
 
 /* The structs to chain to a group's request: the first of its own, or those of its family's highest
  * global priority. */
-static const void *group_chain(const struct bf_family_map *map, const struct group *group,
+static const void *group_chain(const struct groups *groups, const struct group *group,
                                uint32_t count, const VkDeviceQueueCreateInfo *asked)
 {
     const void *own = NULL, *highest = NULL;
     bool found = false, any = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (bf_family_real(map, asked[i].queueFamilyIndex) != group->family)
+        if (groups->of[i]->family != group->family)
             continue;
-        if (asked[i].flags == group->flags &&
-            (!found || chain_priority_is_higher(asked[i].pNext, own) ||
-             (!own && !chain_priority_is_higher(own, asked[i].pNext)))) {
+        if (groups->of[i] == group && (!found || chain_priority_is_higher(asked[i].pNext, own) ||
+                                       (!own && !chain_priority_is_higher(own, asked[i].pNext)))) {
             own = asked[i].pNext;
             found = true;
         }
@@ -116,7 +160,7 @@ static const void *group_chain(const struct bf_family_map *map, const struct gro
 
 /* The group's priorities as levels: no more than it has VkQueues, and the VkQueues shared out, each
  * in turn to the level with the most queues for each that it has. */
-static bool group_share(const struct bf_family_map *map, struct group *g, uint32_t count,
+static bool group_share(const struct groups *groups, struct group *g, uint32_t count,
                         const VkDeviceQueueCreateInfo *asked)
 {
     g->levels = calloc(g->opened ? g->opened : 1, sizeof(*g->levels));
@@ -128,8 +172,7 @@ static bool group_share(const struct bf_family_map *map, struct group *g, uint32
         bool last = g->level_count + 1 == g->opened;
         level->least = last ? -INFINITY : -1.0f;
         for (uint32_t i = 0; i < count; i++) {
-            if (bf_family_real(map, asked[i].queueFamilyIndex) != g->family ||
-                asked[i].flags != g->flags)
+            if (groups->of[i] != g)
                 continue;
             for (uint32_t n = 0; n < asked[i].queueCount; n++) {
                 float priority = asked[i].pQueuePriorities[n];
@@ -171,11 +214,84 @@ static uint32_t group_next_engine(struct group *g, float priority)
     return level->engines[turn % level->opened];
 }
 
-static void groups_free(struct group *groups, uint32_t count)
+static void groups_finish(struct groups *groups)
 {
-    for (uint32_t i = 0; groups && i < count; i++)
-        free(groups[i].levels);
-    free(groups);
+    for (uint32_t i = 0; i < groups->count; i++)
+        free(groups->list[i].levels);
+    free(groups->list);
+    free(groups->of);
+}
+
+static bool groups_init(const struct bf_family_map *map, struct groups *groups, uint32_t count,
+                        const VkDeviceQueueCreateInfo *asked)
+{
+    groups->list = calloc(count + 1, sizeof(*groups->list));
+    groups->of = calloc(count + 1, sizeof(*groups->of));
+    if (!groups->list || !groups->of)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        groups->of[i] =
+            group_of(groups, bf_family_real(map, asked[i].queueFamilyIndex), asked[i].flags);
+        groups->of[i]->asked += asked[i].queueCount;
+    }
+    groups_join(map, groups);
+    for (uint32_t i = 0; i < count; i++) {
+        while (groups->of[i]->joined)
+            groups->of[i] = groups->of[i]->joined;
+    }
+    groups_open_queues(map, groups);
+    return true;
+}
+
+/* Makes the request of a group, and its engines. False: out of memory. */
+static bool placement_add_request(struct bf_placement *placement, const struct groups *groups,
+                                  struct group *g, uint32_t count,
+                                  const VkDeviceQueueCreateInfo *asked)
+{
+    g->request = placement->request_count++;
+    g->first_engine = placement->engine_count;
+    if (!group_share(groups, g, count, asked))
+        return false;
+    const void *chain = group_chain(groups, g, count, asked);
+    placement->requests[g->request] = (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .pNext = chain,
+        .flags = g->flags,
+        .queueFamilyIndex = g->family,
+        .queueCount = g->opened,
+        .pQueuePriorities = (float *)placement->memory + g->first_engine + SPARES * g->request,
+    };
+    for (uint32_t n = 0; n < g->opened; n++)
+        placement->engines[placement->engine_count++] = (struct bf_engine_info){
+            .family = g->family,
+            .index = n,
+            .flags = g->flags,
+            .global_priority = chain_global_priority(chain),
+        };
+    return true;
+}
+
+/* Places the queues of one of the program's requests on the engines of its group. */
+static void placement_add_queues(const struct bf_family_map *map, struct bf_placement *placement,
+                                 struct group *g, const VkDeviceQueueCreateInfo *asked)
+{
+    uint32_t shown = asked->queueFamilyIndex;
+    for (uint32_t n = 0; n < asked->queueCount; n++) {
+        uint32_t engine = group_next_engine(g, asked->pQueuePriorities[n]);
+        placement->queues[placement->queue_count++] = (struct bf_queue_info){
+            .family = shown,
+            .index = n,
+            .family_flags = map->shown[shown].flags,
+            .flags = asked->flags,
+            .engine = engine,
+            /* Its own, whatever others have made of the VkQueue's. */
+            .level = bf_level_of_global(chain_global_priority(asked->pNext)),
+        };
+        float *priority = (float *)placement->memory + engine + SPARES * g->request;
+        if (asked->pQueuePriorities[n] > *priority)
+            *priority = asked->pQueuePriorities[n];
+        placement->engines[engine].queue_priority = *priority;
+    }
 }
 
 VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
@@ -184,87 +300,43 @@ VkResult bf_placement_init(const struct bf_family_map *map, uint32_t count,
     *placement = (struct bf_placement){0};
     uint32_t queues = 0;
     for (uint32_t i = 0; i < count; i++) {
-        VkResult result = placement_check(map, &asked[i]);
-        if (result != VK_SUCCESS)
-            return result;
+        VkResult checked = placement_check(map, &asked[i]);
+        if (checked != VK_SUCCESS)
+            return checked;
         queues += asked[i].queueCount;
     }
-    struct group *groups = calloc(count + 1, sizeof(*groups));
     placement->queues = calloc(queues + 1, sizeof(*placement->queues));
     placement->engines = calloc(BF_MAX_ENGINES, sizeof(*placement->engines));
     placement->requests = calloc(count + BF_PLACEMENT_RESERVED, sizeof(*placement->requests));
-    float *priorities =
-        calloc(BF_MAX_ENGINES + SPARES * (count + BF_PLACEMENT_RESERVED), sizeof(*priorities));
-    placement->memory = priorities;
-    uint32_t group_count = 0;
-    if (!groups || !placement->queues || !placement->engines || !placement->requests ||
-        !priorities) {
-        groups_free(groups, 0);
-        bf_placement_finish(placement);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t family = bf_family_real(map, asked[i].queueFamilyIndex);
-        struct group *g = group_of(groups, &group_count, family, asked[i].flags);
-        VkDeviceQueueCreateInfo *request = &placement->requests[g - groups];
-        if (g->asked == 0)
-            *request = asked[i];
-        request->queueFamilyIndex = family;
-        g->asked += asked[i].queueCount;
-    }
-    placement->request_count = group_count;
-    groups_open_queues(map, groups, group_count);
-    for (uint32_t i = 0; i < group_count; i++) {
-        struct group *g = &groups[i];
-        g->first_engine = placement->engine_count;
-        if (!group_share(map, g, count, asked)) {
-            groups_free(groups, group_count);
-            bf_placement_finish(placement);
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        placement->requests[i].pNext = group_chain(map, g, count, asked);
-        placement->requests[i].queueCount = g->opened;
-        placement->requests[i].pQueuePriorities = priorities + g->first_engine + SPARES * i;
-        for (uint32_t n = 0; n < g->opened; n++)
-            placement->engines[placement->engine_count++] = (struct bf_engine_info){
-                .family = g->family,
-                .index = n,
-                .flags = g->flags,
-                .global_priority = chain_global_priority(placement->requests[i].pNext),
-            };
+    placement->memory =
+        calloc(BF_MAX_ENGINES + SPARES * (count + BF_PLACEMENT_RESERVED), sizeof(float));
+    struct groups groups = {0};
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!placement->queues || !placement->engines || !placement->requests || !placement->memory ||
+        !groups_init(map, &groups, count, asked))
+        goto fail;
+    for (uint32_t i = 0; i < groups.count; i++) {
+        if (!groups.list[i].joined &&
+            !placement_add_request(placement, &groups, &groups.list[i], count, asked))
+            goto fail;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t shown = asked[i].queueFamilyIndex;
-        struct group *g =
-            group_of(groups, &group_count, bf_family_real(map, shown), asked[i].flags);
-        if (g->opened == 0) {
+        if (groups.of[i]->opened == 0) {
             bf_message(BF_MESSAGE_ERROR,
-                       "vkCreateDevice: no VkQueue is left for family %u, flags %#x", shown,
-                       asked[i].flags);
-            groups_free(groups, group_count);
-            bf_placement_finish(placement);
-            return VK_ERROR_INITIALIZATION_FAILED;
+                       "vkCreateDevice: no VkQueue is left for family %u, flags %#x",
+                       asked[i].queueFamilyIndex, asked[i].flags);
+            result = VK_ERROR_INITIALIZATION_FAILED;
+            goto fail;
         }
-        for (uint32_t n = 0; n < asked[i].queueCount; n++) {
-            uint32_t engine = group_next_engine(g, asked[i].pQueuePriorities[n]);
-            placement->queues[placement->queue_count++] = (struct bf_queue_info){
-                .family = shown,
-                .index = n,
-                .family_flags = map->shown[shown].flags,
-                .flags = asked[i].flags,
-                .engine = engine,
-                /* Its own, whatever others have made of the VkQueue's. */
-                .level = bf_level_of_global(chain_global_priority(asked[i].pNext)),
-            };
-            float *priority = priorities + engine + SPARES * (g - groups);
-            if (asked[i].pQueuePriorities[n] > *priority)
-                *priority = asked[i].pQueuePriorities[n];
-            placement->engines[engine].queue_priority = *priority;
-        }
+        placement_add_queues(map, placement, groups.of[i], &asked[i]);
     }
-    groups_free(groups, group_count);
+    groups_finish(&groups);
     return VK_SUCCESS;
+
+fail:
+    groups_finish(&groups);
+    bf_placement_finish(placement);
+    return result;
 }
 
 uint32_t bf_placement_spare_family(const struct bf_placement *placement,
@@ -407,16 +479,26 @@ void bf_placement_synchronize(struct bf_placement *placement)
     }
 }
 
+/* Did the program ask for the flag of a request's VkQueues? */
+static bool request_is_the_programs(const struct bf_placement *placement,
+                                    const VkDeviceQueueCreateInfo *request)
+{
+    for (uint32_t q = 0; q < placement->queue_count; q++) {
+        const struct bf_engine_info *engine = &placement->engines[placement->queues[q].engine];
+        if (engine->family == request->queueFamilyIndex && engine->flags == request->flags &&
+            placement->queues[q].flags)
+            return true;
+    }
+    return false;
+}
+
 static void placement_drop_synchronized(struct bf_placement *placement)
 {
-    for (uint32_t q = 0; placement->synchronized && q < placement->queue_count; q++) {
-        const struct bf_engine_info *engine = &placement->engines[placement->queues[q].engine];
-        for (uint32_t i = 0; i < placement->request_count; i++) {
-            VkDeviceQueueCreateInfo *request = &placement->requests[i];
-            if (request->queueFamilyIndex == engine->family && request->flags == engine->flags &&
-                request->flags != placement->queues[q].flags)
-                request_set_flags(placement, request, placement->queues[q].flags);
-        }
+    for (uint32_t i = 0; placement->synchronized && i < placement->request_count; i++) {
+        VkDeviceQueueCreateInfo *request = &placement->requests[i];
+        if (request->flags == BF_QUEUE_INTERNALLY_SYNCHRONIZED &&
+            !request_is_the_programs(placement, request))
+            request_set_flags(placement, request, 0);
     }
     placement->synchronized = false;
 }

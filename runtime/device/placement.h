@@ -28,6 +28,13 @@
  *        queue. No device fails for it, and one line says that it was refused; what the program
  *        asked for is asked for all the same.
  *
+ *  PL-6  What the shown families allow can be had, whatever flags the program asks for. Where a
+ *        family has fewer VkQueues than kinds of queues are asked for on it, queues share that
+ *        differ in who synchronizes them, and if that isn't enough, protected ones with others: a
+ *        VkQueue that is protected, or internally synchronized, does all that another one does. A
+ *        queue stays what it was asked for: only those of the flag may be used by several threads,
+ *        or be given protected work.
+ *
  * Proven by tests/device (placement.c) and tests/layer (create.c, beside_present.c).
  */
 #ifndef BELFRY_DEVICE_PLACEMENT_H
@@ -65,12 +72,12 @@ struct bf_placement {
 };
 
 /*
- * Requests of one real family with the same flags are merged. Each gets as many VkQueues as queues
- * were asked for, or as the family has; further queues share them in turn (PL-4). A VkQueue has the
- * highest priority of its queues. If merged requests chain different structs, those of the first
- * are used; but a real family can have only one global priority, so if shown families backed by the
- * same real one ask for several, the structs with the highest are used for all: no queue gets a
- * lower priority than it asked for.
+ * Requests of one real family with the same flags are merged, where need be also with different
+ * ones (PL-6). Each gets as many VkQueues as queues were asked for, or as the family has; further
+ * queues share them in turn (PL-4). A VkQueue has the highest priority of its queues. If merged
+ * requests chain different structs, those of the first are used; but a real family can have only
+ * one global priority, so if shown families backed by the same real one ask for several, the
+ * structs with the highest are used for all: no queue gets a lower priority than it asked for.
  *
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED (one line) for a family or a
  * count that was never shown. Thread-safety: pure.

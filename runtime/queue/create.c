@@ -58,6 +58,17 @@ static bool engine_may_present(const struct bf_scheduler *scheduler, const struc
     return spare || atomic_load(&engine->has_presented);
 }
 
+/* Is it for protected work alone? Where it is the only VkQueue of its family, it isn't (PL-6). */
+static bool engine_is_protected(const struct bf_scheduler *scheduler,
+                                const struct bf_engine *engine)
+{
+    bool shared = !(engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
+    for (uint32_t i = 0; i < scheduler->queue_count && !shared; i++)
+        shared = scheduler->queues[i].engine == engine &&
+                 !(scheduler->queues[i].flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
+    return !shared;
+}
+
 /* How much the driver prefers the engine's work: by its global priority above all. */
 static float engine_preference(const struct bf_engine *engine)
 {
@@ -115,7 +126,7 @@ static struct bf_engine *scheduler_choose_engine(struct bf_scheduler *scheduler,
             .load = engine->vkqueues + atomic_load(&engine->command_queues),
             .spare = engine->base.spare,
         };
-        if (suits.fitness == 0 || (engine->base.flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) ||
+        if (suits.fitness == 0 || engine_is_protected(scheduler, engine) ||
             (wants_realtime && !realtime) || (uint32_t)info->priority < engine->base.least)
             continue;
         if (wants_high)

@@ -121,10 +121,85 @@ TEST(test_flags)
     }
     bf_placement_finish(&p);
 
-    /* One VkQueue can't be both. */
+    /* One VkQueue is both (PL-6). */
+    map_init((uint32_t[]){1, 0}, &map);
+    assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_SUCCESS);
+    assert_int_equal(p.request_count, 1);
+    assert_int_equal(p.engine_count, 1);
+    assert_int_equal(p.requests[0].flags, flag);
+    assert_int_equal(p.requests[0].queueCount, 1);
+    assert_true(p.requests[0].pQueuePriorities[0] == 1.0f);
+    assert_int_equal(p.engines[0].flags, flag);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(p.queues[i].engine, 0);
+        assert_int_equal(p.queues[i].flags, asked[i].flags);
+    }
+    bf_placement_finish(&p);
+}
+
+/* PL-6: with fewer VkQueues than kinds, those share first that differ in who synchronizes them; and
+ * what Belfry has the driver synchronize besides goes back alone. */
+TEST(test_kinds)
+{
+    const VkDeviceQueueCreateFlags guarded = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, own = 4;
+    static const float rising[] = {0.25f, 0.5f, 0.75f, 1.0f};
+    const VkDeviceQueueCreateInfo asked[] = {
+        ask(0, 1, &rising[0], 0, NULL), ask(1, 1, &rising[1], guarded, NULL),
+        ask(2, 1, &rising[2], own, NULL), ask(2, 1, &rising[3], guarded | own, NULL)};
+    for (uint32_t count = 1; count <= 4; count++) {
+        struct bf_family_map map;
+        map_init((uint32_t[]){count, 0}, &map);
+        struct bf_placement p;
+        assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_SUCCESS);
+        bf_placement_synchronize(&p);
+        assert_int_equal(p.synchronized, false);
+        bf_placement_drop_spares(&p);
+        static const struct {
+            VkDeviceQueueCreateFlags flags;
+            float priority;
+        } below[5][4] = {
+            [1] = {{5, 1.0f}, {5, 1.0f}, {5, 1.0f}, {5, 1.0f}},
+            [2] = {{4, 0.75f}, {5, 1.0f}, {4, 0.75f}, {5, 1.0f}},
+            [3] = {{4, 0.75f}, {1, 0.5f}, {4, 0.75f}, {5, 1.0f}},
+            [4] = {{0, 0.25f}, {1, 0.5f}, {4, 0.75f}, {5, 1.0f}},
+        };
+        assert_int_equal(p.request_count, count);
+        assert_int_equal(p.engine_count, count);
+        for (uint32_t i = 0; i < 4; i++) {
+            const struct bf_engine_info *engine = &p.engines[p.queues[i].engine];
+            assert_int_equal(p.queues[i].flags, asked[i].flags);
+            assert_int_equal(engine->flags, below[count][i].flags);
+            assert_true(engine->queue_priority == below[count][i].priority);
+            assert_int_equal(engine->index, 0);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(p.requests[i].flags, p.engines[i].flags);
+            assert_int_equal(p.requests[i].queueCount, 1);
+            assert_true(p.requests[i].pQueuePriorities[0] == p.engines[i].queue_priority);
+        }
+        bf_placement_finish(&p);
+    }
+    /* Beside a family that Belfry has synchronized: what it gives back isn't the program's. */
+    struct bf_family_map map;
+    map_init((uint32_t[]){1, 1, 0}, &map);
+    struct bf_placement p;
+    const VkDeviceQueueCreateInfo beside[] = {ask(0, 1, half, 0, NULL), ask(1, 1, half, 0, NULL),
+                                              ask(1, 1, half, own, NULL)};
+    assert_int_equal(bf_placement_init(&map, 3, beside, &p), VK_SUCCESS);
+    bf_placement_synchronize(&p);
+    assert_true(p.synchronized);
+    assert_int_equal(p.requests[0].flags, own);
+    bf_placement_drop_spares(&p);
+    assert_int_equal(p.requests[0].flags, 0);
+    assert_int_equal(p.engines[0].flags, 0);
+    assert_int_equal(p.requests[1].flags, own);
+    assert_int_equal(p.engines[1].flags, own);
+    bf_placement_finish(&p);
+    /* What a flag means that isn't known can't be had on another VkQueue. */
     map_init((uint32_t[]){1, 0}, &map);
     bf_message_set_level(BF_MESSAGE_NONE);
-    assert_int_equal(bf_placement_init(&map, 4, asked, &p), VK_ERROR_INITIALIZATION_FAILED);
+    const VkDeviceQueueCreateInfo strange[] = {ask(0, 1, half, 0, NULL), ask(1, 1, half, 8, NULL)};
+    assert_int_equal(bf_placement_init(&map, 2, strange, &p), VK_ERROR_INITIALIZATION_FAILED);
     assert_null(p.queues);
     assert_null(p.requests);
 }

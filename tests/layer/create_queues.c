@@ -488,6 +488,51 @@ TEST(test_internally_synchronized_queues)
     }
 }
 
+/* PL-6: all that the shown families allow, of a GPU with one VkQueue; a queue is found by the flags
+ * that the program gave, and by no others. */
+TEST(test_kinds_on_one_vkqueue)
+{
+    static const char *const name[] = {"VK_KHR_internally_synchronized_queues", NULL};
+    static const VkDeviceQueueCreateFlags plain = 0, guarded = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT,
+                                          synchronized = 4;
+    const struct {
+        VkDeviceQueueCreateFlags asked[3], below;
+    } cases[] = {
+        {{plain, guarded, plain}, guarded},
+        {{guarded, plain, plain}, guarded},
+        {{plain, synchronized, plain}, synchronized},
+        {{synchronized, plain, plain}, synchronized},
+        {{plain, guarded, synchronized}, guarded | synchronized},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fake_start(&(struct fake_driver){
+            .family_count = 1,
+            .families = {{G | C | T | VK_QUEUE_PROTECTED_BIT, 1, 64, {1, 1, 1}}},
+            .internal_queues = true,
+            .extensions = name});
+        struct program p = program_of((const uint32_t[]){1, 1, 1, UINT32_MAX});
+        VkDeviceQueueCreateInfo *queues = (void *)(uintptr_t)p.info.pQueueCreateInfos;
+        const struct {
+            VkBaseOutStructure head;
+            VkBool32 on;
+        } own = {{(VkStructureType)1000504000, NULL}, VK_TRUE};
+        program_chain(&p, &own, sizeof(own));
+        program_extensions(&p, name);
+        for (uint32_t f = 0; f < 3; f++)
+            queues[f].flags = cases[i].asked[f];
+        assert_success(program_create(&p));
+        const struct fake_request *r = &fake.requests[0];
+        assert_int_equal(r->queue_count, 1);
+        assert_int_equal(r->queues[0].count, 1);
+        assert_int_equal(r->queues[0].flags, cases[i].below);
+        for (uint32_t f = 0; f < 3; f++)
+            for (VkDeviceQueueCreateFlags flags = 0; flags <= 5; flags++)
+                assert_int_equal(queue_by_flags(flags, f, 0) != VK_NULL_HANDLE,
+                                 flags == cases[i].asked[f]);
+        program_close(&p);
+    }
+}
+
 TEST(test_no_queues)
 {
     fake_start(NULL);
