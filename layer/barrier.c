@@ -13,8 +13,11 @@
  *      the source stages of an acquire to ALL_COMMANDS, so that it comes after the semaphore wait
  *      before it.
  *
+ * B-2  What there is no memory for is left out of a command buffer, and vkEndCommandBuffer says so:
+ *      it returns VK_ERROR_OUT_OF_HOST_MEMORY, as Vulkan has it for commands that return nothing.
+ *
  * The family of the command buffer's pool tells whether a barrier is a release or an acquire.
- * Proven by tests/layer/ownership.c.
+ * Proven by tests/layer/ownership.c and barrier_memory.c.
  */
 #include "layer/layer.h"
 
@@ -181,10 +184,25 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
 DEFINE_BARRIERS(1, VkMemoryBarrier, VkBufferMemoryBarrier, VkImageMemoryBarrier)
 DEFINE_BARRIERS(2, VkMemoryBarrier2, VkBufferMemoryBarrier2, VkImageMemoryBarrier2)
 
-static void say_out_of_memory(const char *command)
+/* B-2. On a device with appended families every command buffer is registered (resource.c). */
+static void lose_barriers(struct layer_device *d, VkCommandBuffer command_buffer,
+                          const char *command)
 {
+    bf_command_buffer_mark(d->gpu, command_buffer, true);
+    atomic_store_explicit(&d->barriers_lost, true, memory_order_relaxed);
     bf_message(BF_MESSAGE_ERROR,
-               "%s: out of memory: its barriers are left out of the command buffer", command);
+               "%s: out of memory: its barriers are left out, and vkEndCommandBuffer will fail",
+               command);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkEndCommandBuffer(VkCommandBuffer command_buffer)
+{
+    struct layer_device *d = layer_device_of(command_buffer);
+    VkResult result = d->vk.vkEndCommandBuffer(command_buffer);
+    if (result == VK_SUCCESS && atomic_load_explicit(&d->barriers_lost, memory_order_relaxed) &&
+        bf_command_buffer_is_incomplete(d->gpu, command_buffer))
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier(
@@ -200,7 +218,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier(
     room.acquires = false;
     if (d->translates && barriers_change1(&d->physical->map, &b) &&
         !translate1(d, command_buffer, &b, &room)) {
-        say_out_of_memory("vkCmdPipelineBarrier");
+        lose_barriers(d, command_buffer, "vkCmdPipelineBarrier");
         return;
     }
     if (room.acquires)
@@ -223,7 +241,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents(
     room.acquires = false;
     if (d->translates && barriers_change1(&d->physical->map, &b) &&
         !translate1(d, command_buffer, &b, &room)) {
-        say_out_of_memory("vkCmdWaitEvents");
+        lose_barriers(d, command_buffer, "vkCmdWaitEvents");
         return;
     }
     d->vk.vkCmdWaitEvents(command_buffer, event_count, events, src, dst, b.memory_count, b.memory,
@@ -264,7 +282,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier2(VkCommandBuffer command_b
     struct layer_device *d = layer_device_of(command_buffer);
     struct dependency dependency;
     if (!translate_dependency(d, command_buffer, info, &dependency)) {
-        say_out_of_memory("vkCmdPipelineBarrier2");
+        lose_barriers(d, command_buffer, "vkCmdPipelineBarrier2");
         return;
     }
     d->vk.vkCmdPipelineBarrier2(command_buffer, &dependency.info);
@@ -277,7 +295,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdSetEvent2(VkCommandBuffer command_buffer, 
     struct layer_device *d = layer_device_of(command_buffer);
     struct dependency dependency;
     if (!translate_dependency(d, command_buffer, info, &dependency)) {
-        say_out_of_memory("vkCmdSetEvent2");
+        lose_barriers(d, command_buffer, "vkCmdSetEvent2");
         return;
     }
     d->vk.vkCmdSetEvent2(command_buffer, event, &dependency.info);
@@ -304,7 +322,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents2(VkCommandBuffer command_buffer
     if (translated)
         next(command_buffer, count, events, copies);
     else
-        say_out_of_memory("vkCmdWaitEvents2");
+        lose_barriers(d, command_buffer, "vkCmdWaitEvents2");
     for (uint32_t i = 0; dependencies && i < count; i++)
         free(dependencies[i].room.heap);
     free(copies);

@@ -15,6 +15,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkBeginCommandBuffer(VkCommandBuffer buffer
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (d->runtime)
         bf_command_buffer_reset(d->gpu, buffer);
+    if (atomic_load_explicit(&d->barriers_lost, memory_order_relaxed))
+        bf_command_buffer_mark(d->gpu, buffer, false);
     bf_trace_command_buffer_begun(d->trace, buffer);
     bf_standstill_buffer_begun(d->standstill, buffer);
     PFN_vkBeginCommandBuffer next =

@@ -127,6 +127,7 @@ struct layer_device {
     struct layer_specializer *specializer; /* specialize/interface.h; NULL: off */
     bool robust;                           /* robustBufferAccess is enabled */
     bool translates;                       /* the shown families differ from the real ones */
+    _Atomic bool barriers_lost;            /* barriers were, of some command buffer (B-2) */
     unsigned added;                        /* enum layer_added: extensions enabled for the layer */
     struct bf_map pools; /* of struct pool (resource.c): the command pools and their buffers */
     struct bf_lock queue_data_lock;

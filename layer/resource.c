@@ -203,24 +203,15 @@ VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceImageSubresourceLayout(VkDevice devi
 
 /*
  * Command buffers are registered with the runtime, with the shown family of their pool. Queues use
- * it to check what they are given; barriers, to tell releases from acquires (barrier.c). If there
- * is no memory to register one, it stays unknown; but if another shown family has the same real
- * family, its barriers would then be translated wrongly, so the program's call fails instead.
+ * it to check what they are given; barriers, to tell releases from acquires, and what is missing
+ * (barrier.c). If there is no memory to register one, it stays unknown; but where families are
+ * translated the program's call fails instead: its barriers might be translated wrongly, or lost.
  */
 struct pool {
     uint32_t family; /* the shown family */
     bool needed;
     struct bf_map buffers; /* those registered with the runtime */
 };
-
-static bool is_shared_family(const struct bf_family_map *map, uint32_t family)
-{
-    for (uint32_t i = 0; i < map->shown_count; i++) {
-        if (i != family && bf_family_same_real(map, i, family))
-            return true;
-    }
-    return false;
-}
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateCommandPool(VkDevice device,
                                                          const VkCommandPoolCreateInfo *info,
@@ -236,7 +227,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateCommandPool(VkDevice device,
     VkResult result = d->vk.vkCreateCommandPool(device, &copy, allocator, handle);
     if (result != VK_SUCCESS)
         return result;
-    bool needed = is_shared_family(map, info->queueFamilyIndex);
+    bool needed = !bf_family_map_is_identity(map);
     struct pool *pool = calloc(1, sizeof(*pool));
     if (pool && bf_map_insert(&d->pools, (uint64_t)*handle, pool)) {
         pool->family = info->queueFamilyIndex;

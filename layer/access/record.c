@@ -145,7 +145,7 @@ layer_access_vkBeginCommandBuffer(VkCommandBuffer buffer, const VkCommandBufferB
 VKAPI_ATTR VkResult VKAPI_CALL layer_access_vkEndCommandBuffer(VkCommandBuffer buffer)
 {
     struct layer_device *d = layer_device_of(buffer);
-    VkResult result = d->vk.vkEndCommandBuffer(buffer);
+    VkResult result = layer_vkEndCommandBuffer(buffer);
     if (result == VK_SUCCESS)
         bf_access_recording_close(layer_uses_of(d, buffer));
     return result;

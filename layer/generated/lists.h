@@ -44,6 +44,7 @@
     X(vkDestroyPrivateDataSlot) \
     X(vkDestroySemaphore) \
     X(vkDeviceWaitIdle) \
+    X(vkEndCommandBuffer) \
     X(vkEnumerateDeviceExtensionProperties) \
     X(vkEnumerateDeviceLayerProperties) \
     X(vkEnumerateInstanceExtensionProperties) \

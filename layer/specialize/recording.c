@@ -209,7 +209,7 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_specialize_vkEndCommandBuffer(VkCommandBuff
     struct bf_recording *r = layer_recording_find(buffer);
     if (r)
         bf_recording_end(r);
-    return layer_recording_table(r, buffer)->vkEndCommandBuffer(buffer);
+    return layer_vkEndCommandBuffer(buffer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

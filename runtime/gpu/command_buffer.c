@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The family and level of registered command buffers. */
+/* The family and level of registered command buffers, and which are incomplete. */
 #include "gpu/command_buffer.h"
 
 #include "gpu/gpu.h"
 
 /* The map's value holds the properties themselves, so that nothing is allocated per command buffer:
- * bit 0 is always set (a NULL value means 'not registered'), bit 1 is the level, the bits above are
- * the family. */
-#define KNOWN     1u
-#define SECONDARY 2u
-#define FAMILY    2
+ * bit 0 is always set (a NULL value means 'not registered'), bit 1 is the level, bit 2 is set while
+ * it is incomplete, the bits above are the family. */
+#define KNOWN      1u
+#define SECONDARY  2u
+#define INCOMPLETE 4u
+#define FAMILY     3
 
 static uint64_t command_buffer_map_key(VkCommandBuffer handle)
 {
@@ -33,6 +34,25 @@ void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle)
     bf_command_buffer_reset(gpu, handle);
 }
 
+static uintptr_t command_buffer_value(struct bf_gpu *gpu, VkCommandBuffer handle)
+{
+    return (uintptr_t)bf_map_find(&gpu->command_buffers, command_buffer_map_key(handle));
+}
+
+bool bf_command_buffer_mark(struct bf_gpu *gpu, VkCommandBuffer handle, bool incomplete)
+{
+    uintptr_t value = command_buffer_value(gpu, handle);
+    if (!value)
+        return false;
+    value = incomplete ? value | INCOMPLETE : value & ~(uintptr_t)INCOMPLETE;
+    return bf_map_insert(&gpu->command_buffers, command_buffer_map_key(handle), (void *)value);
+}
+
+bool bf_command_buffer_is_incomplete(struct bf_gpu *gpu, VkCommandBuffer handle)
+{
+    return command_buffer_value(gpu, handle) & INCOMPLETE;
+}
+
 void bf_command_buffer_reset(struct bf_gpu *gpu, VkCommandBuffer handle)
 {
     void (*ends)(struct bf_gpu *, VkCommandBuffer, struct bf_map *) =
@@ -52,7 +72,7 @@ void bf_command_pool_reset(struct bf_gpu *gpu, struct bf_map *buffers)
 bool bf_command_buffer_find(struct bf_gpu *gpu, VkCommandBuffer handle, uint32_t *family,
                             VkCommandBufferLevel *level)
 {
-    uintptr_t value = (uintptr_t)bf_map_find(&gpu->command_buffers, command_buffer_map_key(handle));
+    uintptr_t value = command_buffer_value(gpu, handle);
     if (!value)
         return false;
     *family = (uint32_t)(value >> FAMILY);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a command buffer: the queue family of its pool, as shown to the program, and its
- * level. The layer registers command buffers when they are allocated and forgets them when they are
- * freed; on attached devices nobody registers any, and none is found.
+ * What is known of a command buffer: the queue family of its pool, as shown to the program, its
+ * level, and whether something is missing in it. The layer registers command buffers when they are
+ * allocated and forgets them when they are freed; on attached devices nobody registers any, and
+ * none is found.
  *
  *  K-1  What is found is true: a command buffer is registered after the driver has allocated it and
  *       forgotten before the driver frees it. So if the driver reuses a handle, the old command
@@ -29,6 +30,11 @@ VkResult bf_command_buffer_register(struct bf_gpu *gpu, VkCommandBuffer handle, 
 
 /* Does nothing for a command buffer that is not registered. */
 void bf_command_buffer_forget(struct bf_gpu *gpu, VkCommandBuffer handle);
+
+/* Notes that something which the program has recorded in it is missing, or that nothing is any
+ * more. Takes no memory. False: it is not registered. */
+bool bf_command_buffer_mark(struct bf_gpu *gpu, VkCommandBuffer handle, bool incomplete);
+bool bf_command_buffer_is_incomplete(struct bf_gpu *gpu, VkCommandBuffer handle);
 
 /* What was recorded in it is gone, or is about to be: by vkBeginCommandBuffer, a reset, or its end.
  * It costs a load where there is no queue for user-mode submission. */

@@ -22,6 +22,10 @@
       (gpu, handle, family, level))                                                                \
     F(void, bf_command_buffer_forget, (struct bf_gpu * gpu, VkCommandBuffer handle),               \
       (gpu, handle))                                                                               \
+    F(bool, bf_command_buffer_is_incomplete, (struct bf_gpu * gpu, VkCommandBuffer handle),        \
+      (gpu, handle))                                                                               \
+    F(bool, bf_command_buffer_mark,                                                                \
+      (struct bf_gpu * gpu, VkCommandBuffer handle, bool incomplete), (gpu, handle, incomplete))   \
     F(void, bf_command_buffer_reset, (struct bf_gpu * gpu, VkCommandBuffer handle), (gpu, handle)) \
     F(void, bf_command_pool_reset, (struct bf_gpu * gpu, struct bf_map * buffers), (gpu, buffers)) \
     F(VkResult, bf_command_buffer_register,                                                        \
