@@ -16,6 +16,11 @@
  * B-2  What there is no memory for is left out of a command buffer, and vkEndCommandBuffer says so:
  *      it returns VK_ERROR_OUT_OF_HOST_MEMORY, as Vulkan has it for commands that return nothing.
  *
+ * B-3  A resource that is CONCURRENT among families of one real family is EXCLUSIVE for the driver.
+ *      Where the program hands it to somebody outside, or takes it back, it names IGNORED beside
+ *      EXTERNAL or FOREIGN, which is right for a CONCURRENT resource; the driver is told the real
+ *      family instead (VUID-VkImageMemoryBarrier-image-04071 and 04072, and those of buffers).
+ *
  * The family of the command buffer's pool tells whether a barrier is a release or an acquire.
  * Proven by tests/layer/ownership.c and barrier_memory.c.
  */
@@ -35,6 +40,20 @@ static bool is_transfer(const struct bf_family_map *map, uint32_t src, uint32_t 
     return src != dst && bf_family_same_real(map, src, dst);
 }
 
+static bool is_outside(uint32_t family)
+{
+    return family == VK_QUEUE_FAMILY_EXTERNAL || family == VK_QUEUE_FAMILY_FOREIGN_EXT;
+}
+
+/* The real family that has to stand for IGNORED (B-3); IGNORED: there is nothing to do. */
+static uint32_t owner_of(struct bf_map *narrowed, uint64_t handle, uint32_t src, uint32_t dst)
+{
+    if (!(src == VK_QUEUE_FAMILY_IGNORED && is_outside(dst)) &&
+        !(dst == VK_QUEUE_FAMILY_IGNORED && is_outside(src)))
+        return VK_QUEUE_FAMILY_IGNORED;
+    return (uint32_t)(uintptr_t)bf_map_find(narrowed, handle) - 1; /* none: 0, and so IGNORED */
+}
+
 /* Do the real families differ from the program's pair, or is the transfer none for the driver? */
 static bool pair_changes(const struct bf_family_map *map, uint32_t src, uint32_t dst)
 {
@@ -49,8 +68,14 @@ static bool is_release(struct layer_device *d, VkCommandBuffer buffer, uint32_t 
     return d->runtime && bf_command_buffer_find(d->gpu, buffer, &family, &level) && family == src;
 }
 
-static void translate_pair(const struct bf_family_map *map, uint32_t *src, uint32_t *dst)
+/* 'owner' is that of owner_of. */
+static void translate_pair(const struct bf_family_map *map, uint32_t owner, uint32_t *src,
+                           uint32_t *dst)
 {
+    if (owner != VK_QUEUE_FAMILY_IGNORED) {
+        *(is_outside(*src) ? dst : src) = owner;
+        return;
+    }
     if (is_transfer(map, *src, *dst)) {
         *src = *dst = VK_QUEUE_FAMILY_IGNORED;
     } else {
@@ -108,17 +133,23 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
         bool acquires; /* at least one of the barriers was an acquire */                           \
     };                                                                                             \
                                                                                                    \
-    static bool barriers_change##suffix(const struct bf_family_map *map,                           \
-                                        const struct barriers##suffix *b)                          \
+    static bool barriers_change##suffix(struct layer_device *d, const struct barriers##suffix *b)  \
     {                                                                                              \
+        const struct bf_family_map *map = &d->physical->map;                                       \
         for (uint32_t i = 0; i < b->buffer_count; i++) {                                           \
-            if (pair_changes(map, b->buffers[i].srcQueueFamilyIndex,                               \
-                             b->buffers[i].dstQueueFamilyIndex))                                   \
+            const BufferBarrier *buffer = &b->buffers[i];                                          \
+            uint32_t src = buffer->srcQueueFamilyIndex, dst = buffer->dstQueueFamilyIndex;         \
+            if (pair_changes(map, src, dst) ||                                                     \
+                owner_of(&d->narrowed_buffers, (uint64_t)buffer->buffer, src, dst) !=              \
+                    VK_QUEUE_FAMILY_IGNORED)                                                       \
                 return true;                                                                       \
         }                                                                                          \
         for (uint32_t i = 0; i < b->image_count; i++) {                                            \
-            if (pair_changes(map, b->images[i].srcQueueFamilyIndex,                                \
-                             b->images[i].dstQueueFamilyIndex))                                    \
+            const ImageBarrier *image = &b->images[i];                                             \
+            uint32_t src = image->srcQueueFamilyIndex, dst = image->dstQueueFamilyIndex;           \
+            if (pair_changes(map, src, dst) ||                                                     \
+                owner_of(&d->narrowed_images, (uint64_t)image->image, src, dst) !=                 \
+                    VK_QUEUE_FAMILY_IGNORED)                                                       \
                 return true;                                                                       \
         }                                                                                          \
         return false;                                                                              \
@@ -159,7 +190,9 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
                 widen_acquire##suffix(&buffers[i]);                                                \
                 room->acquires = true;                                                             \
             }                                                                                      \
-            translate_pair(map, &buffers[i].srcQueueFamilyIndex, &buffers[i].dstQueueFamilyIndex); \
+            translate_pair(map,                                                                    \
+                           owner_of(&d->narrowed_buffers, (uint64_t)buffer->buffer, src, dst),     \
+                           &buffers[i].srcQueueFamilyIndex, &buffers[i].dstQueueFamilyIndex);      \
         }                                                                                          \
         for (uint32_t i = 0; i < b->image_count; i++) {                                            \
             const ImageBarrier *image = &b->images[i];                                             \
@@ -172,7 +205,8 @@ static void widen_acquire2(VkBufferMemoryBarrier2 *buffer)
             images[image_count] = *image;                                                          \
             if (is_transfer(map, src, dst))                                                        \
                 images[image_count].dstAccessMask = 0;                                             \
-            translate_pair(map, &images[image_count].srcQueueFamilyIndex,                          \
+            translate_pair(map, owner_of(&d->narrowed_images, (uint64_t)image->image, src, dst),   \
+                           &images[image_count].srcQueueFamilyIndex,                               \
                            &images[image_count].dstQueueFamilyIndex);                              \
             image_count++;                                                                         \
         }                                                                                          \
@@ -216,8 +250,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdPipelineBarrier(
     struct room1 room;
     room.heap = NULL;
     room.acquires = false;
-    if (d->translates && barriers_change1(&d->physical->map, &b) &&
-        !translate1(d, command_buffer, &b, &room)) {
+    if (d->translates && barriers_change1(d, &b) && !translate1(d, command_buffer, &b, &room)) {
         lose_barriers(d, command_buffer, "vkCmdPipelineBarrier");
         return;
     }
@@ -239,8 +272,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkCmdWaitEvents(
     struct room1 room;
     room.heap = NULL;
     room.acquires = false;
-    if (d->translates && barriers_change1(&d->physical->map, &b) &&
-        !translate1(d, command_buffer, &b, &room)) {
+    if (d->translates && barriers_change1(d, &b) && !translate1(d, command_buffer, &b, &room)) {
         lose_barriers(d, command_buffer, "vkCmdWaitEvents");
         return;
     }
@@ -264,7 +296,7 @@ static bool translate_dependency(struct layer_device *d, VkCommandBuffer command
         from->memoryBarrierCount, from->bufferMemoryBarrierCount, from->imageMemoryBarrierCount,
         from->pMemoryBarriers,    from->pBufferMemoryBarriers,    from->pImageMemoryBarriers,
     };
-    if (!d->translates || !barriers_change2(&d->physical->map, &b))
+    if (!d->translates || !barriers_change2(d, &b))
         return true;
     if (!translate2(d, command_buffer, &b, &to->room))
         return false;

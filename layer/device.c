@@ -748,7 +748,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyDevice(VkDevice device,
     layer_device_remove(d);
     if (!left) /* else a thread is in the driver that uses it (L-7) */
         d->vk.vkDestroyDevice(device, allocator);
-    layer_pools_finish(d);
+    layer_resources_finish(d);
     while (d->queue_data) {
         struct layer_queue_data *next = d->queue_data->next;
         free(d->queue_data);

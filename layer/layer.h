@@ -130,6 +130,9 @@ struct layer_device {
     _Atomic bool barriers_lost;            /* barriers were, of some command buffer (B-2) */
     unsigned added;                        /* enum layer_added: extensions enabled for the layer */
     struct bf_map pools; /* of struct pool (resource.c): the command pools and their buffers */
+    /* Resources that the program has made CONCURRENT and the driver knows as EXCLUSIVE (B-3), with
+     * their real family, plus 1. */
+    struct bf_map narrowed_buffers, narrowed_images;
     struct bf_lock queue_data_lock;
     struct layer_queue_data *queue_data;
 };
@@ -166,8 +169,8 @@ struct layer_physical *layer_physical_of(VkPhysicalDevice handle);
 /* messenger.c. Frees the messengers that the program hasn't destroyed. */
 void layer_messengers_finish(struct layer_instance *instance);
 
-/* resource.c. Frees the records of command pools when their device is destroyed. */
-void layer_pools_finish(struct layer_device *device);
+/* resource.c. Frees the records of command pools and resources when their device is destroyed. */
+void layer_resources_finish(struct layer_device *device);
 /* L-3: a stuck call may have the device's command buffers, which stay as they are. Thread-safety:
  * safe. */
 bool layer_keeps_commands(const struct layer_device *d);

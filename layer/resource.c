@@ -16,6 +16,7 @@ struct sharing {
     uint32_t count;
     const uint32_t *list;
     uint32_t families[BF_MAX_FAMILIES];
+    bool narrowed; /* it was CONCURRENT, and has one real family */
 };
 
 /* The list of an EXCLUSIVE resource is not read: it may be an invalid pointer. */
@@ -25,11 +26,13 @@ static void translate_sharing(const struct layer_device *d, struct sharing *s, V
     s->mode = mode;
     s->count = count;
     s->list = list;
+    s->narrowed = false;
     if (mode != VK_SHARING_MODE_CONCURRENT)
         return;
     s->count = layer_real_families(&d->physical->map, count, list, s->families);
     s->list = s->families;
     if (s->count < 2) {
+        s->narrowed = s->count == 1;
         s->mode = VK_SHARING_MODE_EXCLUSIVE;
         s->count = 0;
         s->list = NULL;
@@ -45,6 +48,19 @@ static void translate_sharing(const struct layer_device *d, struct sharing *s, V
         (copy).pQueueFamilyIndices = (s).list;                                                     \
     } while (0)
 
+/* B-3 (barrier.c). False: out of memory, and the resource must not be. */
+static bool remember_narrowed(struct bf_map *map, uint64_t handle, const struct sharing *s)
+{
+    return !s->narrowed || bf_map_insert(map, handle, (void *)((uintptr_t)s->families[0] + 1));
+}
+
+/* To be called before the driver forgets the handle. Nothing is locked where it isn't there. */
+static void forget_narrowed(struct bf_map *map, uint64_t handle)
+{
+    if (handle && bf_map_find(map, handle))
+        bf_map_remove(map, handle);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator,
                                                     VkBuffer *buffer)
@@ -53,7 +69,12 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateBuffer(VkDevice device, const VkBuf
     VkBufferCreateInfo copy = *info;
     struct sharing s;
     TRANSLATE(d, s, copy, sharingMode);
-    return d->vk.vkCreateBuffer(device, &copy, allocator, buffer);
+    VkResult result = d->vk.vkCreateBuffer(device, &copy, allocator, buffer);
+    if (result != VK_SUCCESS || remember_narrowed(&d->narrowed_buffers, (uint64_t)*buffer, &s))
+        return result;
+    d->vk.vkDestroyBuffer(device, *buffer, allocator);
+    *buffer = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateImage(VkDevice device, const VkImageCreateInfo *info,
@@ -64,7 +85,12 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateImage(VkDevice device, const VkImag
     VkImageCreateInfo copy = *info;
     struct sharing s;
     TRANSLATE(d, s, copy, sharingMode);
-    return d->vk.vkCreateImage(device, &copy, allocator, image);
+    VkResult result = d->vk.vkCreateImage(device, &copy, allocator, image);
+    if (result != VK_SUCCESS || remember_narrowed(&d->narrowed_images, (uint64_t)*image, &s))
+        return result;
+    d->vk.vkDestroyImage(device, *image, allocator);
+    *image = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSwapchainKHR(VkDevice device,
@@ -359,21 +385,24 @@ static void command_pool_free(void *value, void *context)
     free(pool);
 }
 
-void layer_pools_finish(struct layer_device *d)
+void layer_resources_finish(struct layer_device *d)
 {
+    bf_map_finish(&d->narrowed_buffers, NULL, NULL);
+    bf_map_finish(&d->narrowed_images, NULL, NULL);
     bf_map_finish(&d->pools, command_pool_free, NULL);
 }
 
 /* L-3: a sparse bind that is stuck in the driver has them. */
-#define KEPT(command_, type_, member_)                                                             \
+#define KEPT(command_, type_, member_, forget_)                                                    \
     VKAPI_ATTR void VKAPI_CALL layer_vk##command_(VkDevice device, type_ handle,                   \
                                                   const VkAllocationCallbacks *allocator)          \
     {                                                                                              \
         struct layer_device *d = layer_device_of(device);                                          \
         const struct bf_retained object = {.member_ = handle};                                     \
+        forget_;                                                                                   \
         if (!d->runtime || !handle || !bf_scheduler_keeps(d->scheduler, &object, allocator))       \
             d->vk.vk##command_(device, handle, allocator);                                         \
     }
-KEPT(DestroyBuffer, VkBuffer, buffer)
-KEPT(DestroyImage, VkImage, image)
-KEPT(FreeMemory, VkDeviceMemory, memory)
+KEPT(DestroyBuffer, VkBuffer, buffer, forget_narrowed(&d->narrowed_buffers, (uint64_t)handle))
+KEPT(DestroyImage, VkImage, image, forget_narrowed(&d->narrowed_images, (uint64_t)handle))
+KEPT(FreeMemory, VkDeviceMemory, memory, )

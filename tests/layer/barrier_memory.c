@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Barriers for which there is no memory (guarantee B-2, layer/barrier.c): vkEndCommandBuffer tells,
- * of the command buffer that lacks them and of no other. The test's own malloc stands in for the
+ * of the command buffer that lacks them and of no other; and resources of which nothing can be
+ * remembered (B-3) aren't made. The test's own malloc stands in for the
  * process's. */
 #include "fake.h"
 #include "support/queue_flags.h"
@@ -178,5 +179,68 @@ TEST(test_barriers_without_memory)
     assert_ptr_equal(again[0], buffers[0]);
     begin(again[0]);
     assert_success(FAKE_CALL(vkEndCommandBuffer, again[0]));
+    fake_close();
+}
+
+static uint32_t alive;
+
+static VkResult VKAPI_CALL drv_create_image(VkDevice device, const VkImageCreateInfo *info,
+                                            const VkAllocationCallbacks *allocator, VkImage *image)
+{
+    *image = (VkImage)(uintptr_t)(0x1000 + alive++);
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL drv_create_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                             const VkAllocationCallbacks *allocator,
+                                             VkBuffer *buffer)
+{
+    *buffer = (VkBuffer)(uintptr_t)(0x2000 + alive++);
+    return VK_SUCCESS;
+}
+
+static void VKAPI_CALL drv_destroy_image(VkDevice device, VkImage image,
+                                         const VkAllocationCallbacks *allocator)
+{
+    alive--;
+}
+
+static void VKAPI_CALL drv_destroy_buffer(VkDevice device, VkBuffer buffer,
+                                          const VkAllocationCallbacks *allocator)
+{
+    alive--;
+}
+
+TEST(test_resources_without_memory)
+{
+    fake_start(NULL);
+    FAKE_OVERRIDE(vkCreateImage, drv_create_image);
+    FAKE_OVERRIDE(vkCreateBuffer, drv_create_buffer);
+    FAKE_OVERRIDE(vkDestroyImage, drv_destroy_image);
+    FAKE_OVERRIDE(vkDestroyBuffer, drv_destroy_buffer);
+    fake_open_device((const uint32_t[]){1, 1, 0});
+    static const uint32_t families[] = {0, 1};
+    const VkImageCreateInfo image_info = {
+        VK_TYPE(IMAGE_CREATE_INFO), .sharingMode = VK_SHARING_MODE_CONCURRENT,
+        .queueFamilyIndexCount = 2, .pQueueFamilyIndices = families};
+    const VkBufferCreateInfo buffer_info = {
+        VK_TYPE(BUFFER_CREATE_INFO), .sharingMode = VK_SHARING_MODE_CONCURRENT,
+        .queueFamilyIndexCount = 2, .pQueueFamilyIndices = families};
+    VkImage image = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    none = true;
+    VkResult images = FAKE_CALL(vkCreateImage, fake.device, &image_info, NULL, &image);
+    VkResult buffers = FAKE_CALL(vkCreateBuffer, fake.device, &buffer_info, NULL, &buffer);
+    none = false;
+    assert_int_equal(images, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(buffers, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_null(image);
+    assert_null(buffer);
+    assert_int_equal(alive, 0);
+    assert_success(FAKE_CALL(vkCreateImage, fake.device, &image_info, NULL, &image));
+    assert_success(FAKE_CALL(vkCreateBuffer, fake.device, &buffer_info, NULL, &buffer));
+    FAKE_CALL(vkDestroyImage, fake.device, image, NULL);
+    FAKE_CALL(vkDestroyBuffer, fake.device, buffer, NULL);
+    assert_int_equal(alive, 0);
     fake_close();
 }

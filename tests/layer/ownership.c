@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Barriers and the ownership of queue families (guarantee B-1, layer/barrier.c): a transfer between
- * two families that are one below is none; the layout change that both halves name happens once. */
+/* Barriers and the ownership of queue families (guarantees B-1 and B-3, layer/barrier.c): a
+ * transfer between two families that are one below is none; the layout change that both halves name
+ * happens once; who is outside gets resources from the family that the driver knows. */
 #include "fake.h"
 #include "support/queue_flags.h"
 
@@ -439,6 +440,102 @@ TEST(test_mixed)
         assert_int_equal(seen.images[i].dstQueueFamilyIndex, left[i][2]);
         assert_int_equal(seen.images[i].newLayout, NEW);
     }
+    fake_close();
+}
+
+/* Resources that are CONCURRENT for the program and have one real family (B-3) ----------------- */
+
+static VkSharingMode created;
+
+static VkResult VKAPI_CALL drv_create_image(VkDevice device, const VkImageCreateInfo *info,
+                                            const VkAllocationCallbacks *allocator, VkImage *image)
+{
+    created = info->sharingMode;
+    *image = IMAGE(0);
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_CALL drv_create_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                             const VkAllocationCallbacks *allocator,
+                                             VkBuffer *buffer)
+{
+    created = info->sharingMode;
+    *buffer = BUFFER(0);
+    return VK_SUCCESS;
+}
+
+static void make_resources(VkSharingMode mode, uint32_t a, uint32_t b)
+{
+    const uint32_t families[] = {a, b};
+    const VkImageCreateInfo image_info = {VK_TYPE(IMAGE_CREATE_INFO), .sharingMode = mode,
+                                          .queueFamilyIndexCount = 2,
+                                          .pQueueFamilyIndices = families};
+    const VkBufferCreateInfo buffer_info = {VK_TYPE(BUFFER_CREATE_INFO), .sharingMode = mode,
+                                            .queueFamilyIndexCount = 2,
+                                            .pQueueFamilyIndices = families};
+    VkImage image;
+    VkBuffer buffer;
+    assert_success(FAKE_CALL(vkCreateImage, fake.device, &image_info, NULL, &image));
+    assert_success(FAKE_CALL(vkCreateBuffer, fake.device, &buffer_info, NULL, &buffer));
+}
+
+static void destroy_resources(void)
+{
+    FAKE_CALL(vkDestroyImage, fake.device, IMAGE(0), NULL);
+    FAKE_CALL(vkDestroyBuffer, fake.device, BUFFER(0), NULL);
+}
+
+/* Whoever is outside takes them from the real family, and gives them back to it. Between resources
+ * that are CONCURRENT for the driver too, IGNORED stays, and so it does for the next one of the
+ * handle. */
+TEST(test_outside)
+{
+    open_driver(false);
+    FAKE_OVERRIDE(vkCreateImage, drv_create_image);
+    FAKE_OVERRIDE(vkCreateBuffer, drv_create_buffer);
+    fake_close_device();
+    fake_open_device((const uint32_t[]){1, 1, 1, 1, 0});
+    static const struct {
+        VkSharingMode mode;
+        uint32_t a, b, owner;
+    } resources[] = {
+        {VK_SHARING_MODE_CONCURRENT, 0, 2, 0},   {VK_SHARING_MODE_CONCURRENT, 0, 1, NONE},
+        {VK_SHARING_MODE_CONCURRENT, 3, 2, 0},   {VK_SHARING_MODE_CONCURRENT, 1, 2, NONE},
+        {VK_SHARING_MODE_EXCLUSIVE, 0, 2, NONE},
+    };
+    static const uint32_t outsides[] = {EXTERNAL, FOREIGN};
+    VkCommandBuffer commands = make_buffer(make_pool(2), false);
+    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+        uint32_t owner = resources[i].owner;
+        make_resources(resources[i].mode, resources[i].a, resources[i].b);
+        assert_int_equal(created == VK_SHARING_MODE_CONCURRENT,
+                         resources[i].mode == VK_SHARING_MODE_CONCURRENT && owner == NONE);
+        for (enum barrier_command command = 0; command < BARRIER_COMMANDS; command++) {
+            for (uint32_t o = 0; o < 2; o++) {
+                record(commands, command, false, 1, NONE, outsides[o]);
+                expect_barriers(1, owner, outsides[o], DST_ACCESS);
+                record(commands, command, false, 1, outsides[o], NONE);
+                expect_barriers(1, outsides[o], owner, DST_ACCESS);
+                record(commands, command, false, 1, 2, outsides[o]);
+                expect_barriers(1, 0, outsides[o], DST_ACCESS);
+            }
+            record(commands, command, false, 1, NONE, NONE);
+            expect_barriers(1, NONE, NONE, DST_ACCESS);
+        }
+        destroy_resources();
+    }
+    /* Others than the one that was made are nobody's. */
+    make_resources(VK_SHARING_MODE_CONCURRENT, 0, 2);
+    record(commands, BARRIER2, false, 2, NONE, EXTERNAL);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(seen.images[i].srcQueueFamilyIndex, i ? NONE : 0);
+        assert_int_equal(seen.buffers[i].srcQueueFamilyIndex, i ? NONE : 0);
+    }
+    destroy_resources();
+    record(commands, BARRIER2, false, 1, NONE, EXTERNAL);
+    expect_barriers(1, NONE, EXTERNAL, DST_ACCESS);
+    /* What a program leaves behind ends with the device. */
+    make_resources(VK_SHARING_MODE_CONCURRENT, 0, 2);
     fake_close();
 }
 
