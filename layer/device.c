@@ -7,6 +7,10 @@
  *        goes without: the core's buffer device addresses beside VK_EXT_buffer_device_address
  *        (VUID-VkDeviceCreateInfo-pNext-04748).
  *
+ *  DV-2  What is shown can be had. A device of several physical devices isn't scheduled, and has
+ *        what its driver has; so where Belfry shows more, each physical device is alone in its
+ *        group (instance.c).
+ *
  * Proven by tests/layer (create.c).
  */
 #include "layer/layer.h"

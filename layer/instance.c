@@ -450,6 +450,65 @@ layer_vkEnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const char
     return result;
 }
 
+/* DV-2. False: out of memory. */
+static bool group_stays(const VkPhysicalDeviceGroupProperties *group, bool *stays)
+{
+    *stays = true;
+    for (uint32_t n = 0; group->physicalDeviceCount > 1 && n < group->physicalDeviceCount; n++) {
+        const struct layer_physical *p = layer_physical_of(group->physicalDevices[n]);
+        if (!p)
+            return false;
+        *stays = *stays && !bf_family_map_adds(&p->map);
+    }
+    return true;
+}
+
+/* The group as it is, or that one of its devices alone. */
+static void group_show(const VkPhysicalDeviceGroupProperties *group, bool stays, uint32_t device,
+                       VkPhysicalDeviceGroupProperties *shown)
+{
+    uint32_t count = stays ? group->physicalDeviceCount : 1;
+    shown->physicalDeviceCount = count;
+    memcpy(shown->physicalDevices, &group->physicalDevices[device],
+           count * sizeof(*shown->physicalDevices));
+    shown->subsetAllocation = stays && group->subsetAllocation;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL layer_vkEnumeratePhysicalDeviceGroups(
+    VkInstance instance, uint32_t *count, VkPhysicalDeviceGroupProperties *shown)
+{
+    struct layer_instance *i = layer_instance_of(instance);
+    PFN_vkEnumeratePhysicalDeviceGroups next =
+        layer_instance_calls_of(i, i->api_version)->vkEnumeratePhysicalDeviceGroups;
+    uint32_t below = 0, room = shown ? *count : UINT32_MAX, available = 0;
+    VkResult result = next(instance, &below, NULL);
+    if (result != VK_SUCCESS)
+        return result;
+    VkPhysicalDeviceGroupProperties *groups = calloc(below + 1, sizeof(*groups));
+    if (!groups)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t g = 0; g < below; g++)
+        groups[g].sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES;
+    result = next(instance, &below, groups);
+    for (uint32_t g = 0; g < below && result >= 0; g++) {
+        bool stays;
+        if (!group_stays(&groups[g], &stays)) {
+            result = VK_ERROR_OUT_OF_HOST_MEMORY;
+            break;
+        }
+        uint32_t parts = stays ? 1 : groups[g].physicalDeviceCount;
+        for (uint32_t n = 0; n < parts; n++, available++) {
+            if (shown && available < room)
+                group_show(&groups[g], stays, n, &shown[available]);
+        }
+    }
+    free(groups);
+    if (result < 0)
+        return result;
+    *count = available < room ? available : room;
+    return available > room ? VK_INCOMPLETE : result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetPhysicalDeviceToolProperties(
     VkPhysicalDevice physical, uint32_t *count, VkPhysicalDeviceToolProperties *properties)
 {

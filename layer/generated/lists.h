@@ -49,6 +49,7 @@
     X(vkEnumerateDeviceLayerProperties) \
     X(vkEnumerateInstanceExtensionProperties) \
     X(vkEnumerateInstanceLayerProperties) \
+    X(vkEnumeratePhysicalDeviceGroups) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR) \
     X(vkFreeCommandBuffers) \
@@ -298,6 +299,7 @@
     X(vkDestroyDebugUtilsMessengerEXT, NULL, VK_API_VERSION_1_0) \
     X(vkDestroyInstance, NULL, VK_API_VERSION_1_0) \
     X(vkEnumerateDeviceExtensionProperties, NULL, VK_API_VERSION_1_0) \
+    X(vkEnumeratePhysicalDeviceGroups, "vkEnumeratePhysicalDeviceGroupsKHR", VK_MAKE_API_VERSION(0, 1, 1, 0)) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM, NULL, VK_API_VERSION_1_0) \
     X(vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR, NULL, VK_API_VERSION_1_0) \
     X(vkGetPhysicalDeviceDirectFBPresentationSupportEXT, NULL, VK_API_VERSION_1_0) \

@@ -60,4 +60,13 @@ static inline bool bf_family_map_is_identity(const struct bf_family_map *map)
     return map->shown_count == map->real_count;
 }
 
+/* Does a program see families or queues that the GPU hasn't? */
+static inline bool bf_family_map_adds(const struct bf_family_map *map)
+{
+    bool adds = !bf_family_map_is_identity(map);
+    for (uint32_t i = 0; i < map->real_count; i++)
+        adds |= map->shown[i].count > map->real_queues[i];
+    return adds;
+}
+
 #endif

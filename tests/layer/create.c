@@ -2,6 +2,7 @@
 /* What the layer makes of a program's vkCreateDevice: extensions and features, for programs and
  * devices of every version, always in copies. */
 #include "program.h"
+#include "support/queue_flags.h"
 
 #include <sys/mman.h>
 
@@ -560,6 +561,93 @@ TEST(test_groups)
         assert_int_equal(lines, members == 2);
         assert_int_equal(is_scheduled(), members == 1);
         program_close(&p);
+    }
+}
+
+/* Groups below, each of that many devices. */
+static uint32_t groups_below[3];
+static VkResult groups_result;
+
+static VkResult VKAPI_CALL drv_groups(VkInstance instance, uint32_t *count,
+                                      VkPhysicalDeviceGroupProperties *groups)
+{
+    uint32_t n = 0, room = groups ? *count : 3;
+    if (groups && groups_result)
+        return groups_result;
+    for (; n < 3 && groups_below[n] && n < room; n++) {
+        if (!groups)
+            continue;
+        assert_int_equal(groups[n].sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES);
+        groups[n].physicalDeviceCount = groups_below[n];
+        for (uint32_t i = 0; i < groups_below[n]; i++)
+            groups[n].physicalDevices[i] = fake.physical;
+        groups[n].subsetAllocation = groups_below[n] > 1;
+    }
+    *count = n;
+    return VK_SUCCESS;
+}
+
+/* DV-2: what a group's devices show can be had; a device of several has the driver's families. */
+TEST(test_enumerated_groups)
+{
+    static const struct {
+        const char *queues, *per_family;
+        bool typed, incapable; /* the GPU has a family of each type; no timeline semaphores */
+        bool alone;
+    } cases[] = {
+        {"append", "0", false, false, true},  {"append", "0", true, false, false},
+        {"append", "4", true, false, true},   {"append", "0", false, true, false},
+        {"native", "0", false, false, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fake_driver driver = {.no_timeline = cases[i].incapable, .extensions = both};
+        if (cases[i].typed) {
+            driver.family_count = 3;
+            driver.families[0] = (VkQueueFamilyProperties){G | C | T, 1, 64, {1, 1, 1}};
+            driver.families[1] = (VkQueueFamilyProperties){C | T, 1, 64, {1, 1, 1}};
+            driver.families[2] = (VkQueueFamilyProperties){T, 1, 64, {1, 1, 1}};
+        }
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES", cases[i].queues, 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", cases[i].per_family, 1);
+        fake_load(&driver);
+        FAKE_OVERRIDE(vkEnumeratePhysicalDeviceGroups, drv_groups);
+        FAKE_OVERRIDE(vkEnumeratePhysicalDeviceGroupsKHR, drv_groups);
+        lines_begin(); /* one of a device that isn't capable */
+        assert_success(fake_instance(i % 2 ? VK_API_VERSION_1_1 : 0, 0, NULL));
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES");
+        unsetenv("VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY");
+        memcpy(groups_below, (uint32_t[]){1, 3, 2}, sizeof(groups_below));
+        groups_result = VK_SUCCESS;
+        const uint32_t sizes[2][6] = {{1, 3, 2}, {1, 1, 1, 1, 1, 1}};
+        uint32_t all = cases[i].alone ? 6 : 3;
+        PFN_vkEnumeratePhysicalDeviceGroups ask = (PFN_vkEnumeratePhysicalDeviceGroups)fake.gipa(
+            fake.instance,
+            i % 2 ? "vkEnumeratePhysicalDeviceGroups" : "vkEnumeratePhysicalDeviceGroupsKHR");
+        uint32_t n = 77;
+        assert_success(ask(fake.instance, &n, NULL));
+        assert_int_equal(n, all);
+        for (uint32_t room = 0; room <= 7; room++) {
+            VkPhysicalDeviceGroupProperties shown[8];
+            memset(shown, 0xee, sizeof(shown));
+            n = room;
+            assert_int_equal(ask(fake.instance, &n, shown),
+                             room < all ? VK_INCOMPLETE : VK_SUCCESS);
+            assert_int_equal(n, room < all ? room : all);
+            for (uint32_t g = 0; g < n; g++) {
+                uint32_t devices = sizes[cases[i].alone][g];
+                assert_int_equal(shown[g].physicalDeviceCount, devices);
+                assert_int_equal(shown[g].subsetAllocation, devices > 1);
+                for (uint32_t k = 0; k < devices; k++)
+                    assert_ptr_equal(shown[g].physicalDevices[k], fake.physical);
+                assert_int_equal((uint32_t)shown[g].sType, 0xeeeeeeee);
+            }
+            assert_int_equal(shown[n].physicalDeviceCount, 0xeeeeeeee);
+        }
+        groups_result = VK_ERROR_INITIALIZATION_FAILED;
+        VkPhysicalDeviceGroupProperties shown[8];
+        assert_int_equal(ask(fake.instance, &n, shown), groups_result);
+        lines_end(NULL, 0);
+        fake_close();
     }
 }
 
