@@ -35,10 +35,10 @@
       (struct bf_scheduler * scheduler, uint32_t family, uint32_t index,                           \
        VkDeviceQueueCreateFlags flags),                                                            \
       (scheduler, family, index, flags))                                                           \
-    F(uint64_t, bf_driver_slice_ns,                                                                \
-      (const struct bf_scheduler *scheduler, uint64_t deadline_ns), (scheduler, deadline_ns))      \
+    F(uint64_t, bf_driver_slice_ns, (const struct bf_scheduler *scheduler, uint64_t deadline_ns),  \
+      (scheduler, deadline_ns))                                                                    \
     F(bool, bf_driver_slice_was_last,                                                              \
-      (struct bf_scheduler * scheduler, VkResult *result, uint64_t deadline_ns),                   \
+      (struct bf_scheduler * scheduler, VkResult * result, uint64_t deadline_ns),                  \
       (scheduler, result, deadline_ns))                                                            \
     F(VkResult, bf_driver_wait_semaphores,                                                         \
       (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \

@@ -68,11 +68,11 @@ struct bf_packet {
     /* Of a BF_PACKET_SIGNAL, or of an execution that ends with a GPU write; NULL: it has been
      * applied. */
     struct bf_update *update;
-    struct bf_gpu_write *write;      /* the last of an execution's command buffers; NULL: none */
-    bool announced;                  /* E-5 */
-    bool signals_peers;              /* the first signal is the update's, of a peer timeline */
-    bool counted;                    /* the update is of the queue's progress fence */
-    bool apart;                      /* it shares a VkSubmitInfo2 with none (C-5) */
+    struct bf_gpu_write *write; /* the last of an execution's command buffers; NULL: none */
+    bool announced;             /* E-5 */
+    bool signals_peers;         /* the first signal is the update's, of a peer timeline */
+    bool counted;               /* the update is of the queue's progress fence */
+    bool apart;                 /* it shares a VkSubmitInfo2 with none (C-5) */
     bool part; /* has been taken off the packet behind it (PE-6), and isn't counted itself */
     struct bf_trace_sync fence_sync; /* the fence and value, for the trace */
     struct bf_label *labels;         /* open around it (scheduler/label.h); NULL: none */

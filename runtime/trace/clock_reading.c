@@ -33,8 +33,8 @@ VkResult bf_clock_reading_take(VkDevice device, PFN_vkGetCalibratedTimestampsEXT
         /* A driver may not notice that its thread was interrupted: then its deviation is too
          * small. */
         bool driver_knows = duration <= BF_CLOCK_READING_DOUBT_NS && duration >= deviation;
-        *reading = (struct bf_clock_reading){.ticks = times[0], .ns = times[1],
-                                             .bound_ns = driver_knows ? deviation : duration};
+        *reading = (struct bf_clock_reading){
+            .ticks = times[0], .ns = times[1], .bound_ns = driver_knows ? deviation : duration};
     }
     return VK_SUCCESS;
 }

@@ -29,7 +29,7 @@ enum program_end {
     PROGRAM_MAY_RUN_OUT, /* somewhere between one and two times the total */
     PROGRAM_RUNS_OUT,
     PROGRAM_STEPS_OUT,
-    PROGRAM_DIVIDES, /* by zero */
+    PROGRAM_DIVIDES,    /* by zero */
     PROGRAM_GOES_WRONG, /* in one way or another */
 };
 
