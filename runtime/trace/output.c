@@ -110,6 +110,22 @@ static void *write_out(void *argument)
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
 
+/* Runs in the child of a fork, which has one thread: what others of its parent's held, nobody would
+ * release. The files are the parent's. */
+static void forget_parent_outputs(void)
+{
+    for (struct bf_output *o = outputs; o; o = o->next)
+        atomic_store(&o->lock.word, 0);
+    outputs = NULL;
+    atomic_store(&outputs_lock.word, 0);
+}
+
+/* Where this fails for want of memory, a child inherits the parent's state as it is. */
+static void handle_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_parent_outputs);
+}
+
 static void output_free(struct bf_output *o)
 {
     bf_trace_file_close(&o->file);
@@ -185,6 +201,8 @@ static struct bf_output *output_find(const char *path)
 
 int bf_output_join(const char *path, struct bf_output **output, uint32_t *number)
 {
+    static pthread_once_t forks_handled = PTHREAD_ONCE_INIT;
+    pthread_once(&forks_handled, handle_forks);
     bf_lock_acquire(&outputs_lock);
     struct bf_output *o = path ? output_find(path) : NULL;
     while (o && atomic_load(&o->closing)) {

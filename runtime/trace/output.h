@@ -18,9 +18,9 @@
  *       if the program hasn't destroyed its devices: each trace is told to end first. (After a
  *       crash, a signal or _exit it is lost; see T-1.)
  *  O-7  When a process ends in that way, one line for each of its files says where it is.
- *
- * A forked child doesn't have this thread: its events are left out, and the file remains the
- * parent's. Traces that the child creates have an output of its own.
+ *  O-8  A forked child doesn't have this thread: its events are left out, and the file remains the
+ *       parent's. Traces that the child creates have an output of its own, and neither these nor
+ *       its end wait for what a thread of the parent was about when it was forked.
  *
  * Thread-safety: output->lock is held for all functions but join, part and drain; the thread takes
  * it, too. Proven by tests/trace/output.c and tests/trace/file.c, and tests/fence/timeline.c.

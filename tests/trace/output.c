@@ -2,6 +2,9 @@
 /* The way to the file, when the disk is slow, full, or somebody else's. */
 #include "trace_helper.h"
 
+#include "belfry/belfry.h"
+#include "trace/output.h"
+
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -226,5 +229,70 @@ TEST(forked)
     report(&r, 10);
     struct decoded d = trace_close(r.trace, r.folder, NULL);
     assert_int_equal(events_in(&d), 20 * EVENTS_EACH + 2); /* begin and end */
+    decoded_free(&d);
+}
+
+/* --- Forks while a file is created ------------------------------------------------------------*/
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool reached, goes_on;
+} refusal = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* The program is told that a file can't be created, and takes its time. */
+static void VKAPI_PTR refusal_told(BfMessageSeverity severity, const char *message, void *unused)
+{
+    (void)severity, (void)message, (void)unused;
+    pthread_mutex_lock(&refusal.lock);
+    refusal.reached = true;
+    pthread_cond_broadcast(&refusal.changed);
+    while (!refusal.goes_on)
+        pthread_cond_wait(&refusal.changed, &refusal.lock);
+    pthread_mutex_unlock(&refusal.lock);
+}
+
+static void *create_in_vain(void *folder)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/nowhere/run.pftrace", (char *)folder);
+    const struct bf_trace_info info = {.path = path};
+    struct bf_trace *trace;
+    assert_int_equal(bf_trace_create(&info, &trace), VK_ERROR_INITIALIZATION_FAILED);
+    return NULL;
+}
+
+/* A child that has been forked meanwhile can create a trace, and end. */
+TEST(forked_while_a_file_is_created)
+{
+    struct run r = run_begin();
+    report(&r, 10);
+    pthread_t thread;
+    assert_int_equal(bfSetMessageCallback(refusal_told, NULL), VK_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, create_in_vain, r.folder), 0);
+    pthread_mutex_lock(&refusal.lock);
+    while (!refusal.reached)
+        pthread_cond_wait(&refusal.changed, &refusal.lock);
+    pthread_mutex_unlock(&refusal.lock);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20); /* rather than hang */
+        bf_trace_destroy(trace_open(in_folder(r.folder, "child.pftrace")));
+        bf_outputs_end();
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    pthread_mutex_lock(&refusal.lock);
+    refusal.goes_on = true;
+    pthread_cond_broadcast(&refusal.changed);
+    pthread_mutex_unlock(&refusal.lock);
+    pthread_join(thread, NULL);
+    assert_int_equal(bfSetMessageCallback(NULL, NULL), VK_SUCCESS);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(unlink(in_folder(r.folder, "child.pftrace")), 0);
+    struct decoded d = trace_close(r.trace, r.folder, NULL);
+    assert_int_equal(events_in(&d), 10 * EVENTS_EACH + 2);
     decoded_free(&d);
 }
