@@ -294,7 +294,7 @@ static uint64_t room_in_all(const struct bf_output *o)
 
 bool bf_output_room(struct bf_output *o, bool end)
 {
-    if (!o->chunks || o->error)
+    if (!o->chunks || o->error || o->ended)
         return false;
     if (!end && room_in_all(o) < CALL_SIZE + o->open * BF_OUTPUT_END)
         return false;
@@ -343,11 +343,9 @@ void bf_output_leave(struct bf_output *o)
         bf_futex_wake(&o->turn, 1);
 }
 
-void bf_output_drain(struct bf_output *o)
+/* The lock is held, and released meanwhile. */
+static void output_drain(struct bf_output *o)
 {
-    if (!o->chunks || o->process != getpid())
-        return;
-    bf_lock_acquire(&o->lock);
     uint64_t target = o->retired + (o->pb.size > 0);
     bf_output_flush(o);
     while (o->written < target) {
@@ -356,6 +354,14 @@ void bf_output_drain(struct bf_output *o)
         bf_futex_wait(&o->progress, progress, NULL);
         bf_lock_acquire(&o->lock);
     }
+}
+
+void bf_output_drain(struct bf_output *o)
+{
+    if (!o->chunks || o->process != getpid())
+        return;
+    bf_lock_acquire(&o->lock);
+    output_drain(o);
     bf_output_leave(o);
 }
 
@@ -369,24 +375,34 @@ static const char *shell_word(const char *path, char *word, size_t size)
     return snprintf(word, size, "'%s'", path) < (int)size ? word : path;
 }
 
-/* The program ends, or unloads the library. It may not have destroyed its devices. */
+static void whereabouts_tell(const struct bf_output *o)
+{
+    char word[512];
+    if (!o->error && o->file.regular && bf_trace_file_is_there(&o->file))
+        bf_message_at_exit(BF_MESSAGE_WARNING,
+                           "the trace is in %s (%" PRIu64
+                           " KiB): type 'belfry trace %s', or drop it into ui.perfetto.dev",
+                           o->file.path, (o->file.bytes + 1023) / 1024,
+                           shell_word(o->file.path, word, sizeof(word)));
+}
+
+/* The program ends, or unloads the library. It may not have destroyed its devices, and other
+ * threads of it may go on: nothing of theirs is written from here on, so the thread has nothing
+ * left to write when the process is gone. */
 __attribute__((destructor)) void bf_outputs_end(void)
 {
     bf_lock_acquire(&outputs_lock);
     for (struct bf_output *o = outputs; o; o = o->next) {
-        for (struct bf_output_member *m = o->members; m && o->process == getpid(); m = m->next) {
-            bf_lock_acquire(&o->lock);
+        if (o->process != getpid())
+            continue;
+        bf_lock_acquire(&o->lock);
+        for (struct bf_output_member *m = o->members; m; m = m->next)
             m->end(m);
-        }
-        bf_output_drain(o);
-        char word[512];
-        if (o->process == getpid() && !o->error && o->file.regular &&
-            bf_trace_file_is_there(&o->file))
-            bf_message_at_exit(BF_MESSAGE_WARNING,
-                               "the trace is in %s (%" PRIu64
-                               " KiB): type 'belfry trace %s', or drop it into ui.perfetto.dev",
-                               o->file.path, (o->file.bytes + 1023) / 1024,
-                               shell_word(o->file.path, word, sizeof(word)));
+        o->ended = true;
+        if (o->chunks)
+            output_drain(o);
+        bf_output_leave(o);
+        whereabouts_tell(o);
     }
     bf_lock_release(&outputs_lock);
 }

@@ -15,8 +15,9 @@
  *       or one after the other. So two devices don't write to 'run.pftrace' and 'run-1.pftrace'.
  *       (Unless somebody removes or replaces the file between two of them.)
  *  O-6  What is pending when the program calls exit, or returns from main, gets into the file, even
- *       if the program hasn't destroyed its devices: each trace is told to end first. (After a
- *       crash, a signal or _exit it is lost; see T-1.)
+ *       if the program hasn't destroyed its devices: each trace is told to end first. What
+ *       other threads report from then on is left out: the file is whole, and grows no more.
+ *       (After a crash, a signal or _exit what is pending is lost; see T-1.)
  *  O-7  When a process ends in that way, one line for each of its files says where it is.
  *  O-8  A forked child doesn't have this thread: its events are left out, and the file remains the
  *       parent's. Traces that the child creates have an output of its own, and neither these nor
@@ -51,7 +52,7 @@ struct bf_output_chunk {
 /* A trace, as its output sees it. */
 struct bf_output_member {
     struct bf_output_member *next;
-    /* the process ends: writes what is still to be said. The output's lock is held, and released */
+    /* the process ends: writes what is still to be said. The output's lock is held */
     void (*end)(struct bf_output_member *member);
 };
 
@@ -84,6 +85,7 @@ struct bf_output {
     uint64_t lost;                   /* those of them that are not in the file */
     uint64_t bytes;                  /* written to the file */
     int error;                       /* the errno after which the file was closed */
+    bool ended;                      /* the process ends: there is no room any more */
     bool flush;
     bool stop;
     bool sleeping; /* the thread has to be woken if something changes */

@@ -33,7 +33,6 @@ static void trace_end(struct bf_trace *t)
                                                .type = BF_PERFETTO_INSTANT,
                                                .category = BF_STRING_BELFRY,
                                                .name = BF_STRING_TRACING_ENDS});
-    bf_trace_leave(t);
 }
 
 static void member_end(struct bf_output_member *member)
@@ -96,6 +95,7 @@ void bf_trace_destroy(struct bf_trace *t)
         return;
     bf_lock_acquire(&t->output->lock);
     trace_end(t);
+    bf_trace_leave(t);
     bf_output_part(t->output, &t->member, t->open);
     bf_map_finish(&t->names, value_free, NULL);
     bf_map_finish(&t->buffers, value_free, NULL);

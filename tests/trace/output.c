@@ -296,3 +296,54 @@ TEST(forked_while_a_file_is_created)
     assert_int_equal(events_in(&d), 10 * EVENTS_EACH + 2);
     decoded_free(&d);
 }
+
+/* --- The process ends -------------------------------------------------------------------------*/
+
+static void *report_always(void *run)
+{
+    for (;;)
+        report(run, 100);
+    return NULL;
+}
+
+/* What the child of a fork does: exit, while another thread still submits. */
+static void exit_while_others_report(const char *folder)
+{
+    struct run r = {.trace = trace_open(in_folder(folder, "run.pftrace"))};
+    r.queue = bf_trace_add_queue(r.trace, bf_trace_add_engine(r.trace, "engine"), "queue");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, report_always, &r), 0);
+    struct bf_trace_counts counts = {0};
+    while (counts.bytes < 1 << 20)
+        bf_trace_count(r.trace, &counts);
+    bf_outputs_end();
+    struct decoded d = decode_file(bf_trace_path(r.trace));
+    usleep(200000); /* longer than anything is pending */
+    struct decoded later = decode_file(bf_trace_path(r.trace));
+    _exit(d.whole == d.size && later.size == d.size ? 0 : 1);
+}
+
+/* A thread that goes on when the program calls exit leaves the file whole, and it is said where it
+ * is. */
+TEST(exit_while_others_report_leaves_all_whole)
+{
+    char folder[64], said[1024] = "";
+    folder_make(folder);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        exit_while_others_report(folder);
+    }
+    close(ends[1]);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(read(ends[0], said, sizeof(said) - 1) >= 0);
+    close(ends[0]);
+    unlink(in_folder(folder, "run.pftrace"));
+    rmdir(folder);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_non_null(strstr(said, "the trace is in "));
+}
