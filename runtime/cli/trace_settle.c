@@ -102,6 +102,8 @@ bool trace_packet_cause(struct trace_model *m, const struct trace_packet *p,
         struct trace_cause one;
         if (!trace_cause_find(m, p->in[i], &one))
             continue;
+        if (p->end_ns && one.time_ns > p->end_ns + TRACE_SLACK_NS)
+            continue; /* it was over by then: another signal had released it */
         /* of two that agree, prefer the one that names the fence */
         if (!found || one.time_ns > cause->time_ns ||
             (one.time_ns == cause->time_ns && cause->fence.name == TRACE_NONE))

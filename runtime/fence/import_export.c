@@ -386,6 +386,7 @@ VkResult bfImportFenceFromSemaphore(BfDevice handle, VkSemaphore semaphore, BfFe
         atomic_store(&fence->value, counter);
     bf_lock_release(&scheduler->pending.lock);
     fence->announced = counter;
+    bf_trace_semaphore_value(scheduler->gpu.trace, (uintptr_t)fence, counter);
     atomic_store(&fence->named, (uint64_t)named);
     bf_observe_fence_remove(fence->observed);
     fence->observed = bf_observe_semaphore_import(scheduler->observer, semaphore);

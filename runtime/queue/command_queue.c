@@ -115,6 +115,9 @@ void bf_command_queue_trace_settled_into(struct bf_trace *trace, struct bf_comma
     if (!fence->log_handle) /* Belfry's own (T-7) */
         return;
     bool wait = kind == BF_TRACE_WAIT;
+    uint64_t has = atomic_load(&fence->value);
+    if (wait) /* perhaps by another process */
+        bf_trace_semaphore_value(trace, (uintptr_t)fence, has > value ? has : value);
     bf_trace_packet_queued(trace, &packet, queue->base.trace_id, kind, 0);
     bf_command_queue_trace_fence(queue, &packet, wait ? BF_TRACE_FENCE_WAIT : BF_TRACE_FENCE_SIGNAL,
                                  (uintptr_t)fence, value);

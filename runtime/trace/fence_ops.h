@@ -52,6 +52,7 @@ struct bf_fence_op {
     bool told;         /* its end is reported: so, or by its packet's stamps */
     bool reported;     /* see at_most_ns */
     bool found;        /* of a wait: 'source' and the rest are set */
+    bool met;          /* of a wait: when it was queued, its fence had the value */
     bool before_vague; /* before_ns may be later than the end of what comes before it */
     bool unseen;       /* of a signal: before it there is work whose end nobody sees */
     /* of a wait: nothing had satisfied it when its fence was destroyed; it may be a new object of

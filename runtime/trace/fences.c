@@ -146,9 +146,11 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
     struct source source;
     bool known = wait->found || wait->destroyed;
     struct bf_flow_signal *signal = known ? NULL : signal_of(t, wait->sync, &source);
-    /* A signal that was queued after the wait's end, or isn't handed over yet: another one has
-     * satisfied the wait. */
-    if (!signal || (source.op && (source.op->queued_ns >= now || !source.op->handed_over_ns)))
+    /* A signal that was queued after the wait's end, isn't handed over yet, or was so after the
+     * wait: another one has satisfied the wait. */
+    if (!signal ||
+        (source.op && (source.op->queued_ns >= now || !source.op->handed_over_ns ||
+                       (wait->handed_over_ns && source.op->handed_over_ns > wait->handed_over_ns))))
         return;
     wait->found = true;
     wait->source = signal->packet;
@@ -167,6 +169,19 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
     bf_trace_arrow_end(t, source.drawn ? source.drawn->time_ns : signal->time_ns,
                        source.drawn ? source.drawn->track : bf_trace_host_track(t),
                        BF_STRING_SIGNAL, 0, &wait->flow, NULL);
+}
+
+/* The wait is handed over. If its fence has the value by then, no signal that is still to come
+ * satisfies it. */
+static void wait_hand_over(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
+{
+    struct source source;
+    wait->handed_over_ns = now;
+    if (wait->destroyed ||
+        !(wait->met || bf_trace_value_of(t, wait->sync.semaphore) >= wait->sync.value))
+        return;
+    const struct bf_flow_signal *signal = signal_of(t, wait->sync, &source);
+    wait->found = !signal || source.op;
 }
 
 /* Ends the wait at 'end_ns', or as soon afterwards as its arrow can end there. */
@@ -282,6 +297,8 @@ static void signal_finish(struct bf_trace *t, uint32_t queue, struct bf_fence_op
     if (ending.time_ns < op->queued_ns)
         ending.time_ns = op->queued_ns;
     done_probe(queue, BF_TRACE_FENCE_SIGNAL, op->sync, &ending);
+    if (ending.by != BF_STRING_DROPPED)
+        bf_trace_value_take(t, op->sync, ending.time_ns);
 
     uint64_t flows[1 + BF_FLOW_ENDS] = {arrows.own};
     uint32_t flow_count = 1;
@@ -458,7 +475,8 @@ static void queues_settle(struct bf_trace *t)
 static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op, uint64_t now)
 {
     struct source source;
-    struct bf_flow_signal *signal = op->destroyed ? NULL : signal_of(t, op->sync, &source);
+    bool known = op->destroyed || op->found;
+    struct bf_flow_signal *signal = known ? NULL : signal_of(t, op->sync, &source);
     /* Only a signal that was handed over before the wait: so no two operations wait for each other,
      * whatever is reported. */
     if (signal && source.op && source.op->handed_over_ns &&
@@ -482,7 +500,7 @@ static void fence_ops_report(struct bf_trace *t, uint32_t queue, enum bf_trace_f
     op->observed_ns = observed_ns;
     op->by = by;
     if (!op->handed_over_ns) /* nobody said so, but it must have been */
-        op->handed_over_ns = op->queued_ns;
+        op->handed_over_ns = kind == BF_TRACE_FENCE_WAIT ? at_most_ns : op->queued_ns;
     t->queues[queue].reported++;
     queue_unsettle(t, queue);
 }
@@ -554,7 +572,7 @@ void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packe
     struct bf_fence_op *op;
     struct bf_fence_list *waits = &queue->fences->lists[BF_TRACE_FENCE_WAIT];
     for (uint64_t at = waits->begin; (op = fence_next_of(waits, packet, &at)) != NULL;) {
-        op->handed_over_ns = now;
+        wait_hand_over(t, op, now);
         op->told = op->logged || packet->timed;
         if (op->told)
             arrow_find(t, op, now);
@@ -687,8 +705,11 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         op->unseen = true; /* until its packet is handed over */
         op->before_ns = queue->reached_ns;
         op->before_vague = queue->reached_at_most;
+        op->met = bf_trace_value_of(t, sync.semaphore) >= sync.value;
         box_begin(t, index, kind, op);
-        if (kind == BF_TRACE_FENCE_SIGNAL) {
+        if (kind == BF_TRACE_FENCE_WAIT && !packet_id) {
+            wait_hand_over(t, op, now);
+        } else if (kind == BF_TRACE_FENCE_SIGNAL) {
             signal_remember(t, index, op);
             bf_trace_fence_track(t, index, 0); /* describes the engine's counters */
             bf_trace_count_for(t, index, BF_TRACK_SIGNALS_PENDING, 1, now);
@@ -703,6 +724,8 @@ static void stray_write(struct bf_trace *t, uint32_t index, enum bf_trace_fence_
 {
     const struct bf_fence_op op = {.sync = sync, .lane = BF_TRACE_NO_LANE};
     struct bf_perfetto_event event = {0};
+    if (kind == BF_TRACE_FENCE_SIGNAL)
+        bf_trace_value_take(t, sync, ending->time_ns);
     done_probe(index, kind, sync, ending);
     end_write(t, index, kind, &op, ending, &event);
 }

@@ -327,6 +327,9 @@ static void arrow_add(struct bf_trace *t, struct bf_trace_sync wait,
     if (signal->packet && !source)
         return;
     bool drawn = !source || source->drawn;
+    uint64_t value = bf_trace_value_of(t, wait.semaphore);
+    if (!drawn && value >= wait.value && value < signal->sync.value)
+        return; /* satisfied by the value before this signal's */
     bool ends_later = !drawn && !consumer->timed;
     if (!ends_later && record->in_count == BF_FLOW_ENDS) {
         t->flow->lost++;
@@ -578,6 +581,7 @@ void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
     bf_lock_acquire(&t->output->lock);
     uint64_t now = bf_now_ns();
     t->summary.host_signals++;
+    bf_trace_value_take(t, sync, now);
     bf_summary_extend(&t->summary, now);
     if (t->drawing) {
         /* One flow number for the packets that wait for it, and one for the boxes of the waits. */

@@ -84,6 +84,13 @@ struct bf_trace_buffer {
     char labels[BF_TRACE_NAME];
 };
 
+/* What is known of a semaphore or fence. */
+struct bf_trace_semaphore {
+    char name[BF_TRACE_NAME]; /* "": none */
+    uint64_t value;           /* the latest that it is known to have had, */
+    uint64_t value_ns;        /* at this time */
+};
+
 struct bf_trace {
     char program[BF_TRACE_NAME];
     char device[256]; /* VK_MAX_PHYSICAL_DEVICE_NAME_SIZE */
@@ -114,7 +121,7 @@ struct bf_trace {
     bool own_described;
     uint32_t background_described; /* lanes that have been described, as bits, */
     uint32_t background_open;      /* and those on which a slice is open */
-    struct bf_map names;           /* semaphore → char *, owned */
+    struct bf_map semaphores;      /* handle → struct bf_trace_semaphore *, owned */
     struct bf_map buffers;         /* command buffer → struct bf_trace_buffer *, owned */
     struct bf_flow *flow;
     struct bf_interning interning;
@@ -164,6 +171,13 @@ void bf_trace_extend_for(struct bf_trace *t, uint32_t queue, uint64_t now);
 
 /* Of an obstacle that is no semaphore. */
 enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle);
+
+/* The record of a semaphore or fence; a new one if there is none. NULL: out of memory. */
+struct bf_trace_semaphore *bf_trace_semaphore_of(struct bf_trace *t, uint64_t semaphore);
+/* It had this value at that time. */
+void bf_trace_value_take(struct bf_trace *t, struct bf_trace_sync sync, uint64_t time_ns);
+/* The latest value that it is known to have had; 0: none is. */
+uint64_t bf_trace_value_of(struct bf_trace *t, uint64_t semaphore);
 
 /* The annotations of a semaphore ('what': whether it is one or a fence), or of another obstacle. */
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);

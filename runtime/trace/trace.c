@@ -97,7 +97,7 @@ void bf_trace_destroy(struct bf_trace *t)
     trace_end(t);
     bf_trace_leave(t);
     bf_output_part(t->output, &t->member, t->open);
-    bf_map_finish(&t->names, value_free, NULL);
+    bf_map_finish(&t->semaphores, value_free, NULL);
     bf_map_finish(&t->buffers, value_free, NULL);
     bf_summary_finish(&t->summary);
     bf_flow_destroy(t->flow);
@@ -238,25 +238,52 @@ void bf_trace_name_queue(struct bf_trace *t, uint32_t index, const char *name)
     bf_trace_leave(t);
 }
 
+struct bf_trace_semaphore *bf_trace_semaphore_of(struct bf_trace *t, uint64_t semaphore)
+{
+    struct bf_trace_semaphore *known = bf_map_find(&t->semaphores, semaphore);
+    if (known)
+        return known;
+    known = calloc(1, sizeof(*known));
+    if (known && !bf_map_insert(&t->semaphores, semaphore, known)) {
+        free(known);
+        known = NULL;
+    }
+    return known;
+}
+
 void bf_trace_name_semaphore(struct bf_trace *t, uint64_t semaphore, const char *name)
 {
     if (!t || !semaphore)
         return;
-    char *copy = NULL;
-    if (name && name[0]) {
-        copy = malloc(BF_TRACE_NAME);
-        if (!copy)
-            return; /* the former name stays */
-        bf_name_copy(copy, BF_TRACE_NAME, name);
-    }
     bf_lock_acquire(&t->output->lock);
-    char *old = bf_map_remove(&t->names, semaphore);
-    if (copy && !bf_map_insert(&t->names, semaphore, copy)) {
-        free(old);
-        old = copy;
-    }
+    struct bf_trace_semaphore *known = bf_trace_semaphore_of(t, semaphore);
+    if (known)
+        bf_name_copy(known->name, BF_TRACE_NAME, name ? name : "");
     bf_trace_leave(t);
-    free(old);
+}
+
+void bf_trace_value_take(struct bf_trace *t, struct bf_trace_sync sync, uint64_t time_ns)
+{
+    struct bf_trace_semaphore *known = bf_trace_semaphore_of(t, sync.semaphore);
+    if (!known || time_ns < known->value_ns)
+        return;
+    known->value = sync.value;
+    known->value_ns = time_ns;
+}
+
+uint64_t bf_trace_value_of(struct bf_trace *t, uint64_t semaphore)
+{
+    const struct bf_trace_semaphore *known = bf_map_find(&t->semaphores, semaphore);
+    return known ? known->value : 0;
+}
+
+void bf_trace_semaphore_value(struct bf_trace *t, uint64_t semaphore, uint64_t value)
+{
+    if (!t || !semaphore)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    bf_trace_value_take(t, (struct bf_trace_sync){semaphore, value}, bf_now_ns());
+    bf_trace_leave(t);
 }
 
 void bf_trace_forget_semaphore(struct bf_trace *t, uint64_t semaphore)
@@ -267,7 +294,7 @@ void bf_trace_forget_semaphore(struct bf_trace *t, uint64_t semaphore)
     bf_trace_fences_destroyed(t, semaphore);
     bf_flow_forget(t->flow, semaphore);
     bf_flow_forget(t->flow, bf_trace_fence_key(semaphore));
-    char *old = bf_map_remove(&t->names, semaphore);
+    struct bf_trace_semaphore *old = bf_map_remove(&t->semaphores, semaphore);
     bf_trace_leave(t);
     free(old);
 }

@@ -335,7 +335,9 @@ uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane)
 
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)
 {
-    return semaphore ? bf_map_find(&t->names, semaphore) : NULL;
+    const struct bf_trace_semaphore *known =
+        semaphore ? bf_map_find(&t->semaphores, semaphore) : NULL;
+    return known && known->name[0] ? known->name : NULL;
 }
 
 enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle)

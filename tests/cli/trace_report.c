@@ -199,6 +199,22 @@ MADE_TEST(critical_path_to_the_cpus_signal)
     trace_load_destroy(load);
 }
 
+/* An arrow from a signal that came when the packet was over has released nothing. */
+MADE_TEST(a_signal_that_comes_afterwards_releases_nothing)
+{
+    struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "queue");
+    struct made_queue late = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), "late");
+    PACKET(late, 1, "execute", .queued_ns = T(0), .handed_over_ns = T(1));
+    PACKET(q, 2, "execute", .queued_ns = T(10), .handed_over_ns = T(20));
+    made_run(m, &late, 1, T(5), T(1000000), 0, 41);
+    made_run(m, &q, 2, T(30), T(100), 41, 0);
+    struct trace_load *load = made_load(m, 0);
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "waits: none"));
+    free(text);
+    trace_load_destroy(load);
+}
+
 /* Presents wait for a semaphore, or for what was submitted before them; one call at most in so far
  * as that ends while it lasts. */
 MADE_TEST(presents_and_what_they_waited_for)

@@ -643,6 +643,52 @@ TEST(signalled_by_the_host)
     decoded_free(&d);
 }
 
+/* A wait for a value that its fence has had from the beginning, or since a signal long ago, ends
+ * when it is handed over, and not with a signal that is still to come. */
+TEST(met_before_the_signal_to_come)
+{
+    struct run r = run_begin();
+    bf_trace_semaphore_value(r.trace, 5, 5);
+    bf_trace_host_signal(r.trace, SYNC(6, 5));
+    for (uint64_t i = 1; i <= 5000; i++)
+        bf_trace_host_signal(r.trace, SYNC(7, i));
+    struct bf_trace_packet late = queued(r.trace, r.queues[0]), w;
+    uint64_t last = 0;
+    for (uint64_t fence = 5; fence <= 6; fence++)
+        bf_trace_fence_queued(r.trace, r.queues[0], &late, BF_TRACE_FENCE_SIGNAL, SYNC(fence, 10),
+                              false);
+    const struct bf_trace_sync signals[2] = {SYNC(5, 10), SYNC(6, 10)};
+    bf_trace_packet_handed_over(r.trace, &late, 0, NULL, 2, signals);
+    for (uint64_t fence = 5; fence <= 6; fence++) {
+        for (int told = 0; told < 2; told++) {
+            bf_trace_packet_queued(r.trace, &w, r.queues[1], BF_TRACE_WAIT, 0);
+            bf_trace_fence_queued(r.trace, r.queues[1], &w, BF_TRACE_FENCE_WAIT, SYNC(fence, 3),
+                                  told);
+            handed_over(r.trace, &w, SYNC(fence, 3), NOTHING);
+            w = queued(r.trace, r.queues[1]);
+            w.timed = told;
+            handed_over(r.trace, &w, SYNC(fence, 3), NOTHING);
+            last = w.handed_over_ns;
+            if (told)
+                bf_trace_packet_executed(r.trace, &w, last + 1, last + 2);
+        }
+        logged(&r, 1, WAIT, SYNC(fence, 3));
+    }
+    uint64_t end = clock_now() + 1000000000;
+    bf_trace_packet_executed(r.trace, &late, end - 1000, end);
+    for (uint64_t fence = 5; fence <= 6; fence++)
+        for (int i = 0; i < 2; i++)
+            done(&r, 1, WAIT, SYNC(fence, 3), 0, 0);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    assert_int_equal(arrows, 0);
+    for (unsigned i = 0; i < 6; i++) {
+        const struct decoded_packet *wait = end_of_box(&d, box_of(&d, WAIT, 3, i));
+        assert_true(wait->time <= clock_now() && wait->time < end - 1000);
+    }
+    decoded_free(&d);
+}
+
 TEST(signals_pending)
 {
     struct run r = run_begin();
