@@ -20,16 +20,17 @@ void bf_trace_ring(struct bf_trace *t, uint32_t queue, enum bf_trace_ring what, 
         {.name = BF_STRING_ENTRIES, .kind = BF_PERFETTO_UINT, .number = entries},
         {.name = BF_STRING_LEFT, .kind = BF_PERFETTO_UINT, .number = left},
     };
-    const struct bf_perfetto_event drawn = {
+    struct bf_perfetto_event drawn = {
         .time_ns = bf_now_ns(),
-        .track = bf_trace_queue_track(t, queue, BF_TRACK_QUEUE),
         .type = BF_PERFETTO_INSTANT,
         .category = BF_STRING_RINGS,
         .name = names[what],
         .annotation_count = what == BF_TRACE_RING_READ ? 2 : 0,
         .annotations = about,
     };
-    if (queue < t->queue_count)
+    if (queue < t->queue_count) {
+        drawn.track = bf_trace_ring_track(t, queue);
         bf_trace_event(t, &t->now, &drawn);
+    }
     bf_trace_leave(t);
 }

@@ -152,6 +152,7 @@ void bf_trace_queue_label(const struct bf_trace_queue *queue, char label[BF_TRAC
 
 /* The numbers of tracks; each is described before it is first used. */
 uint64_t bf_trace_host_track(struct bf_trace *t);
+uint64_t bf_trace_ring_track(struct bf_trace *t, uint32_t queue); /* the queue's own */
 uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane);
 uint64_t bf_trace_software_track(struct bf_trace *t, uint32_t queue, uint32_t lane);
 uint64_t bf_trace_hardware_track(struct bf_trace *t, uint32_t queue, uint32_t lane);

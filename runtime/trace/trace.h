@@ -22,6 +22,7 @@
  *      that isn't known either, it ends at that time, and says 'at most'.
  * T-7  What Belfry submits for itself is drawn in a lane of its own, 'Belfry', and is in no counter
  *      and no sum of the program's.
+ * T-8  An event lies on a track that has been described before it.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices

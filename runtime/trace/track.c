@@ -262,6 +262,12 @@ static void queue_describe(struct bf_trace *t, uint32_t index)
         queue->described = queue_track_write(t, index);
 }
 
+uint64_t bf_trace_ring_track(struct bf_trace *t, uint32_t index)
+{
+    queue_describe(t, index);
+    return bf_trace_queue_track(t, index, BF_TRACK_QUEUE);
+}
+
 void bf_trace_queue_describe_anew(struct bf_trace *t, uint32_t index)
 {
     if (t->queues[index].described)

@@ -542,3 +542,25 @@ TEST(nothing_to_write_to)
     assert_int_equal(d.count, 4 + 1); /* what every trace begins and ends with */
     decoded_free(&d);
 }
+
+/* What happens to a ring lies on its queue's own track, which is described before, also if nothing
+ * else has been seen of the queue. */
+TEST(rings_lie_on_a_track_that_is_described)
+{
+    char folder[64];
+    folder_make(folder);
+    struct bf_trace *trace = trace_open(in_folder(folder, "run.pftrace"));
+    uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "engine"), "queue");
+    bf_trace_ring(trace, queue, BF_TRACE_RING_CONNECTED, 0, 0);
+    bf_trace_ring(trace, queue, BF_TRACE_RING_READ, 3, 1);
+    struct decoded d = trace_close(trace, folder, NULL);
+    static const char *const names[] = {"doorbell connected", "ring read"};
+    for (int i = 0; i < 2; i++) {
+        const struct decoded_packet *p = event_named(&d, names[i], DECODED_INSTANT, 0);
+        const struct decoded_packet *track = p ? decoded_track(&d, p->uuid) : NULL;
+        assert_non_null(track);
+        assert_true(track < p && decoded_is(track->name, "queue"));
+        assert_true(decoded_is(decoded_track(&d, track->parent)->name, "engine"));
+    }
+    decoded_free(&d);
+}
