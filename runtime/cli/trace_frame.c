@@ -154,7 +154,7 @@ static void hand_over_explain(struct walk *w)
     /* The call of a present may block until what it waits for has happened. */
     bool present = p->kind == TRACE_PACKET_PRESENT;
     bool held = present ? trace_present_cause(m, p, &cause)
-                        : p->longest.begin && !p->longest.on_predecessor &&
+                        : p->longest.begin && trace_hold_is_for_fence(&p->longest) &&
                               trace_packet_cause(m, p, &cause);
     if (held && cause.time_ns > queued && cause.time_ns <= w->now + TRACE_SLACK_NS) {
         bool cpu = cause.queue == TRACE_CAUSE_CPU;

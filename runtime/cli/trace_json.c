@@ -40,8 +40,15 @@ static void engines_json(const struct trace_model *m, FILE *out)
     fprintf(out, "\n  ],\n");
 }
 
-static void fence_print(const struct trace_model *m, struct trace_fence fence, FILE *out)
+/* ... or what else something waits for: 1 + name, or 0. */
+static void fence_print(const struct trace_model *m, struct trace_fence fence,
+                        uint32_t obstacle_plus, FILE *out)
 {
+    if (obstacle_plus) {
+        fprintf(out, "\"fence\": null, ");
+        member_text("obstacle", trace_name(m, obstacle_plus - 1), out);
+        return;
+    }
     member_text("fence", trace_name(m, fence.name), out);
     if (fence.valued)
         fprintf(out, ", \"value\": %" PRIu64, fence.value);
@@ -71,10 +78,11 @@ static void queues_json(const struct trace_model *m, FILE *out)
                 queue->held_longest_ns);
         if (queue->held) {
             fprintf(out, ", \"packet\": %" PRIu64 ", ", queue->held_longest_id);
-            if (queue->held_longest.on_predecessor)
+            const struct trace_hold *longest = &queue->held_longest;
+            if (longest->on_predecessor)
                 fprintf(out, "\"fence\": null");
             else
-                fence_print(m, queue->held_longest.on, out);
+                fence_print(m, longest->on, longest->obstacle_plus, out);
         }
         fprintf(out, "}}");
     }
@@ -128,7 +136,7 @@ static void stalls_json(const struct trace_report *r, FILE *out)
                 ", \"since_ns\": %" PRIu64 ", \"lasted_ns\": %" PRIu64 ", \"behind\": %" PRIu64
                 ", \"circle\": %" PRIu32 ", ",
                 stall->since_ns, stall->until_ns - stall->since_ns, stall->behind, stall->circle);
-        fence_print(m, stall->fence, out);
+        fence_print(m, stall->fence, stall->obstacle_plus, out);
         if (stall->fence.name != TRACE_NONE && m->values[stall->fence.name].at_ns)
             fprintf(out, ", \"has\": %" PRIu64, m->values[stall->fence.name].value);
         if (stall->by != TRACE_NONE) {
@@ -175,7 +183,7 @@ static void frame_json(const struct trace_report *r, FILE *out)
                 "%s\n      {\"kind\": \"%s\", \"after\": \"%s\", \"begin_ns\": %" PRIu64
                 ", \"end_ns\": %" PRIu64 ", ",
                 i ? "," : "", kinds[hop->kind], links[hop->link], hop->begin_ns, hop->end_ns);
-        fence_print(r->detail, hop->fence, out);
+        fence_print(r->detail, hop->fence, 0, out);
         packet_print(r->detail, "of", hop->packet, out);
         packet_print(r->detail, "started_after", hop->after, out);
         fprintf(out, "}");

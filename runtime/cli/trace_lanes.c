@@ -191,14 +191,11 @@ static void software_draw(struct picture *p, struct trace_packet *packet, struct
         if (!picture_overlaps(p, hold->begin, hold_end))
             continue;
         char fence[TRACE_FENCE_SIZE];
-        trace_fence_label(p->model, hold->on, fence);
         double h1 = picture_x(p, hold->begin);
         double h2 = picture_x(p, hold_end);
         char text[TRACE_FENCE_SIZE + 40];
         snprintf(text, sizeof(text), "%" PRIu64 " held on %s%s", packet->id,
-                 hold->on_predecessor ? "the one before"
-                 : *fence             ? fence
-                                      : "a fence",
+                 hold->on_predecessor ? "the one before" : trace_hold_label(p->model, hold, fence),
                  packet->dropped ? ", dropped"
                  : hold->end     ? ""
                                  : ", no end");

@@ -263,6 +263,16 @@ static void hold_end(struct trace_model *m, struct trace_track *track, uint64_t 
             p->holds[i] = hold;
 }
 
+static struct trace_hold hold_make(struct trace_model *m, const struct trace_item *item)
+{
+    struct trace_hold hold = {.begin = item->time_ns, .on = trace_fence_of(m, item)};
+    const struct trace_annotation *a = trace_item_annotation(item, "waits for");
+    hold.on_predecessor = a && (!a->is_text || trace_span_is(a->text, "the packet before it"));
+    if (a && !hold.on_predecessor) /* no room for one more name: TRACE_NONE + 1 is 0 */
+        hold.obstacle_plus = trace_name_of(m, a->text) + 1;
+    return hold;
+}
+
 static void software_event(struct trace_model *m, struct trace_track *track,
                            const struct trace_item *item)
 {
@@ -280,11 +290,7 @@ static void software_event(struct trace_model *m, struct trace_track *track,
         p = trace_packet_at(m, track->serial);
         if (track->depth != 2 || !p || !trace_span_is(item->name, "held"))
             return;
-        track->hold = (struct trace_hold){
-            .begin = item->time_ns,
-            .on = trace_fence_of(m, item),
-            .on_predecessor = trace_item_annotation(item, "waits for") != NULL,
-        };
+        track->hold = hold_make(m, item);
         if (p->hold_count < TRACE_PACKET_HOLD)
             p->holds[p->hold_count++] = track->hold;
         if (p->longest.begin == 0)

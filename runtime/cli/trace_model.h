@@ -11,6 +11,9 @@
  *      is counted in 'lost'.
  * V-2  Every number in the file that names something is looked up, never used as an index.
  *
+ * BT-1 What holds a packet is called what the trace calls it: a fence, the packet before it, or
+ *      else something that holds a whole queue.
+ *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
 #ifndef BELFRY_CLI_TRACE_MODEL_H
@@ -60,7 +63,14 @@ struct trace_hold {
     uint64_t end; /* 0: never released */
     struct trace_fence on;
     bool on_predecessor; /* held for the packet before it in its queue */
+    /* 1 + name of what else holds it: a priority window, a suspension, ...; 0: nothing */
+    uint32_t obstacle_plus;
 };
+
+static inline bool trace_hold_is_for_fence(const struct trace_hold *hold)
+{
+    return !hold->on_predecessor && !hold->obstacle_plus;
+}
 
 /* Times are 0 where the trace doesn't have them. */
 struct trace_packet {
@@ -373,6 +383,10 @@ const char *trace_name(const struct trace_model *model, uint32_t name);
 #define TRACE_FENCE_SIZE (TRACE_NAME_SIZE + 24)
 const char *trace_fence_label(const struct trace_model *model, struct trace_fence fence,
                               char label[TRACE_FENCE_SIZE]);
+
+/* What holds a packet, in words; 'label' is room for them. */
+const char *trace_hold_label(const struct trace_model *model, const struct trace_hold *hold,
+                             char label[TRACE_FENCE_SIZE]);
 
 const char *trace_kind_name(enum trace_packet_kind kind);
 

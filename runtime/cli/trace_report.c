@@ -170,13 +170,10 @@ static void queues_print(const struct trace_report *r, FILE *out)
         if (!queue->held)
             continue;
         char fence[TRACE_FENCE_SIZE];
-        trace_fence_label(m, queue->held_longest.on, fence);
         fprintf(out, "  longest held on %s: %s%s, packet %" PRIu64 ", on %s\n", queue->name,
                 bf_cell_duration(cells[0], queue->held_longest_ns),
                 queue->held_longest.end ? "" : ", to the end of the trace", queue->held_longest_id,
-                queue->held_longest.on_predecessor ? "the packet before it"
-                : *fence                           ? fence
-                                                   : "an unnamed fence");
+                trace_hold_label(m, &queue->held_longest, fence));
     }
 }
 

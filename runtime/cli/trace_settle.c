@@ -51,7 +51,7 @@ static struct trace_fence fence_waited(const struct trace_packet *p)
         return p->waited;
     if (p->kind == TRACE_PACKET_WAIT && p->fence.name != TRACE_NONE)
         return p->fence;
-    return p->longest.begin && !p->longest.on_predecessor
+    return p->longest.begin && trace_hold_is_for_fence(&p->longest)
                ? p->longest.on
                : (struct trace_fence){.name = TRACE_NONE};
 }
@@ -232,7 +232,7 @@ bool trace_packet_wait(struct trace_model *m, struct trace_packet *p, struct tra
 {
     *wait =
         (struct trace_wait){.cause = {.queue = TRACE_CAUSE_UNKNOWN, .fence = {.name = TRACE_NONE}}};
-    bool held = p->longest.end && !p->longest.on_predecessor;
+    bool held = p->longest.end && trace_hold_is_for_fence(&p->longest);
     bool caused = !p->still_waits && trace_packet_cause(m, p, &wait->cause);
     bool seen = p->still_waits || (p->unblocked_ns && p->unblocked_ns >= p->late_ns);
     if (p->still_waits)
@@ -429,7 +429,7 @@ static void holds_end(struct trace_model *m)
                                                             : TRACE_NO_SERIAL);
         if (!p || p->serial < m->retired || (fences && !p->handed_over_ns))
             continue;
-        if (!hold->on_predecessor) {
+        if (trace_hold_is_for_fence(hold)) {
             p->still_waits = true;
             p->open = hold->on;
         }

@@ -85,6 +85,7 @@ static void tracks_look(struct trace_model *m, struct trace_stalls *s)
                                               : TRACE_STALL_QUEUED,
             t->index, t->packet, held || fences ? t->hold.begin : t->since_ns, m->last_ns);
         stall.fence = held || fences ? t->hold.on : stall.fence;
+        stall.obstacle_plus = held ? t->hold.obstacle_plus : 0;
         stall.serial = p ? p->serial : TRACE_NO_SERIAL;
         stall_add(s, &stall);
     }
@@ -112,6 +113,7 @@ static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
             TRACE_STALL_DROPPED, q, p->id, held ? p->longest.begin : p->queued_ns, p->dropped_ns);
         stall.serial = trace_packet_at(m, p->serial) ? p->serial : TRACE_NO_SERIAL;
         stall.fence = held ? p->longest.on : stall.fence;
+        stall.obstacle_plus = held ? p->longest.obstacle_plus : 0;
         stall.behind = m->queues[q].dropped - 1;
         stall_add(s, &stall);
     }
@@ -200,7 +202,9 @@ static void fence_wanted(const struct trace_model *m, const struct trace_stall *
 {
     const struct trace_fence *fence = &stall->fence;
     if (fence->name == TRACE_NONE) {
-        snprintf(text, size, "something that the trace doesn't name");
+        snprintf(text, size, "%s",
+                 stall->obstacle_plus ? trace_name(m, stall->obstacle_plus - 1)
+                                      : "something that the trace doesn't name");
         return;
     }
     const struct trace_value *value = &m->values[fence->name];
@@ -229,6 +233,7 @@ const char *trace_stall_label(struct trace_model *m, const struct trace_stall *s
         snprintf(packet, sizeof(packet), "packet %" PRIu64, stall->id);
     else
         snprintf(packet, sizeof(packet), "a wait");
+    bool named = stall->fence.name != TRACE_NONE || stall->obstacle_plus;
     fence_wanted(m, stall, wanted, sizeof(wanted));
     bf_cell_duration(cell, stall->until_ns - stall->since_ns);
     if (stall->behind)
@@ -263,8 +268,8 @@ const char *trace_stall_label(struct trace_model *m, const struct trace_stall *s
         break;
     case TRACE_STALL_DROPPED:
         snprintf(label, TRACE_STALL_SIZE, "%s was dropped after %s%s%s%s", packet, cell,
-                 stall->fence.name == TRACE_NONE ? "" : " in which it waited for ",
-                 stall->fence.name == TRACE_NONE ? "" : wanted, stall->behind ? behind : "");
+                 named ? " in which it waited for " : "", named ? wanted : "",
+                 stall->behind ? behind : "");
         break;
     }
     return label;

@@ -30,7 +30,8 @@ struct trace_stall {
     uint64_t serial; /* TRACE_NO_SERIAL: it has left the window */
     uint64_t since_ns;
     uint64_t until_ns;        /* the end of the trace; of what was dropped: when it was */
-    struct trace_fence fence; /* what it waits for */
+    struct trace_fence fence; /* what it waits for, */
+    uint32_t obstacle_plus;   /* or 1 + name of that, where it is no fence; else 0 */
     uint64_t behind;          /* packets of its queue */
     /* Who has queued a signal that would end the wait: a queue, or TRACE_NONE; its packet, or 0. */
     uint32_t by;

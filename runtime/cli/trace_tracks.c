@@ -65,6 +65,16 @@ const char *trace_fence_label(const struct trace_model *m, struct trace_fence fe
     return label;
 }
 
+const char *trace_hold_label(const struct trace_model *m, const struct trace_hold *hold,
+                             char label[TRACE_FENCE_SIZE])
+{
+    if (hold->on_predecessor)
+        return "the packet before it";
+    if (hold->obstacle_plus)
+        return trace_name(m, hold->obstacle_plus - 1);
+    return *trace_fence_label(m, hold->on, label) ? label : "an unnamed fence";
+}
+
 struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item *item)
 {
     struct trace_fence fence = {.name = TRACE_NONE};

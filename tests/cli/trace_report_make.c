@@ -190,12 +190,14 @@ void made_packet(struct made *m, const struct made_queue *q, const struct made_p
         begin.notes[2] = (struct made_note){.name = "kind", .text = p->kind};
     made_event(m, &begin);
     if (p->held_ns) {
-        made_event(m, &(struct made_event){.time_ns = p->held_ns,
-                                           .track = track,
-                                           .type = 1,
-                                           .name = "held",
-                                           .notes = {{.name = "semaphore", .text = p->fence},
-                                                     {.name = "value", .number = p->value}}});
+        struct made_event held = {.time_ns = p->held_ns, .track = track, .type = 1, .name = "held"};
+        if (p->waits_for) {
+            held.notes[0] = (struct made_note){.name = "waits for", .text = p->waits_for};
+        } else {
+            held.notes[0] = (struct made_note){.name = "semaphore", .text = p->fence};
+            held.notes[1] = (struct made_note){.name = "value", .number = p->value};
+        }
+        made_event(m, &held);
         if (p->handed_over_ns)
             made_event(
                 m, &(struct made_event){.time_ns = p->handed_over_ns, .track = track, .type = 2});

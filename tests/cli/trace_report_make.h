@@ -71,6 +71,7 @@ struct made_packet {
     uint64_t held_ns; /* when that began */
     const char *fence;
     uint64_t value;
+    const char *waits_for; /* what holds it, if it is no fence */
 };
 void made_packet(struct made *made, const struct made_queue *queue,
                  const struct made_packet *packet);

@@ -134,6 +134,33 @@ SCENE(
     made_end(&s->m, T(3000000));
 }
 
+/* A queue that nobody resumes, and a packet that a priority window kept for a while. */
+SCENE(
+    held_by_no_fence,
+    "    first: execute 1 has been held for 8.00 s: it waits for a resumption of its queue; 1 more "
+    "behind it\n",
+    "longest held on first: 8.00 s, to the end of the trace, packet 1, on a resumption of its "
+    "queue",
+    "longest held on second: 2.00 s, packet 3, on a priority window", "waits: none",
+    "\"fence\": null, \"obstacle\": \"a resumption of its queue\"}",
+    "\"fence\": null, \"obstacle\": \"a priority window\"}",
+    ">1 held on a resumption of its queue, no end<")
+{
+    static const char *const words[] = {"a resumption of its queue", "the packet before it",
+                                        "a priority window"};
+    for (uint64_t i = 0; i < 3; i++)
+        made_packet(&s->m, &s->q[i / 2],
+                    &(struct made_packet){.id = i + 1,
+                                          .kind = "execute",
+                                          .lane = (uint32_t)i % 2,
+                                          .queued_ns = T(i),
+                                          .held_ns = T(i),
+                                          .waits_for = words[i],
+                                          .handed_over_ns = i == 2 ? T(2000002) : 0});
+    made_run(&s->m, &s->q[SECOND], 3, T(2000003), T(2000010), 0, 0);
+    made_end(&s->m, T(8000000));
+}
+
 /* Held until its device was destroyed; and a wait that ended with its fence. */
 SCENE(
     let_go,
