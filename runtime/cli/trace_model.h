@@ -13,6 +13,7 @@
  *
  * BT-1 What holds a packet is called what the trace calls it: a fence, the packet before it, or
  *      else something that holds a whole queue.
+ * BT-2 Two fences are two, whatever their names and handles, if the trace gives them numbers.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
@@ -31,7 +32,8 @@
 #define TRACE_TRACKS_MAX   32768
 #define TRACE_ENGINES_MAX  64
 #define TRACE_QUEUES_MAX   512
-#define TRACE_NAMES_MAX    4096 /* of fences */
+#define TRACE_NAMES_MAX    4096 /* of fences, and other texts */
+#define TRACE_OBJECTS_MAX  3072 /* beyond these, fences are told apart by their names alone */
 #define TRACE_WAITS_MAX    4096 /* pairs of a waiting queue and what it waits for */
 #define TRACE_NAME_SIZE    64
 #define TRACE_CAPTION_SIZE 64
@@ -310,6 +312,7 @@ struct trace_model {
     struct trace_engine engines[TRACE_ENGINES_MAX];
     struct trace_queue queues[TRACE_QUEUES_MAX];
     char names[TRACE_NAMES_MAX][TRACE_NAME_SIZE];
+    uint64_t name_objects[TRACE_NAMES_MAX]; /* whose name it is: trace_fence_of */
     struct trace_wait_row waits[TRACE_WAITS_MAX]; /* a hash table as far as wait_index goes */
     uint32_t wait_index[2 * TRACE_WAITS_MAX];     /* 1 + row; 0: empty */
     uint32_t name_index[2 * TRACE_NAMES_MAX];     /* 1 + name; 0: empty */

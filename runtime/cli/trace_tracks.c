@@ -19,24 +19,34 @@ static uint64_t text_hash(const char *text)
     return bf_map_hash(hash);
 }
 
-static uint32_t name_add(struct trace_model *m, const char *text)
+/* Which of a process's objects has the name; several may have the same. 0: it is just a text. */
+static uint64_t object_key(uint32_t process, uint64_t number)
+{
+    return (uint64_t)(process + 1) << 40 ^ number;
+}
+
+/* An object may get another name. */
+static uint32_t name_add(struct trace_model *m, const char *text, uint64_t object, bool numbered)
 {
     if (!*text)
         return TRACE_NONE;
     uint32_t slots = 2 * TRACE_NAMES_MAX;
-    for (uint64_t i = text_hash(text);; i++) {
+    for (uint64_t i = bf_map_hash(object) + (numbered ? 0 : text_hash(text));; i++) {
         uint32_t *slot = &m->name_index[i % slots];
-        if (*slot && strcmp(m->names[*slot - 1], text) == 0)
-            return *slot - 1;
-        if (*slot)
+        uint32_t name = *slot ? *slot - 1 : m->name_count;
+        bool same = *slot && m->name_objects[name] == object &&
+                    (numbered || strcmp(m->names[name], text) == 0);
+        if (*slot && !same)
             continue;
-        if (m->name_count == TRACE_NAMES_MAX) {
+        if (!same && m->name_count >= (numbered ? TRACE_OBJECTS_MAX : TRACE_NAMES_MAX)) {
             m->lost.names++;
             return TRACE_NONE;
         }
-        snprintf(m->names[m->name_count], TRACE_NAME_SIZE, "%s", text);
-        *slot = ++m->name_count;
-        return *slot - 1;
+        snprintf(m->names[name], TRACE_NAME_SIZE, "%s", text);
+        m->name_objects[name] = object;
+        if (!same)
+            *slot = ++m->name_count;
+        return name;
     }
 }
 
@@ -44,7 +54,7 @@ uint32_t trace_name_of(struct trace_model *m, struct trace_span span)
 {
     char text[TRACE_NAME_SIZE];
     trace_span_copy(span, text, sizeof(text));
-    return name_add(m, text);
+    return name_add(m, text, 0, false);
 }
 
 const char *trace_name(const struct trace_model *m, uint32_t name)
@@ -75,6 +85,18 @@ const char *trace_hold_label(const struct trace_model *m, const struct trace_hol
     return *trace_fence_label(m, hold->on, label) ? label : "an unnamed fence";
 }
 
+/* By the number that the trace gives it. Older traces don't, and after too many of them there is no
+ * more room: then by its name, which others may have. */
+static uint32_t fence_name(struct trace_model *m, const struct trace_item *item, const char *text)
+{
+    const struct trace_track *track = trace_track_find(m, item->track);
+    const struct trace_annotation *a = trace_item_annotation(item, "object");
+    uint32_t process = track ? trace_process_of(m, track) : 0;
+    uint64_t number = a && !a->is_text ? a->number : 0;
+    uint32_t name = number ? name_add(m, text, object_key(process, number), true) : TRACE_NONE;
+    return name != TRACE_NONE ? name : name_add(m, text, object_key(process, 0), false);
+}
+
 struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item *item)
 {
     struct trace_fence fence = {.name = TRACE_NONE};
@@ -83,13 +105,12 @@ struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item
         a = trace_item_annotation(item, "semaphore");
     if (!a)
         return fence;
-    if (a->is_text) {
-        fence.name = trace_name_of(m, a->text);
-    } else {
-        char text[TRACE_NAME_SIZE];
+    char text[TRACE_NAME_SIZE];
+    if (a->is_text)
+        trace_span_copy(a->text, text, sizeof(text));
+    else
         snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
-        fence.name = name_add(m, text);
-    }
+    fence.name = fence_name(m, item, text);
     a = trace_item_annotation(item, "value");
     fence.valued = a && !a->is_text;
     fence.value = fence.valued ? a->number : 0;

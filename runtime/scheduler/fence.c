@@ -312,8 +312,8 @@ VkResult bf_fence_create(struct bf_scheduler *scheduler, uint64_t value, BfSyncO
     bf_lock_release(&pending->lock);
     if (scheduler->gpu.trace)
         fence->number = atomic_fetch_add(&scheduler->fences_made, 1);
+    bf_trace_add_semaphore(scheduler->gpu.trace, (uintptr_t)fence, value);
     bf_fence_name_in_trace(fence, NULL);
-    bf_trace_semaphore_value(scheduler->gpu.trace, (uintptr_t)fence, value);
     *out = fence;
     return VK_SUCCESS;
 }

@@ -35,7 +35,7 @@ VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handl
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (timeline)
-        bf_trace_semaphore_value(scheduler->gpu.trace, (uint64_t)handle, initial_value);
+        bf_trace_add_semaphore(scheduler->gpu.trace, (uint64_t)handle, initial_value);
     return VK_SUCCESS;
 }
 

@@ -42,7 +42,7 @@ static uint64_t fence_op_name(struct bf_trace *t, enum bf_trace_fence_op kind, u
 }
 
 static uint32_t fence_op_annotate(struct bf_trace *t, struct bf_trace_sync sync, uint64_t packet,
-                                  struct bf_perfetto_annotation a[4])
+                                  struct bf_perfetto_annotation a[5])
 {
     uint32_t n = bf_trace_sync_annotate(t, BF_STRING_FENCE, sync, a);
     if (packet)
@@ -223,7 +223,7 @@ static uint64_t end_write(struct bf_trace *t, uint32_t queue, enum bf_trace_fenc
 {
     bool boxed = op->lane != BF_TRACE_NO_LANE;
     uint64_t track = bf_trace_fence_track(t, queue, boxed ? op->lane : 0);
-    struct bf_perfetto_annotation about[6];
+    struct bf_perfetto_annotation about[7];
     uint32_t n = boxed ? 0 : fence_op_annotate(t, op->sync, op->packet, about);
     if (ending->by)
         about[n++] = (struct bf_perfetto_annotation){
@@ -650,7 +650,7 @@ static void box_begin(struct bf_trace *t, uint32_t index, enum bf_trace_fence_op
     uint32_t lane = bf_fence_lane_take(ops, op->queued_ns);
     if (lane == BF_TRACE_NO_LANE)
         return; /* it is drawn as an instant at its end */
-    struct bf_perfetto_annotation about[4];
+    struct bf_perfetto_annotation about[5];
     uint32_t n = fence_op_annotate(t, op->sync, op->packet, about);
     bool drawn = bf_trace_event(
         t, &t->now,

@@ -60,6 +60,7 @@
     X(SEMAPHORE, "semaphore")                                                                      \
     X(FENCE, "fence")                                                                              \
     X(HANDLE, "handle")                                                                            \
+    X(OBJECT, "object")                                                                            \
     X(VALUE, "value")                                                                              \
     X(WAITS_FOR, "waits for")                                                                      \
     X(UNTIMED, "without GPU times")                                                                \

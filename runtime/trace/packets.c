@@ -272,7 +272,7 @@ void bf_trace_packet_held(struct bf_trace *t, struct bf_trace_packet *packet,
         packet->obstacle_since_ns = now;
         packet->held_on = obstacle;
         if (packet->lane != BF_TRACE_NO_LANE) {
-            struct bf_perfetto_annotation about[3];
+            struct bf_perfetto_annotation about[4];
             uint32_t n = bf_trace_sync_annotate(t, BF_STRING_SEMAPHORE, obstacle, about);
             packet->held_drawn = bf_trace_event(
                 t, &t->now,
@@ -382,7 +382,7 @@ static void instant_write(struct bf_trace *t, const struct bf_trace_packet *pack
 {
     uint64_t flows[BF_FLOW_OWN + BF_FLOW_ENDS];
     uint64_t caption = caption_of(t, packet);
-    struct bf_perfetto_annotation about[6];
+    struct bf_perfetto_annotation about[7];
     uint32_t n = packet_annotate(packet, caption, about);
     if (packet->untimed)
         about[n++] = (struct bf_perfetto_annotation){
@@ -593,7 +593,7 @@ void bf_trace_host_signal(struct bf_trace *t, struct bf_trace_sync sync)
             flows[i] = signal->flow = t->flow->next_flow++;
             signal->time_ns = now;
         }
-        struct bf_perfetto_annotation about[3];
+        struct bf_perfetto_annotation about[4];
         uint32_t n = bf_trace_sync_annotate(t, BF_STRING_SEMAPHORE, sync, about);
         bf_trace_event(t, &t->now,
                        &(struct bf_perfetto_event){.time_ns = now,

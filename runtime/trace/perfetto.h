@@ -23,7 +23,7 @@
 #include "trace/protobuf.h"
 #include "trace/interning.h"
 
-#define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 6 annotations and 2 plain texts */
+#define BF_PERFETTO_EVENT_MAX 3072 /* with at most 32 flows, 7 annotations and 2 plain texts */
 
 struct bf_perfetto_sequence {
     /* from 1; two sequences that share their strings have an odd number and the next even one */

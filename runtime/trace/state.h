@@ -86,6 +86,7 @@ struct bf_trace_buffer {
 
 /* What is known of a semaphore or fence. */
 struct bf_trace_semaphore {
+    uint64_t number;          /* from 1 in the trace, also where its handle was another's before */
     char name[BF_TRACE_NAME]; /* "": none */
     uint64_t value;           /* the latest that it is known to have had, */
     uint64_t value_ns;        /* at this time */
@@ -121,8 +122,9 @@ struct bf_trace {
     bool own_described;
     uint32_t background_described; /* lanes that have been described, as bits, */
     uint32_t background_open;      /* and those on which a slice is open */
-    struct bf_map semaphores;      /* handle → struct bf_trace_semaphore *, owned */
-    struct bf_map buffers;         /* command buffer → struct bf_trace_buffer *, owned */
+    uint64_t last_semaphore;
+    struct bf_map semaphores; /* handle → struct bf_trace_semaphore *, owned */
+    struct bf_map buffers;    /* command buffer → struct bf_trace_buffer *, owned */
     struct bf_flow *flow;
     struct bf_interning interning;
     struct bf_summary summary;
@@ -183,7 +185,7 @@ uint64_t bf_trace_value_of(struct bf_trace *t, uint64_t semaphore);
 /* The annotations of a semaphore ('what': whether it is one or a fence), or of another obstacle. */
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore);
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
-                                struct bf_perfetto_annotation a[3]);
+                                struct bf_perfetto_annotation a[4]);
 
 /* Draws an instant at which an arrow begins or ends, later than it happened. */
 void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, enum bf_string name,

@@ -248,6 +248,8 @@ struct bf_trace_semaphore *bf_trace_semaphore_of(struct bf_trace *t, uint64_t se
         free(known);
         known = NULL;
     }
+    if (known)
+        known->number = ++t->last_semaphore;
     return known;
 }
 
@@ -275,6 +277,18 @@ uint64_t bf_trace_value_of(struct bf_trace *t, uint64_t semaphore)
 {
     const struct bf_trace_semaphore *known = bf_map_find(&t->semaphores, semaphore);
     return known ? known->value : 0;
+}
+
+void bf_trace_add_semaphore(struct bf_trace *t, uint64_t semaphore, uint64_t value)
+{
+    if (!t || !semaphore)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    struct bf_trace_semaphore *known = bf_trace_semaphore_of(t, semaphore);
+    if (known)
+        *known = (struct bf_trace_semaphore){
+            .number = ++t->last_semaphore, .value = value, .value_ns = bf_now_ns()};
+    bf_trace_leave(t);
 }
 
 void bf_trace_semaphore_value(struct bf_trace *t, uint64_t semaphore, uint64_t value)

@@ -155,7 +155,10 @@ void bf_trace_name_device(struct bf_trace *trace, const char *name);
 void bf_trace_name_queue(struct bf_trace *trace, uint32_t queue, const char *name);
 void bf_trace_name_semaphore(struct bf_trace *trace, uint64_t semaphore, const char *name);
 
-/* A timeline semaphore or fence has this value: it was created, imported or opened with it. */
+/* A timeline semaphore or fence is created, with this value: from here on the handle means it. */
+void bf_trace_add_semaphore(struct bf_trace *trace, uint64_t semaphore, uint64_t value);
+
+/* It has this value, since another process, or the program's own work, has set it. */
 void bf_trace_semaphore_value(struct bf_trace *trace, uint64_t semaphore, uint64_t value);
 
 /* A semaphore or fence is destroyed: its name and its signals are forgotten, since handles come

@@ -355,7 +355,7 @@ enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle)
 }
 
 uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct bf_trace_sync sync,
-                                struct bf_perfetto_annotation a[3])
+                                struct bf_perfetto_annotation a[4])
 {
     uint32_t n = 0;
     if (!sync.semaphore) {
@@ -364,7 +364,8 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct 
                                                  .number = bf_trace_obstacle_word(sync)};
         return n;
     }
-    const char *name = bf_trace_semaphore_name(t, sync.semaphore);
+    const struct bf_trace_semaphore *known = bf_trace_semaphore_of(t, sync.semaphore);
+    const char *name = known && known->name[0] ? known->name : NULL;
     if (name)
         a[n++] =
             (struct bf_perfetto_annotation){.name = what,
@@ -375,6 +376,9 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct 
                                              .number = sync.semaphore};
     a[n++] = (struct bf_perfetto_annotation){
         .name = BF_STRING_VALUE, .kind = BF_PERFETTO_UINT, .number = sync.value};
+    if (known)
+        a[n++] = (struct bf_perfetto_annotation){
+            .name = BF_STRING_OBJECT, .kind = BF_PERFETTO_UINT, .number = known->number};
     return n;
 }
 

@@ -134,6 +134,43 @@ SCENE(
     made_end(&s->m, T(3000000));
 }
 
+static void numbered(struct scene *s, int queue, const char *name, uint64_t object, uint64_t id,
+                     uint64_t value, uint64_t end_us)
+{
+    uint64_t track = s->q[queue].fences[id % 4];
+    made_event(&s->m, &(struct made_event){.time_ns = T(id),
+                                           .track = track,
+                                           .type = 1,
+                                           .name = name,
+                                           .notes = {{"packet", NULL, id},
+                                                     {"fence", "timeline", 0},
+                                                     {"value", NULL, value},
+                                                     {"object", NULL, object}}});
+    if (end_us)
+        made_event(&s->m, &(struct made_event){
+                              .time_ns = T(end_us), .track = track, .type = 2, .late = 1});
+}
+
+/* Two semaphores of one name: what one has isn't what the other has, and a signal of the one isn't
+ * for who waits for the other. */
+SCENE(
+    fences_of_one_name,
+    "    first: execute 1 has waited on the GPU for 2.00 s, for timeline to reach 7 (no signal of "
+    "it is in the trace): no queue was given such a signal",
+    "    second: execute 3 has waited on the GPU for 2.00 s, for timeline to reach 900 (has 500), "
+    "which packet 5 of second would signal")
+{
+    packet(s, FIRST, 1, 1, NULL, 0);
+    numbered(s, FIRST, "wait timeline", 1, 1, 7, 0);
+    packet(s, SECOND, 2, 2, NULL, 0);
+    numbered(s, SECOND, "signal timeline", 2, 2, 500, 3);
+    packet(s, SECOND, 3, 3, NULL, 0);
+    numbered(s, SECOND, "wait timeline", 2, 3, 900, 0);
+    numbered(s, SECOND, "signal timeline", 2, 5, 1000, 0);
+    made_run(&s->m, &s->q[SECOND], 2, T(2), T(3), 0, 0);
+    made_end(&s->m, T(2000000));
+}
+
 /* A queue that nobody resumes, and a packet that a priority window kept for a while. */
 SCENE(
     held_by_no_fence,

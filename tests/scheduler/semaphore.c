@@ -84,7 +84,7 @@ void bf_trace_host_signal(struct bf_trace *trace, struct bf_trace_sync signal)
 {
 }
 
-void bf_trace_semaphore_value(struct bf_trace *trace, uint64_t semaphore, uint64_t value)
+void bf_trace_add_semaphore(struct bf_trace *trace, uint64_t semaphore, uint64_t value)
 {
 }
 

@@ -689,6 +689,32 @@ TEST(met_before_the_signal_to_come)
     decoded_free(&d);
 }
 
+/* A handle that comes back, and a name that two have, are told apart by a number. */
+TEST(numbers_of_fences)
+{
+    struct run r = run_begin();
+    static const uint64_t handles[4] = {0x50, 0x60, 0x50, 0x50};
+    for (uint64_t i = 0; i < 4; i++) {
+        if (i == 3)
+            bf_trace_forget_semaphore(r.trace, handles[i]);
+        bf_trace_add_semaphore(r.trace, handles[i], 0);
+        bf_trace_name_semaphore(r.trace, handles[i], "timeline");
+        logged(&r, 0, SIGNAL, SYNC(handles[i], i + 1));
+        done(&r, 0, SIGNAL, SYNC(handles[i], i + 1), clock_now(), 0);
+        bf_trace_host_signal(r.trace, SYNC(handles[i], 10));
+    }
+    struct decoded d = run_end(&r, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t number = number_of(box_of(&d, SIGNAL, i + 1, 0), "object");
+        assert_true(number > 0);
+        assert_int_equal(number_of(event_named(&d, "host signal", DECODED_INSTANT, i), "object"),
+                         number);
+        for (unsigned other = 0; other < i; other++)
+            assert_int_not_equal(number_of(box_of(&d, SIGNAL, other + 1, 0), "object"), number);
+    }
+    decoded_free(&d);
+}
+
 TEST(signals_pending)
 {
     struct run r = run_begin();
