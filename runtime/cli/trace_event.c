@@ -90,6 +90,7 @@ enum {
 
 struct trace_sequence {
     uint64_t id;
+    bool ended;          /* its trace has said so: its place may become another's */
     uint32_t generation; /* names of older ones are gone */
     uint64_t clock;      /* the default for packets that name none; 0: none is known */
     /* Its own clock, if it has one: what it shows, and what CLOCK_MONOTONIC shows then. */
@@ -111,8 +112,31 @@ void trace_decoder_finish(struct trace_decoder *d)
     *d = (struct trace_decoder){0};
 }
 
+/* For a sequence that begins. NULL: none has ended. */
+static struct trace_sequence *sequence_reuse(struct trace_decoder *d, uint64_t id)
+{
+    for (size_t i = 0; i < TRACE_SEQUENCES_MAX; i++) {
+        struct trace_sequence *s = d->sequences[i];
+        if (!s->ended)
+            continue;
+        s->id = id;
+        s->ended = false;
+        s->clock = s->own_clock = 0;
+        s->incremental = false;
+        return s;
+    }
+    return NULL;
+}
+
+/* A trace ends, which has two sequences: the now and the late one. */
+static void sequences_end(struct trace_decoder *d, uint64_t id)
+{
+    for (size_t i = 0; i < TRACE_SEQUENCES_MAX && d->sequences[i]; i++)
+        d->sequences[i]->ended |= d->sequences[i]->id == id || d->sequences[i]->id == id + 1;
+}
+
 /* NULL: there are too many, or no memory. */
-static struct trace_sequence *sequence_find(struct trace_decoder *d, uint64_t id)
+static struct trace_sequence *sequence_find(struct trace_decoder *d, uint64_t id, bool begins)
 {
     for (size_t i = 0; i < TRACE_SEQUENCES_MAX; i++) {
         if (!d->sequences[i]) {
@@ -126,8 +150,9 @@ static struct trace_sequence *sequence_find(struct trace_decoder *d, uint64_t id
         if (d->sequences[i]->id == id)
             return d->sequences[i];
     }
-    d->sequences_left_out++;
-    return NULL;
+    struct trace_sequence *s = begins ? sequence_reuse(d, id) : NULL;
+    d->sequences_left_out += !s;
+    return s;
 }
 
 static struct text *text_slot(struct trace_sequence *s, uint32_t table, uint64_t iid)
@@ -488,9 +513,12 @@ bool trace_item_decode(struct trace_decoder *d, struct trace_span packet, struct
     struct parts parts = {0};
     if (!parts_find(packet, &parts))
         return false;
-    struct trace_sequence *s = parts.sequence ? sequence_find(d, parts.sequence) : NULL;
-    if (s && parts.flags & INCREMENTAL_CLEARED)
+    bool begins = parts.flags & INCREMENTAL_CLEARED;
+    struct trace_sequence *s = parts.sequence ? sequence_find(d, parts.sequence, begins) : NULL;
+    if (s && begins) {
         s->generation++;
+        s->ended = false;
+    }
     if (!snapshot_decode(parts.snapshot, s) || !defaults_decode(parts.defaults, s) ||
         !interned_decode(parts.interned, s))
         return false;
@@ -500,8 +528,12 @@ bool trace_item_decode(struct trace_decoder *d, struct trace_span packet, struct
         item->time_ns = time_of(s, parts.clock, parts.stamp);
     else if (s && s->incremental && s->clock == s->own_clock)
         item->time_ns = time_of(s, s->clock, 0);
-    if (parts.event.at)
-        return event_decode(parts.event, s, item);
+    if (parts.event.at) {
+        bool whole = event_decode(parts.event, s, item);
+        if (whole && trace_span_is(item->name, "Belfry: tracing ends"))
+            sequences_end(d, parts.sequence);
+        return whole;
+    }
     if (parts.track.at)
         return track_decode(parts.track, item);
     return true;

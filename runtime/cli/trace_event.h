@@ -57,7 +57,8 @@ struct trace_item {
     struct trace_annotation annotations[TRACE_EVENT_ANNOTATIONS];
 };
 
-#define TRACE_SEQUENCES_MAX 16 /* whose names are kept; those of further ones are not */
+/* Whose names are kept at once: those of traces that have ended make room for others. */
+#define TRACE_SEQUENCES_MAX 16
 
 struct trace_sequence;
 

@@ -107,9 +107,12 @@ static bool id_of(const struct trace_item *item, uint64_t *id)
     return *id != 0;
 }
 
+/* Packets of a process have smaller numbers. */
+#define PROCESS_SHIFT 40
+
 static uint64_t process_key(uint32_t process, uint64_t id)
 {
-    return id ^ (uint64_t)process << 56;
+    return id ^ (uint64_t)process << PROCESS_SHIFT;
 }
 
 static struct trace_packet *packet_find(struct trace_model *m, uint64_t key)
@@ -164,6 +167,7 @@ static struct trace_packet *packet_of(struct trace_model *m, const struct trace_
         .serial = serial,
         .id = id,
         .key = key,
+        .process = queue->process,
         .older = *bucket,
         .queue = track->index,
         .previous = queue->last,
@@ -517,6 +521,7 @@ static void process_event(struct trace_model *m, struct trace_track *track,
             trace_span_copy(a->text, m->driver, sizeof(m->driver));
     } else if (trace_span_is(item->name, "Belfry: tracing ends")) {
         m->ended++;
+        trace_process_end(m, track);
         if (m->first_ns && item->time_ns > m->last_ns)
             m->last_ns = item->time_ns;
     } else if (trace_span_is(item->name, "standstill")) {

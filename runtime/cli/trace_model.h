@@ -14,6 +14,8 @@
  * BT-1 What holds a packet is called what the trace calls it: a fence, the packet before it, or
  *      else something that holds a whole queue.
  * BT-2 Two fences are two, whatever their names and handles, if the trace gives them numbers.
+ * BT-3 However many devices come and go, those of a time are all there: what has ended makes room.
+ *      What is left out all the same is said above everything else.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
@@ -79,6 +81,7 @@ struct trace_packet {
     uint64_t serial;
     uint64_t id; /* as the trace numbers it */
     uint64_t key;
+    uint32_t process;
     uint64_t older; /* 1 + serial of the next in its bucket; 0: none */
     uint32_t queue;
     enum trace_packet_kind kind;
@@ -133,6 +136,8 @@ struct trace_operation {
 
 struct trace_engine {
     char name[2 * TRACE_NAME_SIZE];
+    uint32_t process;
+    bool ended;       /* its device is: another one's engine may take its place, and adds to it */
     uint64_t packets; /* submissions handed over */
     uint64_t timed;
 };
@@ -160,6 +165,9 @@ struct trace_untimed {
 
 struct trace_queue {
     char name[TRACE_LABEL_SIZE];
+    uint32_t process;
+    bool ended;
+    bool several; /* queues of several devices, one after the other */
     uint32_t engine;
     uint64_t submissions;
     struct trace_presents presents;
@@ -250,6 +258,7 @@ struct trace_track {
     uint64_t parent;
     enum trace_track_kind kind;
     bool belfry;            /* a process: Belfry's */
+    bool ended;             /* its trace */
     uint32_t index;         /* of the process, engine or queue */
     uint32_t depth;         /* slices open */
     uint64_t serial;        /* of the packet whose slice is open */
@@ -312,7 +321,7 @@ struct trace_model {
     struct trace_engine engines[TRACE_ENGINES_MAX];
     struct trace_queue queues[TRACE_QUEUES_MAX];
     char names[TRACE_NAMES_MAX][TRACE_NAME_SIZE];
-    uint64_t name_objects[TRACE_NAMES_MAX]; /* whose name it is: trace_fence_of */
+    uint64_t name_objects[TRACE_NAMES_MAX];       /* whose name it is: trace_fence_of */
     struct trace_wait_row waits[TRACE_WAITS_MAX]; /* a hash table as far as wait_index goes */
     uint32_t wait_index[2 * TRACE_WAITS_MAX];     /* 1 + row; 0: empty */
     uint32_t name_index[2 * TRACE_NAMES_MAX];     /* 1 + name; 0: empty */

@@ -76,6 +76,19 @@ static void told_print(const struct trace_model *m, FILE *out)
     fprintf(out, ":\n    %s\n", m->told);
 }
 
+/* What there was no room for may be just what was asked for. */
+static void left_out_print(const struct trace_report *r, FILE *out)
+{
+    uint64_t tracks = r->model->lost.tracks;
+    if (tracks || r->sequences_left_out)
+        fprintf(
+            out,
+            "  not all of the trace is in this report, which has no room for so many devices and "
+            "queues at a time: %" PRIu64 " track%s and %" PRIu64 " event%s are left out\n",
+            tracks, tracks == 1 ? "" : "s", r->sequences_left_out,
+            r->sequences_left_out == 1 ? "" : "s");
+}
+
 static void stalls_print(const struct trace_report *r, FILE *out)
 {
     const struct trace_stalls *s = &r->stalls;
@@ -333,6 +346,7 @@ static void frame_print(const struct trace_report *r, FILE *out)
 void trace_report_print(const struct trace_report *r, FILE *out)
 {
     head_print(r, out);
+    left_out_print(r, out);
     stalls_print(r, out);
     told_print(r->model, out);
     if (r->model->engine_count)

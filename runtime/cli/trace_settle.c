@@ -407,7 +407,7 @@ void trace_settle_oldest(struct trace_model *m)
     hold_count(queue, p);
     if (!p->dropped && p->kind != TRACE_PACKET_PRESENT)
         wait_count(m, p);
-    if (p->id > queue->retired_id)
+    if (p->process == queue->process && p->id > queue->retired_id)
         queue->retired_id = p->id;
     if (done > queue->retired_done && p->kind != TRACE_PACKET_PRESENT)
         queue->retired_done = done;

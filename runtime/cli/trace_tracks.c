@@ -9,6 +9,8 @@
 
 #include "base/map.h"
 
+#define SEVERAL ", several devices"
+
 /* --- Names ------------------------------------------------------------------------------------*/
 
 static uint64_t text_hash(const char *text)
@@ -136,33 +138,109 @@ struct trace_track *trace_track_find(struct trace_model *m, uint64_t uuid)
     return track->uuid ? track : NULL;
 }
 
+void trace_process_end(struct trace_model *m, struct trace_track *process)
+{
+    process->ended = true;
+    for (uint32_t i = 0; i < m->engine_count; i++)
+        m->engines[i].ended |= m->engines[i].process == process->index;
+    for (uint32_t i = 0; i < m->queue_count; i++)
+        m->queues[i].ended |= m->queues[i].process == process->index;
+}
+
+static struct trace_track *process_find(struct trace_model *m, struct trace_track *track)
+{
+    for (int step = 0; step < 8 && track; step++) {
+        if (track->kind == TRACE_TRACK_PROCESS)
+            return track;
+        track = trace_track_find(m, track->parent);
+    }
+    return NULL;
+}
+
+/* Moves the tracks to a new table, but for those of traces that have ended, if they aren't wanted.
+ * What is open there stays. */
+static bool tracks_move(struct trace_model *m, uint32_t capacity, bool ended_wanted)
+{
+    struct trace_track *tracks = calloc(capacity, sizeof(*tracks));
+    if (!tracks) {
+        m->out_of_memory = true;
+        return false;
+    }
+    m->track_count = 0;
+    for (uint32_t i = 0; i < m->track_capacity; i++) {
+        struct trace_track *track = &m->tracks[i];
+        const struct trace_track *process = ended_wanted ? NULL : process_find(m, track);
+        if (!track->uuid || (process && process->ended && !track->depth))
+            continue;
+        *track_slot(tracks, capacity, track->uuid) = *track;
+        m->track_count++;
+    }
+    free(m->tracks);
+    m->tracks = tracks;
+    m->track_capacity = capacity;
+    return true;
+}
+
 static struct trace_track *track_add(struct trace_model *m, uint64_t uuid)
 {
     struct trace_track *track = trace_track_find(m, uuid);
     if (track)
         return track;
+    if (m->track_count == TRACE_TRACKS_MAX && !tracks_move(m, m->track_capacity, false))
+        return NULL;
     if (m->track_count == TRACE_TRACKS_MAX) {
         m->lost.tracks++;
         return NULL;
     }
-    if (2 * (m->track_count + 1) > m->track_capacity) {
-        uint32_t capacity = 2 * m->track_capacity;
-        struct trace_track *tracks = calloc(capacity, sizeof(*tracks));
-        if (!tracks) {
-            m->out_of_memory = true;
-            return NULL;
-        }
-        for (uint32_t i = 0; i < m->track_capacity; i++)
-            if (m->tracks[i].uuid)
-                *track_slot(tracks, capacity, m->tracks[i].uuid) = m->tracks[i];
-        free(m->tracks);
-        m->tracks = tracks;
-        m->track_capacity = capacity;
-    }
+    if (2 * (m->track_count + 1) > m->track_capacity &&
+        !tracks_move(m, 2 * m->track_capacity, true))
+        return NULL;
     m->track_count++;
     track = track_slot(m->tracks, m->track_capacity, uuid);
     *track = (struct trace_track){.uuid = uuid, .serial = TRACE_NO_SERIAL};
     return track;
+}
+
+/* Is there so little room left that what has ended has to make some? */
+static bool is_crowded(const struct trace_model *m)
+{
+    return 4 * m->engine_count > 3 * TRACE_ENGINES_MAX || 4 * m->queue_count > 3 * TRACE_QUEUES_MAX;
+}
+
+/* Without the number of the device, or that there are several. */
+static size_t own_length(const char *name)
+{
+    const char *at = strstr(name, ", device ");
+    if (!at)
+        at = strstr(name, SEVERAL);
+    return at ? (size_t)(at - name) : strlen(name);
+}
+
+static bool same_but_for_device(const char *a, const char *b)
+{
+    size_t length = own_length(a);
+    return length == own_length(b) && memcmp(a, b, length) == 0;
+}
+
+static void name_for_several(char *name, size_t size)
+{
+    size_t length = own_length(name);
+    if (length + sizeof(SEVERAL) <= size)
+        memcpy(name + length, SEVERAL, sizeof(SEVERAL));
+}
+
+/* The engine of a device that has ended, in whose place this one comes; or engine_count. */
+static uint32_t engine_reuse(struct trace_model *m, const char *name)
+{
+    uint32_t i = is_crowded(m) ? 0 : m->engine_count;
+    while (i < m->engine_count &&
+           !(m->engines[i].ended && same_but_for_device(m->engines[i].name, name)))
+        i++;
+    if (i < m->engine_count) {
+        m->engines[i].ended = false;
+        name_for_several(m->engines[i].name, sizeof(m->engines[i].name));
+    }
+    return i;
 }
 
 static bool engine_make(struct trace_model *m, struct trace_track *track)
@@ -172,19 +250,39 @@ static bool engine_make(struct trace_model *m, struct trace_track *track)
     struct trace_track *process = trace_track_find(m, track->parent);
     if (!process || process->kind != TRACE_TRACK_PROCESS || !process->belfry)
         return false;
-    if (m->engine_count == TRACE_ENGINES_MAX) {
+    uint32_t index = engine_reuse(m, track->name);
+    if (index == TRACE_ENGINES_MAX) {
         m->lost.tracks++;
         return false;
     }
-    if (!bf_overlap_add_engine(&m->busy)) {
-        m->out_of_memory = true;
-        return false;
+    if (index == m->engine_count) {
+        if (!bf_overlap_add_engine(&m->busy)) {
+            m->out_of_memory = true;
+            return false;
+        }
+        struct trace_engine *engine = &m->engines[m->engine_count++];
+        snprintf(engine->name, sizeof(engine->name), "%s", track->name);
     }
-    struct trace_engine *engine = &m->engines[m->engine_count];
-    snprintf(engine->name, sizeof(engine->name), "%s", track->name);
+    m->engines[index].process = process->index;
     track->kind = TRACE_TRACK_ENGINE;
-    track->index = m->engine_count++;
+    track->index = index;
     return true;
+}
+
+/* Likewise, of the same engine. */
+static uint32_t queue_reuse(struct trace_model *m, uint32_t engine, const char *name)
+{
+    uint32_t i = is_crowded(m) ? 0 : m->queue_count;
+    while (i < m->queue_count && !(m->queues[i].ended && m->queues[i].engine == engine &&
+                                   same_but_for_device(m->queues[i].name, name)))
+        i++;
+    if (i < m->queue_count) {
+        m->queues[i].ended = false;
+        m->queues[i].several = true;
+        m->queues[i].retired_id = 0;
+        name_for_several(m->queues[i].name, sizeof(m->queues[i].name));
+    }
+    return i;
 }
 
 /* Makes a track a queue, because a software or hardware track lies below it, and its parent an
@@ -198,37 +296,40 @@ static bool queue_make(struct trace_model *m, struct trace_track *track)
         (engine->kind != TRACE_TRACK_OTHER && engine->kind != TRACE_TRACK_ENGINE) ||
         !engine_make(m, engine))
         return false;
-    if (m->queue_count == TRACE_QUEUES_MAX) {
+    uint32_t index = queue_reuse(m, engine->index, track->name);
+    if (index == TRACE_QUEUES_MAX) {
         m->lost.tracks++;
         return false;
     }
-    if (!bf_overlap_add_queue(&m->busy, engine->index)) {
-        m->out_of_memory = true;
-        return false;
+    if (index == m->queue_count) {
+        if (!bf_overlap_add_queue(&m->busy, engine->index)) {
+            m->out_of_memory = true;
+            return false;
+        }
+        struct trace_queue *queue = &m->queues[m->queue_count++];
+        *queue = (struct trace_queue){.engine = engine->index, .last = TRACE_NO_SERIAL};
+        snprintf(queue->name, sizeof(queue->name), "%s", track->name);
     }
-    struct trace_queue *queue = &m->queues[m->queue_count];
-    *queue = (struct trace_queue){.engine = engine->index, .last = TRACE_NO_SERIAL};
-    snprintf(queue->name, sizeof(queue->name), "%s", track->name);
+    m->queues[index].process = m->engines[engine->index].process;
     track->kind = TRACE_TRACK_QUEUE;
-    track->index = m->queue_count++;
+    track->index = index;
     return true;
 }
 
 void trace_track_take(struct trace_model *m, const struct trace_item *item)
 {
-    if (!item->track || item->track == item->parent)
+    if (!item->track || item->track == item->parent || item->counter)
         return;
     struct trace_track *track = track_add(m, item->track);
     if (!track)
         return;
     trace_span_copy(item->name, track->name, sizeof(track->name));
-    if (track->kind == TRACE_TRACK_QUEUE) /* its name has arrived meanwhile */
+    /* Its name has arrived meanwhile. */
+    if (track->kind == TRACE_TRACK_QUEUE && !m->queues[track->index].several)
         snprintf(m->queues[track->index].name, TRACE_LABEL_SIZE, "%s", track->name);
     if (track->kind != TRACE_TRACK_OTHER)
         return;
     track->parent = item->parent;
-    if (item->counter)
-        return;
     if (item->process) {
         track->kind = TRACE_TRACK_PROCESS;
         return;
@@ -261,12 +362,10 @@ void trace_track_take(struct trace_model *m, const struct trace_item *item)
 
 uint32_t trace_process_of(struct trace_model *m, const struct trace_track *track)
 {
-    for (int step = 0; step < 8; step++) {
+    for (int step = 0; step < 8 && track; step++) {
         if (track->kind == TRACE_TRACK_PROCESS)
             return track->index;
         track = trace_track_find(m, track->parent);
-        if (!track)
-            break;
     }
     return 0;
 }

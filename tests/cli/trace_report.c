@@ -751,3 +751,49 @@ TEST(the_runtimes_own_timeline)
     unlink(path);
     rmdir(folder);
 }
+
+#define DEVICES 200
+
+/* Devices that a process creates one after the other: the last one is there as the first one. */
+TEST(devices_that_come_and_go)
+{
+    char folder[64];
+    folder_make(folder);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run.pftrace"));
+    for (int i = 0; i < DEVICES; i++) {
+        struct bf_trace *trace = trace_open(path);
+        uint32_t queue = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "engine"), "queue");
+        struct bf_trace_packet p = queued(trace, queue);
+        if (i == DEVICES - 1) {
+            bf_trace_packet_held(trace, &p, SYNC(0x50, 17));
+        } else {
+            handed_over(trace, &p, NOTHING, NOTHING);
+            bf_trace_packet_executed(trace, &p, p.handed_over_ns, p.handed_over_ns + 1000);
+        }
+        bf_trace_destroy(trace);
+    }
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    struct trace_load *load = trace_load_create();
+    trace_load_run(load, path, fd, 0);
+    close(fd);
+    assert_true(load->usable);
+    const struct trace_model *m = load->report.model;
+    uint64_t submissions = 0, executed = 0, nanoseconds = 0;
+    for (uint32_t q = 0; q < m->queue_count; q++) {
+        submissions += m->queues[q].submissions;
+        executed += m->queues[q].executed;
+        nanoseconds += m->busy.queues[q].busy;
+    }
+    assert_int_equal(submissions, DEVICES);
+    assert_int_equal(executed, DEVICES - 1);
+    assert_int_equal(nanoseconds, 1000 * (DEVICES - 1));
+    char *text = load_text(load);
+    assert_non_null(strstr(text, "several devices: execute 1 has been held for "));
+    assert_null(strstr(text, "not all of the trace"));
+    free(text);
+    trace_load_destroy(load);
+    unlink(path);
+    rmdir(folder);
+}
