@@ -60,6 +60,7 @@ void bf_command_queue_reap(struct bf_command_queue *queue)
         pending->queues = queue->next;
     if (queue->next)
         queue->next->previous = queue->previous;
+    bf_trace_end_queue(queue->base.scheduler->gpu.trace, queue->base.trace_id);
     bf_queue_free_packets(&queue->base);
     free(queue);
 }

@@ -57,7 +57,9 @@ struct bf_trace_queue {
     char name[BF_TRACE_NAME];       /* the name it was added with */
     char debug_name[BF_TRACE_NAME]; /* the program's name, or "" */
     uint32_t engine;
-    bool own; /* Belfry's, not the program's (T-7) */
+    bool own;        /* Belfry's, not the program's (T-7) */
+    bool ended;      /* it has been destroyed */
+    uint32_t former; /* how many had this place before */
     bool described;
     bool unsettled;          /* on the list of queues to settle (fences.c) */
     uint32_t next_unsettled; /* the next on that list; UINT32_MAX: none */

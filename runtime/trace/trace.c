@@ -170,9 +170,53 @@ uint32_t bf_trace_add_engine(struct bf_trace *t, const char *name)
     return index;
 }
 
+/* Is there nothing of it that may still be told of? */
+static bool queue_is_over(const struct bf_trace_queue *queue)
+{
+    uint64_t taken = queue->presents_taken;
+    for (uint32_t i = 0; i < BF_TRACE_SOFTWARE_LANES / 64; i++)
+        taken |= queue->taken[i];
+    for (int kind = 0; kind < BF_FENCE_KINDS && queue->fences; kind++)
+        taken |= queue->fences->lists[kind].end - queue->fences->lists[kind].begin;
+    return !taken && queue->timed_handed_over == queue->timed_executed;
+}
+
+/* The place of a queue that was destroyed, for one of the same engine; or queue_count. */
+static uint32_t queue_reuse(struct bf_trace *t, uint32_t engine, const char *name)
+{
+    uint32_t index = 0;
+    while (index < t->queue_count &&
+           !(t->queues[index].ended && t->queues[index].engine == engine &&
+             t->summary.queues[index].held_now == 0 && queue_is_over(&t->queues[index])))
+        index++;
+    if (index == t->queue_count)
+        return index;
+    struct bf_trace_queue *queue = &t->queues[index];
+    queue->ended = false;
+    queue->described = false;
+    queue->debug_name[0] = 0;
+    snprintf(queue->name, sizeof(queue->name), "%.96s, the last of %" PRIu32, name,
+             ++queue->former + 1);
+    bf_summary_name_queue(&t->summary, index, queue->name);
+    return index;
+}
+
+void bf_trace_end_queue(struct bf_trace *t, uint32_t index)
+{
+    if (!t)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    if (index < t->queue_count)
+        t->queues[index].ended = !t->queues[index].own;
+    bf_trace_leave(t);
+}
+
 /* The lock is held. */
 static uint32_t trace_queue_add(struct bf_trace *t, uint32_t engine, const char *name, bool own)
 {
+    uint32_t former = own ? t->queue_count : queue_reuse(t, engine, name);
+    if (former < t->queue_count)
+        return former;
     struct bf_trace_queue *queues = realloc(t->queues, (t->queue_count + 1) * sizeof(*queues));
     if (!queues)
         return UINT32_MAX;

@@ -14,8 +14,9 @@
  *      the file takes them are left out and counted, of a slice both ends. A file that can't be
  *      written any more is closed with one line; further events are only counted, and the summary
  *      goes on.
- * T-4  Memory is bounded, however long the run is: nothing is kept for each event. Of the fence
- *      operations of a queue, as many are followed at once as trace/fence_ops.h says.
+ * T-4  Memory is bounded, however long the run is: nothing is kept for each event, nor for each
+ *      queue that there has been. Of the fence operations of a queue, as many are followed at once
+ *      as trace/fence_ops.h says.
  * T-5  Locks are held over memory accesses only, except one that is held while a file is created.
  * T-6  No time is invented: what the GPU or the CPU saw at a time ends at that time. An operation
  *      of which it is only known that it was over by some time ends with what it comes after; where
@@ -145,6 +146,10 @@ const char *bf_trace_path(const struct bf_trace *trace);
  * below, up to 127 bytes; those of a file's further devices get ', device N' behind them. */
 uint32_t bf_trace_add_engine(struct bf_trace *trace, const char *name);
 uint32_t bf_trace_add_queue(struct bf_trace *trace, uint32_t engine, const char *name);
+
+/* The queue has been destroyed. Once all that is known of it has ended, the next queue of its
+ * engine takes its place, and adds to what was counted there. */
+void bf_trace_end_queue(struct bf_trace *trace, uint32_t queue);
 
 /* The queue that stands for Belfry's own work on an engine (T-7); the same number for each call. */
 uint32_t bf_trace_own_queue(struct bf_trace *trace, uint32_t engine);

@@ -564,3 +564,42 @@ TEST(rings_lie_on_a_track_that_is_described)
     }
     decoded_free(&d);
 }
+
+/* Queues that come and go take each other's place, as long as there is nothing left to be told of
+ * the one before; memory doesn't grow with how many there have been. */
+TEST(queues_that_come_and_go)
+{
+    char folder[64];
+    folder_make(folder);
+    struct bf_trace *trace = trace_open(in_folder(folder, "run.pftrace"));
+    uint32_t engine = bf_trace_add_engine(trace, "engine");
+    uint32_t other = bf_trace_add_queue(trace, bf_trace_add_engine(trace, "other"), "queue");
+    uint32_t first = bf_trace_add_queue(trace, engine, "queue 0");
+    bf_trace_end_queue(trace, other);
+    for (int i = 1; i <= 100; i++) {
+        struct bf_trace_packet p = queued(trace, i == 1 ? first : first + 1);
+        bf_trace_fence_queued(trace, p.queue, &p, BF_TRACE_FENCE_SIGNAL, SYNC(5, 1), false);
+        handed_over(trace, &p, NOTHING, SYNC(5, 1));
+        if (i > 1) /* the first one's end is never told */
+            bf_trace_packet_executed(trace, &p, p.handed_over_ns, p.handed_over_ns + 1);
+        bf_trace_end_queue(trace, p.queue);
+        assert_int_equal(bf_trace_add_queue(trace, engine, "another"), first + 1);
+    }
+    struct bf_trace_packet p;
+    bf_trace_packet_queued(trace, &p, first + 1, BF_TRACE_EXECUTE, 1);
+    handed_over(trace, &p, NOTHING, NOTHING);
+    bf_trace_end_queue(trace, bf_trace_own_queue(trace, engine));
+    assert_int_equal(bf_trace_own_queue(trace, engine), first + 2);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", bf_trace_path(trace));
+    bf_trace_destroy(trace);
+    struct decoded d = decode_file(path);
+    bool last = false;
+    for (size_t i = 0; i < d.count; i++)
+        last = last || (d.packets[i].kind == DECODED_TRACK &&
+                        decoded_is(d.packets[i].name, "another, the last of 100"));
+    assert_true(last);
+    decoded_free(&d);
+    unlink(path);
+    rmdir(folder);
+}
