@@ -6,6 +6,8 @@
  */
 #include "specialize/dry_run/parts.h"
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 /* The id of a clamped index, of type uint; i: before which instruction. 'index' is an integer of
  * any width. */
 static uint32_t index_clamp(struct bf_parts *parts, uint32_t i, uint32_t index, uint32_t length)
@@ -256,6 +258,18 @@ static bool is_zero(const struct bf_module *m, uint32_t id)
     return true;
 }
 
+/* Replaces word w of instruction i, a level of the image: its id. */
+static uint32_t level_clamp(struct bf_parts *parts, uint32_t i, uint32_t image, uint32_t w)
+{
+    const struct bf_module *m = parts->m;
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    uint32_t levels =
+        BF_PUT_NEW(rewrite, i, SpvOpImageQueryLevels, bf_rewrite_uint(rewrite), image);
+    uint32_t level = index_clamp(parts, i, bf_word(m, &m->instructions[i], w), levels);
+    bf_rewrite_set(rewrite, i, w, level);
+    return level;
+}
+
 /* The size along each axis, as OpImageQuerySize gives it, of 'count' components. */
 static uint32_t image_size(struct bf_parts *parts, uint32_t i, const struct bf_instruction *type,
                            const struct texel *texel, uint32_t count)
@@ -269,12 +283,8 @@ static uint32_t image_size(struct bf_parts *parts, uint32_t i, const struct bf_i
     parts->queries = true;
     if (!levels)
         return BF_PUT_NEW(rewrite, i, SpvOpImageQuerySize, size, texel->image);
-    uint32_t lod = bf_rewrite_constant(rewrite, 0);
-    if (texel->lod) {
-        lod = BF_PUT_NEW(rewrite, i, SpvOpImageQueryLevels, number, texel->image);
-        lod = index_clamp(parts, i, bf_word(m, &m->instructions[i], texel->lod), lod);
-        bf_rewrite_set(rewrite, i, texel->lod, lod);
-    }
+    uint32_t lod = texel->lod ? level_clamp(parts, i, texel->image, texel->lod)
+                              : bf_rewrite_constant(rewrite, 0);
     return BF_PUT_NEW(rewrite, i, SpvOpImageQuerySizeLod, size, texel->image, lod);
 }
 
@@ -383,6 +393,17 @@ static void texel_pointer_rewrite(struct bf_parts *parts, uint32_t i)
     texel_rewrite(parts, i, &texel, type);
 }
 
+/* How many samples there are no shader can ask: one that isn't a constant can't be compared. */
+static void sample_check(struct bf_parts *parts, const struct bf_instruction *in)
+{
+    const struct bf_module *m = parts->m;
+    uint64_t sample;
+    if (m->glsl && bf_word(m, in, 3) == m->glsl &&
+        bf_word(m, in, 4) == GLSLstd450InterpolateAtSample &&
+        !bf_constant(m, bf_word(m, in, 6), &sample))
+        bf_parts_refuse(parts, BF_DRY_RUN_TEXEL);
+}
+
 static void instruction_rewrite(struct bf_parts *parts, uint32_t i)
 {
     const struct bf_module *m = parts->m;
@@ -402,6 +423,13 @@ static void instruction_rewrite(struct bf_parts *parts, uint32_t i)
         return;
     case SpvOpImageTexelPointer:
         texel_pointer_rewrite(parts, i);
+        return;
+    case SpvOpImageQuerySizeLod:
+        if (!is_zero(m, bf_word(m, in, 4)))
+            level_clamp(parts, i, bf_word(m, in, 3), 4);
+        return;
+    case SpvOpExtInst:
+        sample_check(parts, in);
         return;
     case SpvOpImageFetch:
     case SpvOpImageRead:

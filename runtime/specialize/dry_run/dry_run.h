@@ -34,8 +34,9 @@
  *        come to; there is no recursion. Running out of this leaves the loop with BF_DRY_RUN_FUEL;
  *        what the loop would have brought is zero, or what it was before.
  *  FU-2  No index leaves what it indexes: vectors, matrices, arrays of whatever storage, the last
- *        array of a buffer, descriptors, texels. A step out becomes the last element, with
- *        BF_DRY_RUN_BOUNDS. (A buffer smaller than its block says is robustBufferAccess' to catch.)
+ *        array of a buffer, descriptors, texels, levels whose size is asked for. A step out becomes
+ *        the last element, with BF_DRY_RUN_BOUNDS. (A buffer smaller than its block says is
+ *        robustBufferAccess' to catch.)
  *  FU-3  Where it tells of nothing, the dry-run form has done what the module does, with every bit
  *        of what it stores. Where the module would have run out or stepped out, or computed what is
  *        left open (FU-9), it tells.
@@ -109,7 +110,7 @@ enum bf_dry_run_flag {
     X(BF_DRY_RUN_SHARED, "shared")         /* memory that others write, or atomics, steers */      \
     X(BF_DRY_RUN_DEMOTE, "demote")         /* and what would show that it comes late */            \
     X(BF_DRY_RUN_DESCRIPTORS, "descriptors") /* an array without a length, or untaken ones */      \
-    X(BF_DRY_RUN_TEXEL, "texel")             /* coordinates that can't be compared */              \
+    X(BF_DRY_RUN_TEXEL, "texel")             /* coordinates or samples that can't be compared */   \
     X(BF_DRY_RUN_FLOAT, "float")             /* bare: these steer */                               \
     X(BF_DRY_RUN_DERIVATIVE, "derivative")                                                         \
     X(BF_DRY_RUN_UNASSIGNED, "unassigned")

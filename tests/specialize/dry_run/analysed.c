@@ -54,6 +54,8 @@ static const struct {
     {"DISCARD_BEFORE.frag", "fine", "float"},
     {"DEMOTE.frag", "fine", "fine"},
     {"DEMOTE_STORES.frag", "demote", "fine"},
+    {"AT_SAMPLE.frag", "texel", "fine"},
+    {"AT_SAMPLE_KNOWN.frag", "fine", "fine"},
     {"SUBPASS.frag", "fine", "fine"},
     {"SUBPASS_PARTS.frag", "subgroup", "fine"},
 };

@@ -107,6 +107,9 @@ static const struct step steps[] = {
     {35, 0, 0, BF_DRY_RUN_UNDEFINED, ANY},
     {36, 8, 0, 0, ANY},
     {36, INT32_MIN, 0, BF_DRY_RUN_UNDEFINED, ANY},
+    {37, 0, 0, 0, GPU_SIDE},
+    {37, 1, 0, BF_DRY_RUN_BOUNDS, GPU_SIDE},
+    {37, -1, 0, BF_DRY_RUN_BOUNDS, GPU_SIDE},
 };
 
 static const struct step descriptor_steps[] = {

@@ -5,6 +5,9 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 layout(location = 0) flat in int n;
 layout(location = 1) in vec2 place;
+layout(push_constant) uniform Push {
+    int sampled;
+} push;
 layout(location = 0) out vec4 color;
 layout(binding = 0) uniform sampler2D seen;
 layout(binding = 2) buffer Out {
@@ -62,6 +65,12 @@ void main()
 #ifdef CASE_SUBPASS_PARTS
     if (floatBitsToInt(subpassLoad(before).x) > 3)
         f = subgroupAdd(f);
+#endif
+#ifdef CASE_AT_SAMPLE
+    f = interpolateAtSample(place, push.sampled).x;
+#endif
+#ifdef CASE_AT_SAMPLE_KNOWN
+    f = interpolateAtSample(place, 0).x;
 #endif
     color = vec4(f);
 }

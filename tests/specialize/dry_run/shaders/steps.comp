@@ -219,6 +219,9 @@ void main()
     case 36:
         x = uint(a / -1);
         break;
+    case 37:
+        x = uint(textureSize(seen, a).x);
+        break;
     case 25: // what each burns by itself doesn't part those that go round together
         for (uint i = 0u; i < 3u * uint(push.b); i++)
             for (uint j = 0u; j < me; j++)
