@@ -292,7 +292,7 @@ static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
 /* ------------------------------------------------------------------------------- The modules -- */
 
 struct results {
-    uint32_t bound; /* the general module's */
+    uint32_t bound; /* of the general module, before its calls were parted */
     uint16_t *left; /* or NULL */
     bool *branches; /* or NULL */
     bool *folded;   /* or NULL */
@@ -324,10 +324,21 @@ static bool result_visit(void *context, uint16_t opcode, uint16_t word_count, ui
 }
 
 /* Which loads were folded. */
-static VkResult folded_read(const struct needed *n, const struct bf_needed_info *info, bool *folds)
+static VkResult folded_read(const struct needed *n, const struct bf_needed_info *info,
+                            struct bf_arena *arena, bool *folds)
 {
+    const struct bf_calls *calls = info->calls;
     struct results results = {.bound = n->m->bound, .folded = folds, .at = info->folded + 5};
-    return bf_tools_parse(info->folded, info->folded_count, result_visit, &results);
+    if (calls) {
+        results.bound = calls->own_bound;
+        results.folded = bf_arena_zeroed(arena, calls->own_bound);
+        if (!results.folded)
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    VkResult result = bf_tools_parse(info->folded, info->folded_count, result_visit, &results);
+    for (uint32_t id = 0; calls && id < n->m->bound; id++)
+        folds[id] = results.folded[calls->origin[id]];
+    return result;
 }
 
 static VkResult frozen_read(struct needed *n, const uint32_t *words, size_t count,
@@ -378,7 +389,7 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
     bool *folds = bf_arena_zeroed(arena, m->bound);
     if (!folds)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = folded_read(n, info, folds);
+    VkResult result = folded_read(n, info, arena, folds);
     if (result == VK_SUCCESS)
         result = left_find(n, info, arena);
     if (result != VK_SUCCESS)

@@ -25,11 +25,14 @@
 #ifndef BELFRY_SPECIALIZE_NEEDED_H
 #define BELFRY_SPECIALIZE_NEEDED_H
 
+#include "specialize/dry_run/calls.h"
 #include "specialize/dry_run/dry_run.h"
 
 struct bf_needed_info {
     const struct bf_shader_info *general;
-    const uint32_t *folded; /* made of it by bf_shader_fold: it tells which loads were */
+    /* How the general one has come of another; NULL: it is that one. */
+    const struct bf_calls *calls;
+    const uint32_t *folded; /* made of that by bf_shader_fold: it tells which loads were */
     size_t folded_count;
     uint64_t fixed;   /* bit i: word i of the push constants, */
     const void *push; /* BF_PUSH_CONSTANT_BYTES of these, is always so where the variant runs */

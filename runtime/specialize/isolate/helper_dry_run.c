@@ -14,6 +14,7 @@
 struct form {
     struct bf_wire_build build;
     struct bf_dry_run *runs; /* of each stage */
+    struct bf_calls calls;   /* of the stage that is folded */
     struct bf_build_code *code;
     VkDescriptorSetLayoutCreateInfo *sets;
     struct bf_dry_run_array *arrays;
@@ -37,6 +38,7 @@ static void form_finish(struct form *form)
 {
     for (uint32_t i = 0; form->runs && i < form->stage_count; i++)
         bf_dry_run_finish(&form->runs[i]);
+    bf_calls_finish(&form->calls);
     free(form->runs);
     free(form->code);
     free(form->sets);
@@ -143,6 +145,14 @@ static uint32_t folded_stage(const struct bf_wire_check *check, uint32_t stage_c
     return stage_count;
 }
 
+/* With functions that are called from one place each. */
+static struct bf_shader_info stage_parted(const struct form *form, struct bf_shader_info info)
+{
+    info.words = form->calls.words;
+    info.word_count = form->calls.word_count;
+    return info;
+}
+
 /* Which points have to be come to. */
 static VkResult form_need(struct form *form, const struct bf_wire_check *check)
 {
@@ -150,10 +160,11 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
     if (i == form->stage_count)
         return VK_SUCCESS;
     const struct bf_dry_run *run = &form->runs[i];
-    const struct bf_shader_info general = stage_info(&check->builds[0], i);
+    const struct bf_shader_info general = stage_parted(form, stage_info(&check->builds[0], i));
     const struct bf_build_code *folded = &check->builds[1].code[i];
     const struct bf_needed_info info = {
         .general = &general,
+        .calls = &form->calls,
         .folded = folded->words,
         .folded_count = folded->size / 4,
         .fixed = check->fixed,
@@ -188,9 +199,17 @@ static VkResult form_rewrite(struct form *form, const struct bf_wire_build *buil
     };
     for (uint32_t i = 0; i < form->stage_count && !*why; i++) {
         struct bf_dry_run *run = &form->runs[i];
-        const struct bf_shader_info info = stage_info(build, i);
+        struct bf_shader_info info = stage_info(build, i);
         options.points = i == form->folded;
-        VkResult result = bf_dry_run_create(&info, &options, run);
+        VkResult result = options.points ? bf_calls_part(&info, &form->calls) : VK_SUCCESS;
+        if (result == VK_ERROR_INVALID_SHADER_NV) {
+            refuse(why, "no dry run", BF_DRY_RUN_SIZE);
+            return VK_SUCCESS;
+        }
+        if (options.points)
+            info = stage_parted(form, info);
+        if (result == VK_SUCCESS)
+            result = bf_dry_run_create(&info, &options, run);
         if (result != VK_SUCCESS)
             return result;
         if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, info.stage))

@@ -8,6 +8,7 @@
 
 #include <spirv/unified1/spirv.h>
 
+#include "specialize/dry_run/calls.h"
 #include "specialize/dry_run/dry_run.h"
 
 static const struct bf_dry_run_array unbounded[] = {{0, 0, 4}, {0, 1, 4}, {0, 2, 4}, {1, 0, 4}};
@@ -34,6 +35,45 @@ static enum bf_dry_run_reason form_of(const char *name, const uint32_t *words, s
     return reason;
 }
 
+/* Each function that it comes to is called from one place, and what has been copied is what it is a
+ * copy of. [FN-3] */
+static void calls_check(const struct bf_shader_info *info, const struct bf_calls *calls)
+{
+    uint32_t *seen = calloc(calls->bound + 1, sizeof(*seen));
+    const uint32_t *words = calls->words;
+    assert_non_null(seen);
+    assert_int_equal(words[3], calls->bound);
+    for (size_t at = 5; at < calls->word_count; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == SpvOpFunctionCall && ++seen[words[at + 3]] > 1)
+            fail_msg("function %u has several calls", words[at + 3]);
+    assert_true(calls->own_bound == info->words[3] && calls->own_bound <= calls->bound);
+    for (uint32_t id = 0; id < calls->bound; id++)
+        assert_true(id < calls->own_bound ? calls->origin[id] == id
+                                          : calls->origin[id] - 1 < calls->own_bound - 1);
+    free(seen);
+}
+
+/* Too many points, or words, are no fault. */
+static void parted_through(const char *name, const uint32_t *words, size_t count,
+                           VkShaderStageFlagBits stage, enum bf_dry_run_reason without, bool list)
+{
+    const struct bf_shader_info info = {words, count, "main", stage, NULL};
+    struct bf_calls calls;
+    VkResult result = bf_calls_part(&info, &calls);
+    enum bf_dry_run_reason with = BF_DRY_RUN_SIZE;
+    if (result == VK_SUCCESS) {
+        validate(calls.words, calls.word_count);
+        calls_check(&info, &calls);
+        with = form_of(name, calls.words, calls.word_count, stage, true, false);
+        if (list)
+            printf("%-40s parted %zu -> %zu %s\n", name, count, calls.word_count,
+                   bf_dry_run_reason_name(with));
+    }
+    if (with != BF_DRY_RUN_SIZE)
+        assert_int_equal(with, without);
+    bf_calls_finish(&calls);
+}
+
 static enum bf_dry_run_reason through(const char *name, const uint32_t *words, size_t count,
                                       VkShaderStageFlagBits stage, bool list)
 {
@@ -41,6 +81,7 @@ static enum bf_dry_run_reason through(const char *name, const uint32_t *words, s
                            reason = form_of(name, words, count, stage, false, list);
     if (with != BF_DRY_RUN_SIZE) /* too many points */
         assert_int_equal(with, reason);
+    parted_through(name, words, count, stage, reason, list);
     return reason;
 }
 

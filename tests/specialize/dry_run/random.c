@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Random programs (program.h) on a device, as they are and as spirv-opt leaves them. [FU-1 to FU-3,
- * FU-7] Each has a dry-run form. It tells what a processor without limits says that the program
- * does wrong; where that says that it does nothing wrong, it tells of nothing, and writes the same
- * words as the program itself and that processor.
+ * FU-7, FN-3] Each has a dry-run form. It tells what a processor without limits says that the
+ * program does wrong; where that says that it does nothing wrong, it tells of nothing, and writes
+ * the same words as the program itself and that processor.
  *
  * --count N, --seed N (of the first; each has the next one), --seconds N (0: until count) */
 #include <time.h>
@@ -10,6 +10,7 @@
 #include "../shader/helper.h"
 #include "gpu.h"
 #include "program.h"
+#include "specialize/dry_run/calls.h"
 #include "support/arguments.h"
 
 #define LOOP_LIMIT  100
@@ -123,6 +124,20 @@ static uint32_t *optimize(const uint32_t *words, size_t count, size_t *out_count
                                                                                           : NULL;
 }
 
+/* With functions that are called from one place each. [FN-3] */
+static void parted_run(const uint32_t *words, size_t count, const struct expectation *expected,
+                       uint32_t expected_count)
+{
+    const struct bf_shader_info info = {words, count, "main", VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    struct bf_calls calls;
+    VkResult result = bf_calls_part(&info, &calls);
+    if (result == VK_SUCCESS)
+        form_run("parted", calls.words, calls.word_count, true, expected, expected_count);
+    else
+        refused++;
+    bf_calls_finish(&calls);
+}
+
 static void program_check(uint64_t seed)
 {
     struct program *program = program_make(seed);
@@ -136,6 +151,7 @@ static void program_check(uint64_t seed)
     uint32_t *words = assemble(program_text(program), &count);
     if (bf_shader_validate(words, count, VK_API_VERSION_1_3, NULL, 0) == VK_SUCCESS) {
         form_run("as it is", words, count, true, expected, 4);
+        parted_run(words, count, expected, 4);
         uint32_t *optimized = optimize(words, count, &optimized_count);
         if (optimized)
             form_run("optimized", optimized, optimized_count, false, expected, 4);

@@ -18,6 +18,11 @@ layout(set = 0, binding = 1, std430) buffer Data
     float data[];
 };
 
+float pick(bool is, float x)
+{
+    return is ? 3.0 : x;
+}
+
 void main()
 {
     const uint i = gl_GlobalInvocationID.x;
@@ -56,6 +61,14 @@ void main()
         r = push.dead == 1 && d > 64.0 ? d * 3.0 : d;
         if (push.dead == 1)
             r = min(d, 64.0);
+        break;
+    case 8: // by a function that one call comes through on both sides, the other on one
+        r = pick(unit > 0.5, x) * 2.0;
+        r += pick(unit > 64.0, d);
+        break;
+    case 9: // by one that both do
+        r = pick(unit > 0.5, x) * 2.0;
+        r += pick(unit > 0.25, d);
         break;
     }
     data[i] = r;
