@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "specialize/dry_run/inexact.h"
 #include "specialize/dry_run/origin.h"
 #include "specialize/shader/freeze.h"
 
@@ -360,8 +361,8 @@ static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
     struct bf_shader *shader = NULL;
     struct bf_folded folded = {0};
     VkSpecializationInfo specialization = {0};
-    uint32_t *words = NULL;
-    size_t count = 0;
+    uint32_t *hidden = NULL, *words = NULL;
+    size_t hidden_count = 0, count = 0;
     VkResult result = bf_shader_create_over(info->general, &shader);
     if (result == VK_SUCCESS)
         result = bf_shader_fold_all(shader, info->fixed, &folded);
@@ -369,13 +370,18 @@ static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
         result = bf_folded_specialize(&folded, shader, info->push, &specialization);
     if (result == VK_SUCCESS) /* it wasn't made to be run, and nobody has asked yet */
         result = bf_shader_validate(folded.words, folded.word_count, VK_API_VERSION_1_3, NULL, 0);
+    const struct bf_shader_info all = {folded.words, folded.word_count, info->general->entry,
+                                       info->general->stage, NULL};
     if (result == VK_SUCCESS)
-        result = bf_tools_freeze(folded.words, folded.word_count, &specialization, &words, &count);
+        result = bf_inexact_hide(&all, &hidden, &hidden_count);
+    if (result == VK_SUCCESS)
+        result = bf_tools_freeze(hidden, hidden_count, &specialization, &words, &count);
     if (result == VK_SUCCESS)
         result = frozen_read(n, words, count, arena);
     if (result != VK_SUCCESS)
         n->left = NULL;
     free(words);
+    free(hidden);
     bf_folded_specialization_finish(&specialization);
     bf_folded_finish(&folded);
     bf_shader_release(shader);

@@ -16,7 +16,8 @@
  *        that has such a value for a result.
  *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant
  *        is for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody
- *        comes there. Of a module that SPIRV-Tools gives up all is left.
+ *        comes there. What a device may compute otherwise than a host says nothing of that. Of a
+ *        module that SPIRV-Tools gives up all is left.
  *
  * Proven by tests/specialize/dry_run.
  *

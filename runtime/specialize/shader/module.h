@@ -142,6 +142,11 @@ struct bf_shape {
 };
 bool bf_shape(const struct bf_module *m, uint32_t type, struct bf_shape *shape);
 
+/* Of GLSL.std.450: one that chooses, compares or cuts off, and never rounds. */
+bool bf_library_exact(uint32_t function);
+/* An OpFConvert, to less than it had. */
+bool bf_narrows(const struct bf_module *m, const struct bf_instruction *in);
+
 /* The literal string at word i. */
 const char *bf_string(const struct bf_module *m, const struct bf_instruction *in, uint32_t i,
                       char buffer[256]);

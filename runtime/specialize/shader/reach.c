@@ -269,7 +269,7 @@ static void add_unknown(struct walk *walk, const struct bf_instruction *in, uint
 }
 
 /* See the list in shader.h. */
-static bool library_exact(uint32_t function)
+bool bf_library_exact(uint32_t function)
 {
     switch (function) {
     case GLSLstd450RoundEven:
@@ -302,7 +302,7 @@ static bool library_exact(uint32_t function)
     }
 }
 
-static bool narrows(const struct bf_module *m, const struct bf_instruction *in)
+bool bf_narrows(const struct bf_module *m, const struct bf_instruction *in)
 {
     struct bf_shape to, from;
     const struct bf_instruction *type = bf_value_type(m, bf_word(m, in, 3));
@@ -579,7 +579,7 @@ static void reach_step(struct walk *walk, uint32_t function, const struct bf_ins
         break;
 
     case SpvOpFConvert:
-        add_operands(walk, in, from, uses | (narrows(m, in) ? SINK : 0));
+        add_operands(walk, in, from, uses | (bf_narrows(m, in) ? SINK : 0));
         break;
     case SpvOpBitcast:
         add_operands(walk, in, from, uses | (pointer_type(m, in->result) ? BF_USE_ADDRESS : 0));
@@ -590,7 +590,7 @@ static void reach_step(struct walk *walk, uint32_t function, const struct bf_ins
 
     case SpvOpExtInst:
         if (m->glsl && bf_word(m, in, 3) == m->glsl) {
-            bool exact = library_exact(bf_word(m, in, 4));
+            bool exact = bf_library_exact(bf_word(m, in, 4));
             if (exact)
                 add_operands(walk, in, 5, uses);
             else

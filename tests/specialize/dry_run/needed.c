@@ -33,6 +33,8 @@ static const struct {
     {"ALIVE_NAN", true, true, true},
     {"DEAD_CALL", false, false, false},
     {"DEAD_UNFOLDED", false, false, false},
+    {"ALIVE_ROUNDED", true, true, true},
+    {"ALIVE_CONTRACTED", true, true, true},
     {"CHOSEN", false, true, false},
     {"SAMPLED_BESIDE", false, true, false},
     {"NOTHING_FOLDED", false, false, false},

@@ -134,6 +134,18 @@ void main()
         r = min(x, y) / push.k;
     r += float(push.mode);
 #endif
+#ifdef CASE_ALIVE_ROUNDED
+    // dead by the host's sine, which isn't the device's
+    if (sin(push.k) < 0.9)
+        r = min(x, y);
+    r += float(push.mode);
+#endif
+#ifdef CASE_ALIVE_CONTRACTED
+    // dead where products are rounded
+    if (push.k * push.k - 4.0 != 0.0)
+        r = min(x, y);
+    r += float(push.mode);
+#endif
 #ifdef CASE_CHOSEN
     // by what is constant
     r = min(push.k, 3.0) * x;
