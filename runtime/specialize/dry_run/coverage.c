@@ -16,7 +16,8 @@ struct choice {
     uint32_t before; /* what is put goes before this one */
     struct bf_shape shape;
     uint32_t component;
-    uint8_t side; /* the next one's number */
+    enum bf_number compared; /* as what: integers' types don't tell */
+    uint8_t side;            /* the next one's number */
 };
 
 /* 'comes': the id of a boolean; 0: whoever comes here. */
@@ -86,6 +87,15 @@ static void select_put(struct choice *choice)
     side_put(choice, BF_PUT_NEW(rewrite, choice->before, SpvOpLogicalNot, boolean, condition));
 }
 
+/* Whether a is less than b, or as well the same. */
+static uint32_t less_put(const struct choice *choice, uint32_t a, uint32_t b, bool same)
+{
+    static const SpvOp how[][2] = {[BF_NUMBER_FLOAT] = {SpvOpFOrdLessThan, SpvOpFOrdLessThanEqual},
+                                   [BF_NUMBER_INT] = {SpvOpSLessThan, SpvOpSLessThanEqual},
+                                   [BF_NUMBER_UINT] = {SpvOpULessThan, SpvOpULessThanEqual}};
+    return compare_put(choice, how[choice->compared][same], a, b);
+}
+
 /* Whether x is below, above, or where it stays as it is. */
 static void choice_put_clamp(struct choice *choice, uint32_t x, uint32_t low, uint32_t high)
 {
@@ -93,10 +103,9 @@ static void choice_put_clamp(struct choice *choice, uint32_t x, uint32_t low, ui
     x = operand_put(choice, x);
     low = operand_put(choice, low);
     high = operand_put(choice, high);
-    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, x, low));
-    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, high, x));
-    uint32_t above = compare_put(choice, SpvOpFOrdGreaterThanEqual, x, low),
-             below = compare_put(choice, SpvOpFOrdLessThanEqual, x, high);
+    side_put(choice, less_put(choice, x, low, false));
+    side_put(choice, less_put(choice, high, x, false));
+    uint32_t above = less_put(choice, low, x, true), below = less_put(choice, x, high, true);
     side_put(choice, BF_PUT_NEW(rewrite, choice->before, SpvOpLogicalAnd, bf_rewrite_bool(rewrite),
                                 above, below));
 }
@@ -104,21 +113,46 @@ static void choice_put_clamp(struct choice *choice, uint32_t x, uint32_t low, ui
 /* Which of two is less. */
 static void order_put(struct choice *choice, uint32_t a, uint32_t b)
 {
-    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, a, b));
-    side_put(choice, compare_put(choice, SpvOpFOrdLessThan, b, a));
+    side_put(choice, less_put(choice, a, b, false));
+    side_put(choice, less_put(choice, b, a, false));
+}
+
+/* As what the function compares. */
+static enum bf_number compared_by(uint32_t function)
+{
+    switch (function) {
+    case GLSLstd450SMin:
+    case GLSLstd450SMax:
+    case GLSLstd450SClamp:
+    case GLSLstd450SSign:
+        return BF_NUMBER_INT;
+    case GLSLstd450UMin:
+    case GLSLstd450UMax:
+    case GLSLstd450UClamp:
+        return BF_NUMBER_UINT;
+    default:
+        return BF_NUMBER_FLOAT;
+    }
 }
 
 static void function_put(struct choice *choice, uint32_t function)
 {
+    choice->compared = compared_by(function);
     switch (function) {
     case GLSLstd450FMin:
     case GLSLstd450FMax:
     case GLSLstd450NMin:
     case GLSLstd450NMax:
+    case GLSLstd450SMin:
+    case GLSLstd450SMax:
+    case GLSLstd450UMin:
+    case GLSLstd450UMax:
         order_put(choice, operand_put(choice, 5), operand_put(choice, 6));
         break;
     case GLSLstd450FClamp:
     case GLSLstd450NClamp:
+    case GLSLstd450SClamp:
+    case GLSLstd450UClamp:
         choice_put_clamp(choice, 5, 6, 7);
         break;
     case GLSLstd450SmoothStep:
@@ -126,11 +160,12 @@ static void function_put(struct choice *choice, uint32_t function)
         break;
     case GLSLstd450Step: {
         uint32_t edge = operand_put(choice, 5), x = operand_put(choice, 6);
-        side_put(choice, compare_put(choice, SpvOpFOrdLessThan, x, edge));
-        side_put(choice, compare_put(choice, SpvOpFOrdGreaterThanEqual, x, edge));
+        side_put(choice, less_put(choice, x, edge, false));
+        side_put(choice, less_put(choice, edge, x, true));
         break;
     }
     case GLSLstd450FSign:
+    case GLSLstd450SSign:
         order_put(choice, operand_put(choice, 5),
                   bf_rewrite_null(&choice->parts->rewrite, choice->shape.scalar));
         break;
@@ -156,7 +191,7 @@ static void choices_rewrite(struct bf_parts *parts, const struct bf_block *block
         bool rest = in->opcode == SpvOpFMod || in->opcode == SpvOpFRem;
         struct choice choice = {.parts = parts, .i = i, .before = i + rest};
         if ((!function && !rest && in->opcode != SpvOpSelect) ||
-            !bf_shape(m, in->type, &choice.shape) || choice.shape.number != BF_NUMBER_FLOAT)
+            !bf_shape(m, in->type, &choice.shape) || choice.shape.number == BF_NUMBER_NONE)
             continue;
         for (; choice.component < choice.shape.components; choice.component++) {
             choice.side = 0;

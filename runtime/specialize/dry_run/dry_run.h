@@ -53,7 +53,7 @@
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
  *        path leads to, each edge of a branch that leads where others lead too, and each side of
- *        the choices between floats, component by component. It tells of a point if and only if it
+ *        the choices between numbers, component by component. It tells of a point if and only if it
  *        has come to that block, gone that way, or chosen that side; a comparison of equals, or
  *        with a NaN, is on no side but that of clamp's values that stay. The shader does what it
  *        does without.

@@ -13,8 +13,9 @@ struct needed {
     const struct bf_module *m;
     struct bf_flow flow;
     struct bf_origins origins;
-    bool *value;    /* [bound] floats that folding can touch */
+    bool *value;    /* [bound] floats that folding can touch, and integers that become such */
     bool *memory;   /* [bound] of variables: what they hold is read as such */
+    bool *integers; /* [bound] the same of integers */
     bool *returned; /* [function_count] */
     bool *block;    /* [blocks] */
     uint16_t *left; /* [bound] the opcode, of what the folded module leaves; NULL: all is left */
@@ -25,33 +26,44 @@ struct needed {
 
 /* --------------------------------------------------------------------------------- Backwards -- */
 
-static bool type_floats(const struct bf_module *m, uint32_t type, uint32_t depth)
+/* Whether there is any scalar of it in the type. */
+static bool type_has(const struct bf_module *m, SpvOp scalar, uint32_t type, uint32_t depth)
 {
     const struct bf_instruction *in = bf_definition(m, type);
     if (!in || depth > BF_MODULE_DEPTH)
         return false;
     switch (in->opcode) {
-    case SpvOpTypeFloat:
-        return true;
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
     case SpvOpTypeArray:
     case SpvOpTypeRuntimeArray:
-        return type_floats(m, bf_word(m, in, 2), depth + 1);
+        return type_has(m, scalar, bf_word(m, in, 2), depth + 1);
     case SpvOpTypeStruct:
         for (uint32_t w = 2; w < in->count; w++)
-            if (type_floats(m, bf_word(m, in, w), depth + 1))
+            if (type_has(m, scalar, bf_word(m, in, w), depth + 1))
                 return true;
         return false;
     default:
-        return false;
+        return in->opcode == scalar;
     }
 }
 
 static bool is_floating(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *in = bf_definition(m, id);
-    return in && type_floats(m, in->type, 0);
+    return in && type_has(m, SpvOpTypeFloat, in->type, 0);
+}
+
+static bool is_integer(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *in = bf_definition(m, id);
+    return in && type_has(m, SpvOpTypeInt, in->type, 0);
+}
+
+static bool is_constant(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *in = bf_definition(m, id);
+    return in && in->opcode >= SpvOpConstantTrue && in->opcode <= SpvOpSpecConstantOp;
 }
 
 static void mark(struct needed *n, bool *what)
@@ -66,25 +78,45 @@ static void value_add(struct needed *n, uint32_t id)
         mark(n, &n->value[id]);
 }
 
+/* Also an integer, of what a float is made. A constant says nothing of who uses it for what. */
+static void number_add(struct needed *n, uint32_t id)
+{
+    if (is_floating(n->m, id) || (is_integer(n->m, id) && !is_constant(n->m, id)))
+        mark(n, &n->value[id]);
+}
+
+/* What is read of it; whatever has been stored there flows into that. */
+static void memory_add(struct needed *n, uint32_t pointer, bool floats, bool integers)
+{
+    uint32_t variable = bf_origin_memory(&n->origins, pointer);
+    if (floats)
+        mark(n, &n->memory[variable]);
+    if (integers)
+        mark(n, &n->integers[variable]);
+}
+
 static bool is_image(uint16_t opcode)
 {
     return (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageQuerySamples) ||
            (opcode >= SpvOpImageSparseSampleImplicitLod && opcode <= SpvOpImageSparseRead);
 }
 
-/* What flows into it. */
-static void operands_add(struct needed *n, const struct bf_instruction *in)
+/* What flows into it; 'made': of what it is, integers too. */
+static void operands_add(struct needed *n, const struct bf_instruction *in, bool made)
 {
+    const bool floats = is_floating(n->m, in->result), integers = is_integer(n->m, in->result);
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         uint32_t id = bf_word(n->m, in, w);
         if (!bf_word_is_id(n->m, in, w))
             continue;
-        if (in->opcode == SpvOpBitcast)
-            mark(n, &n->value[id]);
-        else if (bf_pointer_storage(n->m, id) == SpvStorageClassMax)
+        if (in->opcode == SpvOpLoad)
+            memory_add(n, id, floats, made && integers);
+        else if (bf_pointer_storage(n->m, id) != SpvStorageClassMax && in->opcode == SpvOpExtInst)
+            memory_add(n, id, true, false);
+        else if (made && (in->opcode != SpvOpVectorExtractDynamic || w == 3)) /* an index isn't */
+            number_add(n, id);
+        else
             value_add(n, id);
-        else if (in->opcode == SpvOpExtInst || in->opcode == SpvOpLoad)
-            mark(n, &n->memory[bf_origin_memory(&n->origins, id)]);
     }
 }
 
@@ -97,7 +129,7 @@ static void call_add(struct needed *n, const struct bf_instruction *in)
         mark(n, &n->returned[f]);
     for (uint32_t w = 4; w < in->count; w++)
         if (n->value[bf_function_parameter(n->m, f, w - 4)])
-            value_add(n, bf_word(n->m, in, w));
+            number_add(n, bf_word(n->m, in, w));
 }
 
 static bool depends(uint8_t origin)
@@ -109,21 +141,27 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
 {
     const struct bf_origins *o = &n->origins;
     const bool decided = depends(o->block[b]);
+    uint32_t memory;
     switch (in->opcode) {
     case SpvOpStore:
-        if (decided || n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))])
+        memory = bf_origin_memory(o, bf_word(n->m, in, 1));
+        if (n->integers[memory])
+            number_add(n, bf_word(n->m, in, 2));
+        else if (decided || n->memory[memory])
             value_add(n, bf_word(n->m, in, 2));
         return;
     case SpvOpCopyMemory:
-        if (decided || n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))])
-            mark(n, &n->memory[bf_origin_memory(o, bf_word(n->m, in, 2))]);
+        memory = bf_origin_memory(o, bf_word(n->m, in, 1));
+        memory_add(n, bf_word(n->m, in, 2), decided || n->memory[memory], n->integers[memory]);
         return;
     case SpvOpImageWrite:
         if (decided)
             value_add(n, bf_word(n->m, in, 3));
         return;
     case SpvOpReturnValue:
-        if (decided || n->returned[n->flow.blocks[b].function])
+        if (n->returned[n->flow.blocks[b].function])
+            number_add(n, bf_word(n->m, in, 1));
+        else if (decided)
             value_add(n, bf_word(n->m, in, 1));
         return;
     case SpvOpFunctionCall:
@@ -142,7 +180,7 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
         bf_pointer_storage(n->m, in->result) != SpvStorageClassMax)
         return;
     if (in->opcode != SpvOpLoad || n->value[in->result])
-        operands_add(n, in);
+        operands_add(n, in, n->value[in->result]);
 }
 
 static void backwards(struct needed *n)
@@ -171,20 +209,28 @@ static bool touched(const struct needed *n, uint32_t id)
     return n->value[id] || (n->origins.value[id] & BF_ORIGIN_TOUCHED);
 }
 
+static bool memory_needed(const struct needed *n, uint32_t pointer)
+{
+    uint32_t variable = bf_origin_memory(&n->origins, pointer);
+    return n->memory[variable] || n->integers[variable];
+}
+
 static bool instruction_needs(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const struct bf_origins *o = &n->origins;
     switch (in->opcode) {
     case SpvOpStore:
-        return touched(n, bf_word(n->m, in, 2));
+        return touched(n, bf_word(n->m, in, 2)) ||
+               (n->integers[bf_origin_memory(o, bf_word(n->m, in, 1))] &&
+                is_integer(n->m, bf_word(n->m, in, 2)));
     case SpvOpCopyMemory:
-        return n->memory[bf_origin_memory(o, bf_word(n->m, in, 1))] ||
-               n->memory[bf_origin_memory(o, bf_word(n->m, in, 2))];
+        return memory_needed(n, bf_word(n->m, in, 1)) || memory_needed(n, bf_word(n->m, in, 2));
     case SpvOpImageWrite:
         return touched(n, bf_word(n->m, in, 3));
     case SpvOpReturnValue:
-        return touched(n, bf_word(n->m, in, 1)) ||
-               (n->returned[n->flow.blocks[b].function] && is_floating(n->m, bf_word(n->m, in, 1)));
+        return touched(n, bf_word(n->m, in, 1)) || (n->returned[n->flow.blocks[b].function] &&
+                                                    (is_floating(n->m, bf_word(n->m, in, 1)) ||
+                                                     is_integer(n->m, bf_word(n->m, in, 1))));
     default:
         return in->result && in->opcode != SpvOpPhi && touched(n, in->result);
     }
@@ -404,6 +450,7 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
         return n->flow.out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INVALID_SHADER_NV;
     n->value = bf_arena_zeroed(arena, m->bound);
     n->memory = bf_arena_zeroed(arena, m->bound);
+    n->integers = bf_arena_zeroed(arena, m->bound);
     n->returned = bf_arena_zeroed(arena, m->function_count + 1);
     n->block = bf_arena_zeroed(arena, n->flow.count + 1);
     n->seen = bf_arena_zeroed(arena, (n->flow.count + 1) * sizeof(*n->seen));

@@ -243,6 +243,18 @@ static const struct choice choices[] = {
     {10, 0, 0, 0, 0, 0},
     {11, 1, 2, 0, 0, 0},
     {11, 2, 1, 0, 0, 0},
+    {12, -1, 2, GLSL(SMin), 0, 1},
+    {12, 2, -1, GLSL(SMin), 0, 2},
+    {12, 2, 2, GLSL(SMin), 0, 0},
+    {13, 1, 2, GLSL(UMax), 0, 1},
+    {13, -1, 2, GLSL(UMax), 0, 2},
+    {14, -3, 0, GLSL(SClamp), 0, 1},
+    {14, 3, 0, GLSL(SClamp), 0, 2},
+    {14, 0, 0, GLSL(SClamp), 0, 4},
+    {15, 1, -1, SpvOpSelect, 1, 1},
+    {15, -1, 1, SpvOpSelect, 0, 1},
+    {15, 1, -1, SpvOpSelect, 0, 2},
+    {15, -1, 1, SpvOpSelect, 1, 2},
 };
 
 /* Is it a side of the instruction that the step is about (any of its components), or at all a

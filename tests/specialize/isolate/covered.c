@@ -105,8 +105,8 @@ static void curve_check(int32_t curve, struct bf_check_answer *answer)
 
 TEST(what_no_input_comes_to_is_uncovered)
 {
-    static const bool covered[] = {true,  false, false, false, true,
-                                   false, false, true,  false, true};
+    static const bool covered[] = {true, false, false, false, true,  false, false,
+                                   true, false, true,  false, false, true};
     for (int32_t i = 0; i < (int32_t)(sizeof(covered) / sizeof(covered[0])); i++) {
         struct bf_check_answer answer;
         curve_check(i, &answer);

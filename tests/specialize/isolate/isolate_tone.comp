@@ -70,6 +70,19 @@ void main()
         r = pick(unit > 0.5, x) * 2.0;
         r += pick(unit > 0.25, d);
         break;
+    case 10: { // by an integer that becomes a float
+        uint n = floatBitsToUint(x) & 3u;
+        if (unit > 64.0)
+            n = 7u;
+        r = float(n) + push.exposure * 2.0;
+        break;
+    }
+    case 11: // by a choice between integers
+        r = uintBitsToFloat(min(floatBitsToUint(x) & 3u, 64u)) + push.exposure * 2.0;
+        break;
+    case 12:
+        r = float(min(floatBitsToUint(x) & 3u, 2u)) + push.exposure * 2.0;
+        break;
     }
     data[i] = r;
 }

@@ -31,6 +31,18 @@ float lesser(float a)
     return a;
 }
 
+int lesser_integer()
+{
+    if (x > 9.0)
+        return int(min(x, y));
+    return int(x);
+}
+
+float as_float(int n)
+{
+    return float(n * 3);
+}
+
 void keep()
 {
     if (x > 9.0)
@@ -96,6 +108,25 @@ void main()
     if (x > 9.0)
         r = min(x, y) * 3.0;
     r = uintBitsToFloat(floatBitsToUint(r)) * push.k;
+#endif
+#ifdef CASE_CONVERTED
+    // integers that floats are made of
+    int n = int(y);
+    if (n > 9)
+        n = int(min(x, y));
+    r = float(n * 3) * push.k;
+#endif
+#ifdef CASE_CONVERTED_BITS
+    uint bits = floatBitsToUint(y) & 7u;
+    if (x > 9.0)
+        bits = uint(min(x, y)) | 8u;
+    r = uintBitsToFloat(bits << 20) * push.k;
+#endif
+#ifdef CASE_CONVERTED_CALL
+    r = float(lesser_integer()) * push.k;
+#endif
+#ifdef CASE_CONVERTED_PASSED
+    r = as_float(x > 9.0 ? int(min(x, y)) : int(y)) * push.k;
 #endif
 #ifdef CASE_INTEGERS_OF_FLOATS
     // of which none depends

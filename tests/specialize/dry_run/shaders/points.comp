@@ -60,6 +60,18 @@ void main()
     case 9:
         r = sum(x, y);
         break;
+    case 12:
+        r = float(min(int(x), int(y)));
+        break;
+    case 13:
+        r = float(max(uint(int(x)), uint(int(y))));
+        break;
+    case 14:
+        r = float(clamp(int(x), -1, 1));
+        break;
+    case 15:
+        r = float(mix(ivec2(push.a, 3), ivec2(4, push.b), lessThan(vec2(x, y), vec2(0.0))).y);
+        break;
     case 11:
         r = x;
         if (x < y) // whoever doesn't is seen by no block
