@@ -106,10 +106,44 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
     uint32_t which;
     if (is_edge(inputs, random, &which))
         return edges[which % (inputs->wild ? 5u : 2u)];
-    if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid)
-        return random & mask;
+    if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid) {
+        /* As many of each size, and of each sign: uniform ones are hardly ever below 2^24. */
+        uint64_t low = inputs_mix(random) & (UINT64_MAX >> (64 - 1 - (random >> 8) % bits));
+        return (random & 2 ? ~low : low) & mask;
+    }
     uint32_t limit = inputs->style == BF_INPUTS_SMALL && inputs->limit > 8 ? 8 : inputs->limit;
     return (random >> 20) % limit & mask;
+}
+
+/* Of a float with 5 bits of exponent the lower bits, without its sign: of what magnitude, as the
+ * style says, those of ordinary_float. */
+static uint32_t narrow_float(const struct bf_inputs *inputs, uint64_t random, uint32_t mantissa)
+{
+    /* 1/16 to 1. */
+    uint32_t first = 11, count = 4;
+    switch (inputs->timid ? BF_INPUTS_SPREAD : inputs->style) {
+    case BF_INPUTS_WIDE: /* up to the limit */
+        first = 1;
+        for (count = 14; count < 30 && (inputs->wild || inputs->limit >> (count - 13));)
+            count++;
+        break;
+    case BF_INPUTS_NUMBERS:
+        first = 0;
+        count = 31;
+        break;
+    case BF_INPUTS_TINY: /* below 2^-9 */
+        first = 0;
+        count = 6;
+        break;
+    case BF_INPUTS_HUGE: /* from 2^10 on */
+        first = 25;
+        count = 6;
+        break;
+    default:
+        break;
+    }
+    return (first + (uint32_t)(random >> 8) % count) << mantissa |
+           (uint32_t)(random >> 40 & ((UINT64_C(1) << mantissa) - 1));
 }
 
 static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
@@ -118,15 +152,15 @@ static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint6
                                      0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
+    const bool vast = inputs->style == BF_INPUTS_TINY || inputs->style == BF_INPUTS_HUGE;
     if (is_edge(inputs, random, &which))
-        return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : 7u)];
+        return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : vast ? 6u : 7u)];
     if (inputs->style == BF_INPUTS_SMALL) {
         static const uint16_t quarters[] = {0x0000, 0x3400, 0x3800, 0x3a00, 0x3c00};
         return quarters[random % 5];
     }
-    /* Any mantissa, an exponent for 1/16 to 1. */
     return (uint16_t)((uint32_t)(inputs->timid ? 0 : random & 1) << 15 |
-                      (11 + (random >> 8) % 4) << 10 | (random >> 40 & 1023));
+                      narrow_float(inputs, random, 10));
 }
 
 static uint64_t make_double(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
@@ -215,6 +249,20 @@ static void put_bits(uint8_t *bytes, uint32_t first, uint32_t count, uint64_t va
     }
 }
 
+/* Of 10 or 11 bits a float, of 9 a mantissa, and of 5 the exponent that three of these share. */
+static uint64_t make_unsigned(const struct bf_inputs *inputs, uint64_t stream, uint32_t bits,
+                              uint64_t index)
+{
+    uint64_t random = inputs_draw(inputs, stream, index);
+    if (inputs->wild || bits == 9)
+        return random >> 11;
+    if (bits == 5)
+        return narrow_float(inputs, random, 0);
+    return inputs->style < BF_INPUTS_WIDE || inputs->style == BF_INPUTS_EDGES || inputs->timid
+               ? random % (UINT64_C(15) << (bits - 5)) /* below 1 */
+               : narrow_float(inputs, random, bits - 5);
+}
+
 static uint64_t make_component(const struct bf_inputs *inputs, uint64_t stream,
                                const struct bf_texel *texel, uint32_t bits, uint64_t index)
 {
@@ -230,10 +278,7 @@ static uint64_t make_component(const struct bf_inputs *inputs, uint64_t stream,
         return inputs_draw(inputs, stream, index) >> 11 &
                (inputs->timid ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX);
     case BF_TEXEL_UFLOAT:
-        if (!inputs->wild) /* below 1; the 5 bits are an exponent that three share */
-            return inputs_draw(inputs, stream, index) %
-                   (bits > 5 ? UINT64_C(15) << (bits - 5) : 16);
-        return inputs_draw(inputs, stream, index) >> 11;
+        return make_unsigned(inputs, stream, bits, index);
     default: /* any bits are a number from 0 to 1 */
         return inputs_draw(inputs, stream, index) >> 11;
     }

@@ -15,6 +15,9 @@
  *        in 'fixed' stay.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
+ *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
+ *        each number of bits and floats of each exponent, in BF_INPUTS_WIDE, _TINY and _HUGE floats
+ *        of each within bounds; also those of 16, 11 and 10 bits.
  *
  * Thread-safety: pure. Proven by tests/specialize.
  */

@@ -99,6 +99,77 @@ TEST(some_styles_have_no_limits)
     assert_in_range(large, WORDS / 4, WORDS);
 }
 
+/* Uniform in their bits nearly all would be large. */
+TEST(integers_of_all_sizes_are_alike)
+{
+    uint32_t words[WORDS], sizes[33] = {0};
+    const struct bf_inputs inputs = {.seed = 3, .style = BF_INPUTS_NUMBERS, .limit = 16};
+    fill(&inputs, BF_UNIT_INTEGER, words);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        uint32_t word = words[i] & 0x80000000 ? ~words[i] : words[i];
+        sizes[word ? 32 - __builtin_clz(word) : 0]++;
+    }
+    for (uint32_t bits = 0; bits < 32; bits++)
+        assert_in_range(sizes[bits], WORDS / 64, WORDS / 4);
+}
+
+/* How often halves have each exponent. */
+static void halves_count(const struct bf_inputs *inputs, uint32_t exponents[32])
+{
+    uint32_t words[WORDS];
+    memset(exponents, 0, 32 * sizeof(*exponents));
+    fill(inputs, BF_UNIT_HALVES, words);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        exponents[words[i] >> 10 & 31]++;
+        exponents[words[i] >> 26 & 31]++;
+    }
+}
+
+static uint32_t sum(const uint32_t exponents[32], uint32_t first, uint32_t end)
+{
+    uint32_t all = 0;
+    for (uint32_t i = first; i < end; i++)
+        all += exponents[i];
+    return all;
+}
+
+TEST(halves_have_all_exponents_in_some_styles)
+{
+    uint32_t exponents[32];
+    struct bf_inputs inputs = {.seed = 3, .style = BF_INPUTS_NUMBERS, .limit = 16};
+    halves_count(&inputs, exponents);
+    for (uint32_t i = 0; i < 31; i++)
+        assert_in_range(exponents[i], WORDS / 32, WORDS);
+    inputs.style = BF_INPUTS_HUGE;
+    halves_count(&inputs, exponents);
+    assert_in_range(sum(exponents, 25, 31), WORDS, 2 * WORDS);
+    inputs.style = BF_INPUTS_TINY;
+    halves_count(&inputs, exponents);
+    assert_in_range(sum(exponents, 0, 6), WORDS, 2 * WORDS);
+    inputs.style = BF_INPUTS_WIDE; /* up to the limit */
+    halves_count(&inputs, exponents);
+    for (uint32_t i = 1; i < 19; i++)
+        assert_in_range(exponents[i], WORDS / 32, WORDS);
+    assert_int_equal(sum(exponents, 19, 31), 0);
+}
+
+/* B10G11R11, likewise. */
+TEST(floats_without_a_sign_have_all_exponents_in_some_styles)
+{
+    struct bf_texel texel;
+    uint32_t words[WORDS], exponents[32] = {0};
+    const struct bf_inputs inputs = {.seed = 3, .style = BF_INPUTS_NUMBERS, .limit = 16};
+    assert_true(bf_texel_of(VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_IMAGE_ASPECT_COLOR_BIT, &texel));
+    bf_inputs_texels(&inputs, 3, &texel, words, sizeof(words));
+    for (uint32_t i = 0; i < WORDS; i++) {
+        exponents[words[i] >> 6 & 31]++;
+        exponents[words[i] >> 17 & 31]++;
+        exponents[words[i] >> 27]++;
+    }
+    for (uint32_t i = 0; i < 31; i++)
+        assert_in_range(exponents[i], WORDS / 32, WORDS);
+}
+
 TEST(timid_floats_are_between_0_and_1)
 {
     uint32_t words[WORDS];
