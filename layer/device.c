@@ -703,6 +703,8 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateDevice(VkPhysicalDevice physical,
         result = device_create_runtime(d, &r, loader_data->u.pfnSetDeviceLoaderData);
         if (result != VK_SUCCESS)
             goto fail_attach;
+        if (request_has_extension(&r, "VK_QCOM_tile_memory_heap")) /* PE-6 */
+            bf_preempt_keep_whole(d->scheduler);
     }
     if (r.internal.sType) /* processes that build shaders know nothing of it */
         r.info.pNext = r.internal.pNext;

@@ -454,6 +454,7 @@ static void packet_take_over(struct bf_packet *part, struct bf_packet *whole)
     part->marked = whole->marked;
     part->was_held = whole->was_held;
     part->preemptible_by = whole->preemptible_by;
+    part->counted_held = whole->counted_held;
     part->log_when = whole->log_when;
     part->called_ns = whole->called_ns;
     bf_label_attach_to(part, whole->labels);

@@ -73,7 +73,9 @@ struct bf_packet {
     bool signals_peers;         /* the first signal is the update's, of a peer timeline */
     bool counted;               /* the update is of the queue's progress fence */
     bool apart;                 /* it shares a VkSubmitInfo2 with none (C-5) */
-    bool part; /* has been taken off the packet behind it (PE-6), and isn't counted itself */
+    bool part;  /* has been taken off the packet behind it (PE-6), and isn't counted itself */
+    bool whole; /* it has been looked at, and isn't to be divided */
+    bool counted_held;               /* among those that requests have held back */
     struct bf_trace_sync fence_sync; /* the fence and value, for the trace */
     struct bf_label *labels;         /* open around it (scheduler/label.h); NULL: none */
     struct bf_label_insert *inserts; /* labels inserted behind it */

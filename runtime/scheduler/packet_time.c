@@ -84,8 +84,9 @@ static bool packet_is_to_be_measured(struct bf_queue *queue, const struct bf_pac
         queue->unmeasured_left--;
         return false;
     }
-    queue->unmeasured_left =
-        packets_to_next(atomic_load_explicit(&queue->appended, memory_order_relaxed)) - 1;
+    const uint64_t seen = atomic_load_explicit(&queue->appended, memory_order_relaxed) +
+                          atomic_load_explicit(&queue->finished_parts, memory_order_relaxed);
+    queue->unmeasured_left = packets_to_next(seen) - 1;
     return true;
 }
 

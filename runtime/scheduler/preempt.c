@@ -218,24 +218,48 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     return bf_scheduler_is_lost(scheduler) ? bf_scheduler_settle(scheduler) : VK_SUCCESS;
 }
 
+/* Does one of the requests up to that number hold a packet of the level? The lock is held. */
+static bool requests_hold(const struct bf_preempt *preempt, const struct bf_queue *queue,
+                          uint8_t level, uint64_t last)
+{
+    const struct bf_preemption *r = preempt->first;
+    while (r && r->number <= last && (r->queue == queue || r->level < level))
+        r = r->next;
+    return r && r->number <= last;
+}
+
+/* Can requests hold it at all? */
+static bool packet_is_preemptible(const struct bf_queue *queue, const struct bf_packet *packet)
+{
+    struct bf_scheduler *scheduler = queue->scheduler;
+    return atomic_load(&queue->engine->preempt.under_way) > 0 &&
+           packet->kind == BF_PACKET_EXECUTE &&
+           (queue->is_command_queue || !scheduler->gpu.attached) && bf_deferral_may(scheduler);
+}
+
+/* For the program a packet is one, however often it has been divided. */
+static void packet_count_held(struct bf_preempt *preempt, struct bf_packet *packet)
+{
+    preempt->held += !packet->counted_held;
+    packet->counted_held = true;
+    if (packet->part)
+        packet->next->counted_held = true;
+}
+
 bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct bf_packet *packet)
 {
-    struct bf_scheduler *scheduler = engine->scheduler;
     struct bf_preempt *preempt = &engine->preempt;
+    struct bf_lock *lock = &engine->scheduler->pending.lock;
     bool holds = false;
-    if (atomic_load(&preempt->under_way) > 0 && packet->kind == BF_PACKET_EXECUTE &&
-        (queue->is_command_queue || !scheduler->gpu.attached) && bf_deferral_may(scheduler)) {
-        uint8_t level = bf_window_packet_level(queue, packet);
-        uint64_t last = packet->preemptible_by ? packet->preemptible_by : UINT64_MAX; /* PE-3 */
-        bf_lock_acquire(&scheduler->pending.lock);
-        for (struct bf_preemption *r = preempt->first; r && r->number <= last && !holds;
-             r = r->next)
-            holds = r->queue != queue && r->level >= level;
+    if (packet_is_preemptible(queue, packet)) {
+        bf_lock_acquire(lock);
+        holds = requests_hold(preempt, queue, bf_window_packet_level(queue, packet),
+                              packet->preemptible_by ? packet->preemptible_by : UINT64_MAX);
         if (holds && !packet->preemptible_by) {
-            packet->preemptible_by = preempt->requested;
-            preempt->held++;
+            packet->preemptible_by = preempt->requested; /* PE-3 */
+            packet_count_held(preempt, packet);
         }
-        bf_lock_release(&scheduler->pending.lock);
+        bf_lock_release(lock);
     }
     if (atomic_load_explicit(&queue->preempted, memory_order_relaxed) != holds)
         atomic_store(&queue->preempted, holds);
@@ -243,28 +267,42 @@ bool bf_preempt_holds(struct bf_engine *engine, struct bf_queue *queue, struct b
 }
 
 /* May others go between its command buffers? */
-static bool packet_may_be_divided(const struct bf_packet *packet)
+static bool packet_may_be_divided(struct bf_packet *packet)
 {
     const VkSubmitInfo2 *info = &packet->submit;
     /* A GPU write isn't the program's: it goes with the last that is. */
-    if (packet->kind != BF_PACKET_EXECUTE || packet->barrier || packet->stamp != UINT32_MAX ||
-        info->commandBufferInfoCount < 2 + (packet->write != NULL) || info->pNext || info->flags)
+    if (packet->whole || packet->kind != BF_PACKET_EXECUTE || packet->barrier ||
+        packet->stamp != UINT32_MAX || info->commandBufferInfoCount < 2 + (packet->write != NULL))
         return false;
-    for (uint32_t i = 0; i < info->commandBufferInfoCount; i++) {
-        if (info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask)
-            return false;
+    if (packet->apart) /* the rest of one that has been */
+        return true;
+    packet->whole = info->pNext || info->flags;
+    for (uint32_t i = 0; i < info->commandBufferInfoCount && !packet->whole; i++)
+        packet->whole =
+            info->pCommandBufferInfos[i].pNext || info->pCommandBufferInfos[i].deviceMask;
+    return !packet->whole;
+}
+
+/* Is somebody to go between them? */
+static bool packet_gives_way(struct bf_queue *queue, struct bf_packet *packet)
+{
+    const uint8_t level = bf_window_packet_level(queue, packet);
+    bool holds = level < bf_window_top(queue->engine);
+    if (!holds && packet_is_preemptible(queue, packet)) {
+        struct bf_lock *lock = &queue->scheduler->pending.lock;
+        bf_lock_acquire(lock);
+        holds = requests_hold(&queue->engine->preempt, queue, level, UINT64_MAX);
+        bf_lock_release(lock);
     }
-    return true;
+    return holds;
 }
 
 struct bf_packet *bf_preempt_divide(struct bf_engine *engine, struct bf_queue *queue,
                                     struct bf_packet *packet)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    const bool is_asked = atomic_load(&engine->preempt.under_way) > 0;
-    if ((!is_asked && bf_window_packet_level(queue, packet) >= bf_window_top(engine)) ||
-        !packet_may_be_divided(packet) || !atomic_load(&scheduler->splits) ||
-        !bf_deferral_may(scheduler))
+    if (!packet_may_be_divided(packet) || !atomic_load(&scheduler->splits) ||
+        !bf_deferral_may(scheduler) || !packet_gives_way(queue, packet))
         return packet;
     struct bf_packet *part = bf_packet_take_part(queue, packet);
     if (!part)

@@ -20,8 +20,9 @@
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
  *        that could go but for requests is held by those that have been made by then, and by no
- *        later one. So nothing is held for longer than what had been accepted by then takes (Q-1),
- *        and whatever the requests are, of each queue a packet goes between them: nobody starves.
+ *        later one; of one that is divided (PE-6), each part by itself. So nothing is held for
+ *        longer than what had been accepted by then takes (Q-1), and whatever the requests are, of
+ *        each queue a packet goes between them: nobody starves.
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's
  *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
  *        Nor for presents.
@@ -30,22 +31,23 @@
  *        preemption=off it goes in turn. It is given to the driver once, with the values that it
  *        came with.
  *
- *  PE-6  A batch of a VkQueue, or an execution of a command queue, of several command buffers, that
- *        may go while it is of a lower level than others of its engine (scheduler/window.h), or a
- *        request is under way, goes command buffer by command buffer: the first has the waits, the
- *        last the signals and the fence, so that what is higher, or asks, goes between two of them.
- *        That is decided before each of them, by what holds then: also of what was submitted before
- *        the window or the request came, and what is left goes as one when they have gone. For the
- *        program it stays one packet, and one for the watchdog. Vulkan orders them by their places
- *        alone, in one batch as in many: a wait comes before all that is later in submission order,
- *        a signal after all that is earlier. Nothing must span them: not a suspended render pass,
- *        from the first of the device's on; nothing that is chained to the batch or to a command
- *        buffer; no device mask; no protected batch. Only the layer sees what is recorded: on
- *        attached devices batches and executions stay whole.
+ *  PE-6  A batch of a VkQueue, or an execution of a command queue, of several command buffers,
+ *        that may go while it is of a lower level than others of its engine (scheduler/window.h),
+ *        or a request that could hold it is under way, goes command buffer by command buffer: the
+ *        first has the waits, the last the signals and the fence, so that what is higher, or asks,
+ *        goes between two of them. That is decided before each of them, by what holds then: also
+ *        of what was submitted before the window or the request came, and what is left goes as one
+ *        when they have gone. For the program it stays one packet, and one for the watchdog.
+ *        Vulkan orders them by their places alone, in one batch as in many: a wait comes before
+ *        all that is later in submission order, a signal after all that is earlier. Nothing must
+ *        span them: not a suspended render pass, from the first of the device's on; nothing that
+ *        is chained to the batch or to a command buffer; no device mask; no protected batch; no
+ *        tile memory, whose contents a batch's end may end (VK_QCOM_tile_memory_heap). Only the
+ *        layer sees what is recorded: on attached devices batches and executions stay whole.
  *
  * The list is guarded by the pending lock.
  *
- * Proven by tests/scheduler (preempt.c) and tests/random.
+ * Proven by tests/scheduler (preempt.c, divided.c) and tests/random.
  */
 #ifndef BELFRY_SCHEDULER_PREEMPT_H
 #define BELFRY_SCHEDULER_PREEMPT_H

@@ -369,7 +369,7 @@ static uint64_t packet_finish(struct bf_engine *engine, struct bf_queue *queue,
     const bool counts = !packet->part;
     if (!listed)
         bf_packet_recycle(queue, packet);
-    atomic_fetch_add(&queue->finished, counts);
+    atomic_fetch_add(counts ? &queue->finished : &queue->finished_parts, 1);
     return engines;
 }
 
@@ -643,7 +643,8 @@ static struct bf_packet *queue_take_packets(struct bf_queue *queue, bool held)
 {
     bf_lock_acquire(&queue->lock);
     struct bf_packet **link = &queue->head, *last = NULL;
-    while (held && *link && (*link)->in_hand) {
+    /* What is left of a packet whose part is in hand stays with that: it alone is counted (L-3). */
+    while (held && *link && ((*link)->in_hand || (last && last->part))) {
         last = *link;
         link = &last->next;
     }

@@ -41,9 +41,10 @@ struct bf_queue {
     struct bf_packet *cursor; /* the next that a pump looks at, while it gathers (DT-8) */
     struct bf_packet *spares; /* blocks for packets to come, at most BF_PACKET_SPARES */
     uint32_t spare_count;
-    _Atomic uint64_t appended; /* packets appended to the list so far */
-    _Atomic uint64_t issued;   /* of these, in a driver call that has begun or returned */
-    _Atomic uint64_t finished; /* of these, accepted by the driver or dropped */
+    _Atomic uint64_t appended;       /* packets appended to the list so far */
+    _Atomic uint64_t issued;         /* of these, in a driver call that has begun or returned */
+    _Atomic uint64_t finished;       /* of these, accepted by the driver or dropped */
+    _Atomic uint64_t finished_parts; /* taken off these (PE-6), likewise */
 
     struct bf_log *_Atomic log; /* NULL: none so far. Created under the engine's lock */
     _Atomic bool log_asked;     /* for the trace */

@@ -171,7 +171,7 @@ static void queues_fill(struct bf_live_view *v, const struct bf_graph *graph)
             live_text_copy(to->wait, sizeof(to->wait), text);
             to->key = (uintptr_t)from->key;
             to->packets = from->numbered;
-            to->held = from->packets;
+            to->held = from->packets - from->parts;
             to->ns = from->age_ns;
             to->engine = from->engine;
         }

@@ -304,6 +304,7 @@ static void snapshot_queue_add(struct builder *b, struct bf_queue *queue)
     for (struct bf_packet *p = queue_step(queue, NULL); p; p = queue_step(queue, p)) {
         if (node.packets == 0)
             queue_add_wait(b, &node, queue, p);
+        node.parts += p->part;
         packet_add(b, p, node.packets++, &progress);
     }
     g->queues[index] = node;
@@ -403,6 +404,7 @@ bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t befor
             queue->watched_since_ns = 0;
             continue;
         }
+        finished += atomic_load(&queue->finished_parts);
         if (!queue->watched_since_ns || finished != queue->watched_finished)
             queue->watched_since_ns = now_ns;
         queue->watched_finished = finished;

@@ -146,11 +146,12 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
     struct source source;
     bool known = wait->found || wait->destroyed;
     struct bf_flow_signal *signal = known ? NULL : signal_of(t, wait->sync, &source);
-    /* A signal that was queued after the wait's end, isn't handed over yet, or was so after the
-     * wait: another one has satisfied the wait. */
+    /* A signal that was queued after the wait's end or its hand-over, or isn't handed over yet:
+     * another one has satisfied the wait. (One that goes in the same call as what is before it is
+     * handed over when that returns, and may let others go before: E-5, scheduler/pending.h.) */
     if (!signal ||
         (source.op && (source.op->queued_ns >= now || !source.op->handed_over_ns ||
-                       (wait->handed_over_ns && source.op->handed_over_ns > wait->handed_over_ns))))
+                       (wait->handed_over_ns && source.op->queued_ns > wait->handed_over_ns))))
         return;
     wait->found = true;
     wait->source = signal->packet;
@@ -171,17 +172,17 @@ static void arrow_find(struct bf_trace *t, struct bf_fence_op *wait, uint64_t no
                        BF_STRING_SIGNAL, 0, &wait->flow, NULL);
 }
 
-/* The wait is handed over. If its fence has the value by then, no signal that is still to come
- * satisfies it. */
+/* The wait is handed over. If its fence has the value by then, no signal to a value that it hasn't
+ * satisfies it. (That a signal has been executed is known before its time is.) */
 static void wait_hand_over(struct bf_trace *t, struct bf_fence_op *wait, uint64_t now)
 {
     struct source source;
     wait->handed_over_ns = now;
-    if (wait->destroyed ||
-        !(wait->met || bf_trace_value_of(t, wait->sync.semaphore) >= wait->sync.value))
+    const uint64_t has = bf_trace_value_of(t, wait->sync.semaphore);
+    if (wait->destroyed || !(wait->met || has >= wait->sync.value))
         return;
     const struct bf_flow_signal *signal = signal_of(t, wait->sync, &source);
-    wait->found = !signal || source.op;
+    wait->found = !signal || (source.op && signal->sync.value > has);
 }
 
 /* Ends the wait at 'end_ns', or as soon afterwards as its arrow can end there. */

@@ -317,3 +317,90 @@ FIXTURE_TEST(what_was_held_before_a_request_is_split)
     assert_int_equal(read_word(f, 0), FLOOD);
     assert_int_equal(vulkan_counters(&f->icd).submit_infos - before, f->layered ? 2 : 1);
 }
+
+/* Nobody is to go between its command buffers: not the queue itself, which asks. */
+FIXTURE_TEST(what_no_request_could_hold_stays_whole)
+{
+    BfCommandQueue asks = low_of(f);
+    BfFence asked = NULL;
+    uint64_t number;
+    assert_success(bfGetPreemptionFence(asks, &asked));
+    VkEvent stall = stall_begin(f, asks);
+    assert_success(bfRequestPreemption(asks, &number));
+    const uint64_t before = vulkan_counters(&f->icd).submit_infos;
+    execute_parts(f, asks);
+    assert_int_equal(vulkan_counters(&f->icd).submit_infos - before, 1);
+    stall_end(f, stall);
+    await_fence(asked, number);
+    await_idle(asks);
+    assert_int_equal(read_word(f, 0), FLOOD);
+}
+
+/* For the program it is one packet that requests have held, however many times. */
+FIXTURE_TEST(what_requests_hold_in_parts_is_one_packet)
+{
+    BfCommandQueue low = low_of(f), asks = low_of(f);
+    BfFence asked = NULL;
+    BfPreemptionStatus status = {BF_TYPE(PREEMPTION_STATUS)};
+    uint64_t number, later;
+    assert_success(bfGetPreemptionFence(asks, &asked));
+    VkEvent first = stall_begin(f, asks);
+    assert_success(bfRequestPreemption(asks, &number));
+    execute_parts(f, low);
+    VkEvent second = stall_begin(f, asks);
+    assert_success(bfRequestPreemption(asks, &later));
+    stall_end(f, first);
+    await_fence(asked, number);
+    stall_end(f, second);
+    await_fence(asked, later);
+    await_idle(low);
+    assert_int_equal(read_word(f, 0), FLOOD);
+    assert_success(bfGetPreemptionStatus(asks, &status));
+    assert_int_equal(status.heldPacketCount, 1);
+}
+
+/* L-3: what is left of a packet stays while a part of it is in a call that is stuck: who is told of
+ * the loss meanwhile may destroy what that call has, and it isn't destroyed. */
+FIXTURE_TEST(a_device_is_lost_while_a_part_is_in_the_driver)
+{
+    if (!f->layered) /* attached, VkQueues are never split, and pools are the program's own */
+        return;
+    const VkCommandPoolCreateInfo pool_info = {VK_TYPE(COMMAND_POOL_CREATE_INFO)};
+    VkCommandPool pool;
+    VkCommandBuffer commands[3];
+    VkCommandBufferSubmitInfo buffers[3];
+    assert_success(vkCreateCommandPool(f->device, &pool_info, NULL, &pool));
+    const VkCommandBufferAllocateInfo info = {VK_TYPE(COMMAND_BUFFER_ALLOCATE_INFO),
+                                              .commandPool = pool, .commandBufferCount = 3};
+    assert_success(vkAllocateCommandBuffers(f->device, &info, commands));
+    for (uint32_t i = 0; i < 3; i++) {
+        const VkCommandBufferBeginInfo begin = {VK_TYPE(COMMAND_BUFFER_BEGIN_INFO)};
+        assert_success(vkBeginCommandBuffer(commands[i], &begin));
+        assert_success(vkEndCommandBuffer(commands[i]));
+        buffers[i] = (VkCommandBufferSubmitInfo){VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                                 .commandBuffer = commands[i]};
+    }
+    VkFence fence = vulkan_fence(f->device, false);
+    const VkSubmitInfo2 batch = {VK_TYPE(SUBMIT_INFO_2), .commandBufferInfoCount = 3,
+                                 .pCommandBufferInfos = buffers};
+    high_of(f);
+    f->icd.pause();
+    assert_success(vkQueueSubmit2(f->queues[0][0], 1, &batch, fence));
+    assert_int_equal(depth(f), 1);
+    f->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
+    step(f); /* a thread of Belfry's hands over the second part */
+    f->icd.await_blocked(1);
+    f->lost = true;
+    f->icd.lose();
+    assert_int_equal(vkWaitForFences(f->device, 1, &fence, VK_TRUE, UINT64_MAX),
+                     VK_ERROR_DEVICE_LOST);
+    const uint64_t pools = f->icd.live("command pool"), fences = f->icd.live("fence");
+    vkDestroyFence(f->device, fence, NULL);
+    vkDestroyCommandPool(f->device, pool, NULL);
+    assert_int_equal(f->icd.live("command pool"), pools);
+    assert_int_equal(f->icd.live("fence"), fences);
+    f->icd.release(UINT64_MAX);
+    f->icd.set_block(NULL);
+    f->icd.resume();
+    f->icd.quiesce();
+}
