@@ -502,6 +502,20 @@ static void time_range_extend(struct trace_model *m, uint64_t time_ns)
         m->last_ns = time_ns;
 }
 
+/* Each device's watchdog tells of it when it wakes up. */
+static void stop_take(struct trace_model *m, uint64_t end_ns, uint64_t at_least_ns)
+{
+    bool same = m->stop_end_ns && end_ns - at_least_ns < m->stop_end_ns;
+    if (!same)
+        m->stop_ns = 0;
+    if (at_least_ns > m->stop_ns) {
+        m->stopped_ns += at_least_ns - m->stop_ns;
+        m->stop_ns = at_least_ns;
+    }
+    if (!same || end_ns > m->stop_end_ns)
+        m->stop_end_ns = end_ns;
+}
+
 static void process_event(struct trace_model *m, struct trace_track *track,
                           const struct trace_item *item)
 {
@@ -534,8 +548,8 @@ static void process_event(struct trace_model *m, struct trace_track *track,
         time_range_extend(m, item->time_ns);
     } else if (trace_span_is(item->name, "stopped")) {
         const struct trace_annotation *a = trace_item_annotation(item, "at least ns");
-        if (a && !a->is_text)
-            m->stopped_ns += a->number;
+        if (a && !a->is_text && a->number <= item->time_ns)
+            stop_take(m, item->time_ns, a->number);
     } else if (trace_span_is(item->name, "GPU times are uncalibrated")) {
         m->uncalibrated = true;
     }

@@ -16,6 +16,7 @@
  * BT-2 Two fences are two, whatever their names and handles, if the trace gives them numbers.
  * BT-3 However many devices come and go, those of a time are all there: what has ended makes room.
  *      What is left out all the same is said above everything else.
+ * BT-4 A stop of the process counts once, however many of its devices tell of it.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
@@ -290,7 +291,9 @@ struct trace_model {
     struct trace_lost lost;
     bool out_of_memory;
     bool uncalibrated;
-    uint64_t stopped_ns; /* at least so long the program was stopped, or didn't get to run */
+    uint64_t stopped_ns;  /* at least so long the program was stopped, or didn't get to run; */
+    uint64_t stop_ns;     /* the last of these stops, */
+    uint64_t stop_end_ns; /* when it was over */
     uint32_t process_count;
     uint32_t ended;                    /* and how many of them say that their trace ends */
     char program[2 * TRACE_NAME_SIZE]; /* of the first process */

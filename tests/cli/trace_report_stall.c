@@ -171,6 +171,22 @@ SCENE(
     made_end(&s->m, T(2000000));
 }
 
+/* Three devices tell of one stop, and one of them of another. */
+SCENE(a_stop_is_one_stop, "\"stopped_ns\": 3500000000,")
+{
+    static const uint64_t ends_ms[] = {5000, 5100, 5200, 6000},
+                          at_least_ms[] = {2800, 3000, 2900, 500};
+    packet(s, FIRST, 1, 0, NULL, 0);
+    for (int i = 0; i < 4; i++)
+        made_event(&s->m, &(struct made_event){
+                              .time_ns = T(1000 * ends_ms[i]),
+                              .track = MADE_PROCESS,
+                              .type = 3,
+                              .name = "stopped",
+                              .notes = {{"at least ns", NULL, 1000000 * at_least_ms[i]}}});
+    made_end(&s->m, T(7000000));
+}
+
 /* A queue that nobody resumes, and a packet that a priority window kept for a while. */
 SCENE(
     held_by_no_fence,
