@@ -16,7 +16,8 @@
  * BT-2 Two fences are two, whatever their names and handles, if the trace gives them numbers.
  * BT-3 However many devices come and go, those of a time are all there: what has ended makes room.
  *      What is left out all the same is said above everything else.
- * BT-4 A stop of the process counts once, however many of its devices tell of it.
+ * BT-4 A stop of the process counts once, however many of its devices tell of it, and a
+ *      packet without an end once, however many waits it has.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */
@@ -111,6 +112,7 @@ struct trace_packet {
     char caption[TRACE_CAPTION_SIZE]; /* the program's name for the work */
     struct trace_fence fence;         /* of a signal or a wait */
     struct trace_fence waited;        /* what it waited for last, where the trace shows that */
+    bool stalled;                     /* it is counted among those without an end */
     bool still_waits;                 /* when the trace ended, */
     struct trace_fence open;          /* for this */
     uint64_t held_ns;

@@ -44,15 +44,21 @@ static bool is_before(const struct trace_stall *a, const struct trace_stall *b)
     return a->id != b->id ? a->id < b->id : a->state < b->state;
 }
 
-static void stall_add(struct trace_stalls *s, const struct trace_stall *stall)
+/* A packet may have several: its waits, and its work. */
+static void stall_add(struct trace_model *m, struct trace_stalls *s,
+                      const struct trace_stall *stall)
 {
+    struct trace_packet *p = trace_packet_at(m, stall->serial);
+    bool counted = p && p->stalled;
+    if (p)
+        p->stalled = true;
     struct trace_stall *known = stall_of(s, stall->queue, stall->state);
     if (!known && s->count == TRACE_STALLS_MAX) {
         s->left_out++;
     } else if (!known) {
         s->at[s->count++] = *stall;
     } else {
-        uint64_t behind = known->behind + (known->id != stall->id);
+        uint64_t behind = known->behind + (!counted && known->id != stall->id);
         if (is_before(stall, known))
             *known = *stall;
         known->behind = behind;
@@ -87,7 +93,7 @@ static void tracks_look(struct trace_model *m, struct trace_stalls *s)
         stall.fence = held || fences ? t->hold.on : stall.fence;
         stall.obstacle_plus = held ? t->hold.obstacle_plus : 0;
         stall.serial = p ? p->serial : TRACE_NO_SERIAL;
-        stall_add(s, &stall);
+        stall_add(m, s, &stall);
     }
 }
 
@@ -102,7 +108,7 @@ static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
         struct trace_stall stall =
             stall_make(TRACE_STALL_GPU, p->queue, p->id, p->handed_over_ns, m->last_ns);
         stall.serial = serial;
-        stall_add(s, &stall);
+        stall_add(m, s, &stall);
     }
     for (uint32_t q = 0; q < m->queue_count; q++) {
         const struct trace_packet *p = &m->queues[q].dropped_first;
@@ -115,7 +121,7 @@ static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
         stall.fence = held ? p->longest.on : stall.fence;
         stall.obstacle_plus = held ? p->longest.obstacle_plus : 0;
         stall.behind = m->queues[q].dropped - 1;
-        stall_add(s, &stall);
+        stall_add(m, s, &stall);
     }
 }
 

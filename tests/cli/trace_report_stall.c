@@ -171,6 +171,26 @@ SCENE(
     made_end(&s->m, T(2000000));
 }
 
+/* Three submissions with two waits each, which the driver has: two are behind the first. */
+SCENE(behind_it_each_counts_once, "for x to reach 1 (no signal of it is in the trace)",
+      "; 2 more behind it\n", "\"behind\": 2,")
+{
+    for (uint64_t i = 1; i <= 3; i++) {
+        packet(s, FIRST, i, i, NULL, 0);
+        for (uint64_t k = 0; k < 2; k++) {
+            uint64_t track = made_track(&s->m, s->q[FIRST].track, "fence operations", false);
+            made_event(&s->m, &(struct made_event){.time_ns = T(i),
+                                                   .track = track,
+                                                   .type = 1,
+                                                   .name = "wait x",
+                                                   .notes = {{"packet", NULL, i},
+                                                             {"fence", "x", 0},
+                                                             {"value", NULL, k + 1}}});
+        }
+    }
+    made_end(&s->m, T(1000000));
+}
+
 /* Three devices tell of one stop, and one of them of another. */
 SCENE(a_stop_is_one_stop, "\"stopped_ns\": 3500000000,")
 {
