@@ -281,7 +281,14 @@ static void software_event(struct trace_model *m, struct trace_track *track,
                            const struct trace_item *item)
 {
     struct trace_packet *p;
-    if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
+    if (item->type == TRACE_EVENT_INSTANT) {
+        p = packet_of(m, track, item);
+        if (p) {
+            p->queued_ns = item->time_ns;
+            p->laneless = true;
+            packet_tell(m, p, item);
+        }
+    } else if (item->type == TRACE_EVENT_BEGIN && track->depth++ == 0) {
         p = packet_of(m, track, item);
         track->serial = p ? p->serial : TRACE_NO_SERIAL;
         track->packet = p ? p->id : 0;

@@ -112,9 +112,10 @@ struct trace_packet {
     char caption[TRACE_CAPTION_SIZE]; /* the program's name for the work */
     struct trace_fence fence;         /* of a signal or a wait */
     struct trace_fence waited;        /* what it waited for last, where the trace shows that */
-    bool stalled;                     /* it is counted among those without an end */
-    bool still_waits;                 /* when the trace ended, */
-    struct trace_fence open;          /* for this */
+    bool laneless;    /* of its time in the software queue the trace has the beginning alone */
+    bool stalled;     /* it is counted among those without an end */
+    bool still_waits; /* when the trace ended, */
+    struct trace_fence open; /* for this */
     uint64_t held_ns;
     uint64_t held_until_ns; /* the end of the last hold */
     uint64_t held_longest_ns;

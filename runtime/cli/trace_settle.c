@@ -392,7 +392,7 @@ void trace_settle_oldest(struct trace_model *m)
             untimed_count(m, p->why);
             queue->empty += strcmp(trace_name(m, p->why), TRACE_NOTHING_TO_TIME) == 0;
         }
-        engine->packets += p->handed_over_ns != 0 && !p->dropped;
+        engine->packets += (p->handed_over_ns || p->end_ns) && !p->dropped;
         engine->timed += p->end_ns != 0;
         pattern_count(queue, p);
     } else if (p->kind == TRACE_PACKET_PRESENT) {

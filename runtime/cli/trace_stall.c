@@ -97,16 +97,24 @@ static void tracks_look(struct trace_model *m, struct trace_stalls *s)
     }
 }
 
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* What the driver has been given, and what was dropped. */
 static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
 {
     for (uint64_t serial = trace_window_begin(m); serial < m->next_serial; serial++) {
         const struct trace_packet *p = trace_packet_at(m, serial);
         bool submission = p->kind == TRACE_PACKET_EXECUTE || p->kind == TRACE_PACKET_BIND_SPARSE;
-        if (!submission || !p->handed_over_ns || p->instant || p->end_ns || p->dropped)
+        bool waits = p->laneless && !p->handed_over_ns && !p->begin_ns;
+        if (!submission || (!p->handed_over_ns && !p->laneless) || p->instant || p->end_ns ||
+            p->dropped)
             continue;
         struct trace_stall stall =
-            stall_make(TRACE_STALL_GPU, p->queue, p->id, p->handed_over_ns, m->last_ns);
+            stall_make(waits ? TRACE_STALL_QUEUED : TRACE_STALL_GPU, p->queue, p->id,
+                       waits ? p->queued_ns : later_of(p->handed_over_ns, p->begin_ns), m->last_ns);
         stall.serial = serial;
         stall_add(m, s, &stall);
     }

@@ -162,7 +162,8 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
     uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
     packet->caption = names ? names : buffers ? buffers : label;
     packet->lane = software_lane_take(queue, packet->kind);
-    if (packet->lane == BF_TRACE_NO_LANE) {
+    bool boxed = packet->lane != BF_TRACE_NO_LANE;
+    if (!boxed && packet->kind == BF_TRACE_PRESENT) {
         t->lost += 2;
         return;
     }
@@ -179,15 +180,19 @@ static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *pac
     if (label)
         about[n++] = (struct bf_perfetto_annotation){
             .name = BF_STRING_LABEL, .kind = BF_PERFETTO_INTERNED, .number = label};
-    bool drawn = bf_trace_event(t, &t->now,
-                                &(struct bf_perfetto_event){.time_ns = packet->queued_ns,
-                                                            .track = software_track(t, packet),
-                                                            .type = BF_PERFETTO_BEGIN,
-                                                            .category = BF_STRING_QUEUED,
-                                                            .name = caption,
-                                                            .annotation_count = n,
-                                                            .annotations = about});
-    if (!drawn) {
+    /* Where there is no lane for it, an instant says that it was queued. */
+    uint64_t track =
+        boxed ? software_track(t, packet) : bf_trace_software_track(t, packet->queue, 0);
+    bool drawn = bf_trace_event(
+        t, &t->now,
+        &(struct bf_perfetto_event){.time_ns = packet->queued_ns,
+                                    .track = track,
+                                    .type = boxed ? BF_PERFETTO_BEGIN : BF_PERFETTO_INSTANT,
+                                    .category = BF_STRING_QUEUED,
+                                    .name = caption,
+                                    .annotation_count = n,
+                                    .annotations = about});
+    if (!drawn && boxed) {
         software_lane_free(queue, packet);
         packet->lane = BF_TRACE_NO_LANE;
     }

@@ -24,6 +24,7 @@
  * T-7  What Belfry submits for itself is drawn in a lane of its own, 'Belfry', and is in no counter
  *      and no sum of the program's.
  * T-8  An event lies on a track that has been described before it.
+ * T-9  A packet or fence operation that there is no lane for is an instant, and isn't lost.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices

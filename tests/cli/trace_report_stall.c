@@ -191,6 +191,22 @@ SCENE(behind_it_each_counts_once, "for x to reach 1 (no signal of it is in the t
     made_end(&s->m, T(1000000));
 }
 
+/* Packets that there was no lane for: one has run, one hasn't an end either. */
+SCENE(without_a_lane, "first: execute 1 has been held for 1.00 s: it waits for x to reach 1",
+      "; 1 more behind it\n", "first       engine                3         1 ",
+      "engine                1         1 ", "2 packets that the trace sees no end of")
+{
+    packet(s, FIRST, 1, 0, "x", 1);
+    for (uint64_t i = 2; i <= 3; i++)
+        made_event(&s->m, &(struct made_event){.time_ns = T(i),
+                                               .track = s->q[FIRST].software[0],
+                                               .type = 3,
+                                               .name = "execute",
+                                               .notes = {{"packet", NULL, i}}});
+    made_run(&s->m, &s->q[FIRST], 2, T(10), T(20), 0, 0);
+    made_end(&s->m, T(1001000));
+}
+
 /* Three devices tell of one stop, and one of them of another. */
 SCENE(a_stop_is_one_stop, "\"stopped_ns\": 3500000000,")
 {

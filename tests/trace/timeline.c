@@ -303,6 +303,13 @@ TEST(lanes)
         hardware +=
             d.packets[i].kind == DECODED_TRACK && decoded_is(d.packets[i].name, "hardware queue");
     }
+    size_t laneless = 0;
+    for (size_t i = 0; i < d.count; i++)
+        laneless += d.packets[i].kind == DECODED_EVENT && d.packets[i].type == DECODED_INSTANT &&
+                    decoded_is(d.packets[i].category, "queued") &&
+                    number_of(&d.packets[i], "packet");
+    assert_int_equal(laneless, 2 * (COUNT - 256));
+    assert_null(event_named(&d, "lost events", DECODED_INSTANT, 0));
     assert_int_equal(software, 256);
     assert_int_equal(hardware, 8);
     for (uint64_t id = 1; id <= 2 * COUNT; id++)
