@@ -688,8 +688,10 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         if (!queue->fences)
             queue->fences = calloc(1, sizeof(*queue->fences));
         op = queue->fences ? bf_fence_ops_add(queue->fences, kind) : NULL;
-        if (queue->fences && !op && fence_ops_give_up(t, index, kind))
+        if (queue->fences && !op && fence_ops_give_up(t, index, kind)) {
             op = bf_fence_ops_add(queue->fences, kind);
+            now = bf_now_ns(); /* what was written for that has a later time than the call */
+        }
         if (packet)
             packet->fences = true;
         t->lost += t->drawing && !op ? 2 : 0;

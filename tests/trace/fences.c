@@ -715,6 +715,22 @@ TEST(numbers_of_fences)
     decoded_free(&d);
 }
 
+/* Room is made for one more by giving one up that is over; that is told first. */
+TEST(no_end_before_its_begin)
+{
+    struct run r = run_begin();
+    logged(&r, 0, WAIT, SYNC(9, 1)); /* stands: nobody knows since when the signals are over */
+    for (uint64_t i = 1; i <= 256; i++)
+        noted(&r, 0, SIGNAL, SYNC(5, i));
+    done(&r, 0, SIGNAL, SYNC(5, 256), 0, 0);
+    logged(&r, 0, SIGNAL, SYNC(5, 1000));
+    done(&r, 0, SIGNAL, SYNC(5, 1000), 1, 0); /* the GPU's clock is behind */
+    struct decoded d = run_end(&r, NULL);
+    const struct decoded_packet *begin = box_of(&d, SIGNAL, 1000, 0);
+    assert_true(end_of_box(&d, begin)->time >= begin->time);
+    decoded_free(&d);
+}
+
 TEST(signals_pending)
 {
     struct run r = run_begin();
