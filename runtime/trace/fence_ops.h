@@ -24,6 +24,12 @@
 #define BF_FENCE_LANES 256
 #define BF_FENCE_KINDS 2 /* of enum bf_trace_fence_op */
 
+/* Logged operations that aren't followed, since there was no room, and whose entries will come. */
+struct bf_fence_skipped {
+    uint64_t count;
+    uint64_t least, most; /* their values lie between these */
+};
+
 struct bf_fence_op {
     uint64_t id;     /* 0: it is over; its place is freed once all before it are over */
     uint64_t packet; /* the packet that carries it; 0: none */
@@ -47,12 +53,13 @@ struct bf_fence_op {
     /* the wait ends no earlier, so that its arrow doesn't point backwards in time */
     uint64_t not_before_ns;
 
-    uint32_t lane;     /* BF_TRACE_NO_LANE: no box */
-    bool logged;       /* bf_trace_fence_done reports its end */
-    bool told;         /* its end is reported: so, or by its packet's stamps */
-    bool reported;     /* see at_most_ns */
-    bool found;        /* of a wait: 'source' and the rest are set */
-    bool met;          /* of a wait: when it was queued, its fence had the value */
+    struct bf_fence_skipped skipped; /* directly before it */
+    uint32_t lane;                   /* BF_TRACE_NO_LANE: no box */
+    bool logged;                     /* bf_trace_fence_done reports its end */
+    bool told;                       /* its end is reported: so, or by its packet's stamps */
+    bool reported;                   /* see at_most_ns */
+    bool found;                      /* of a wait: 'source' and the rest are set */
+    bool met;                        /* of a wait: when it was queued, its fence had the value */
     bool before_vague; /* before_ns may be later than the end of what comes before it */
     bool unseen;       /* of a signal: before it there is work whose end nobody sees */
     /* of a wait: nothing had satisfied it when its fence was destroyed; it may be a new object of
@@ -63,6 +70,7 @@ struct bf_fence_op {
 struct bf_fence_list {
     uint64_t begin; /* positions; the index is the remainder */
     uint64_t end;
+    struct bf_fence_skipped skipped; /* behind the last */
     struct bf_fence_op ops[BF_FENCE_OPS];
 };
 
@@ -103,10 +111,16 @@ static inline struct bf_fence_arrows *bf_fence_arrows_of(struct bf_fence_ops *op
     return &ops->arrows[signal - ops->lists[BF_TRACE_FENCE_SIGNAL].ops];
 }
 
-/* The oldest logged operation with this fence and value whose end has not been reported; *position
- * says where. NULL: none. */
-struct bf_fence_op *bf_fence_list_find(struct bf_fence_list *list, struct bf_trace_sync sync,
-                                       uint64_t *position);
+/* A logged operation isn't followed, since there is no room for it. */
+void bf_fence_list_skip(struct bf_fence_list *list, uint64_t value);
+/* Entries were lost, perhaps those. */
+void bf_fence_list_forget_skipped(struct bf_fence_list *list);
+
+/* To which operation an entry of the log belongs: the oldest logged one with this fence and value
+ * whose end has not been reported; *position says where. NULL: to none, or to one that isn't
+ * followed. */
+struct bf_fence_op *bf_fence_list_take_entry(struct bf_fence_list *list, struct bf_trace_sync sync,
+                                             uint64_t *position);
 
 struct bf_fence_op *bf_fence_list_find_id(struct bf_fence_list *list, uint64_t id);
 

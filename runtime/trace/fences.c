@@ -695,6 +695,8 @@ void bf_trace_fence_queued(struct bf_trace *t, uint32_t index, struct bf_trace_p
         if (packet)
             packet->fences = true;
         t->lost += t->drawing && !op ? 2 : 0;
+        if (!op && logged && queue->fences)
+            bf_fence_list_skip(&queue->fences->lists[kind], sync.value);
     }
     if (op) {
         op->id = ++t->last_fence_op;
@@ -753,7 +755,7 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         ending.by = BF_STRING_LATE_BOUND;
     struct bf_fence_list *list = queue && queue->fences ? &queue->fences->lists[kind] : NULL;
     uint64_t position;
-    struct bf_fence_op *op = list ? bf_fence_list_find(list, sync, &position) : NULL;
+    struct bf_fence_op *op = list ? bf_fence_list_take_entry(list, sync, &position) : NULL;
     if (op) {
         /* Entries come in order, so the operations before this one have lost theirs. */
         for (uint64_t at = list->begin; at < position; at++) {
@@ -786,6 +788,8 @@ void bf_trace_fences_lost(struct bf_trace *t, uint32_t index, uint64_t count)
         const struct bf_perfetto_annotation about = {
             .name = BF_STRING_COUNT, .kind = BF_PERFETTO_UINT, .number = count};
         t->summary.lost_entries += count;
+        for (int kind = 0; kind < BF_FENCE_KINDS && t->queues[index].fences; kind++)
+            bf_fence_list_forget_skipped(&t->queues[index].fences->lists[kind]);
         t->engines[engine].lost_entries += count;
         bf_trace_event(t, &t->now,
                        &(struct bf_perfetto_event){.time_ns = now,

@@ -715,6 +715,35 @@ TEST(numbers_of_fences)
     decoded_free(&d);
 }
 
+/* Entries of signals beyond those that are followed aren't taken for those of later ones. */
+TEST(entries_of_what_is_not_followed)
+{
+    struct run r = run_begin();
+    for (uint64_t i = 0; i < 300; i++)
+        logged(&r, 0, SIGNAL, SYNC(5, i % 2));
+    uint64_t t = clock_now();
+    for (uint64_t i = 0; i < 256; i++)
+        done(&r, 0, SIGNAL, SYNC(5, i % 2), t + i, 0);
+    for (uint64_t i = 300; i < 302; i++)
+        logged(&r, 0, SIGNAL, SYNC(5, i % 2));
+    for (uint64_t i = 256; i < 300; i++)
+        done(&r, 0, SIGNAL, SYNC(5, i % 2), t + i, 0);
+    uint64_t later = clock_now() + 1000000000;
+    for (uint64_t i = 300; i < 302; i++)
+        done(&r, 0, SIGNAL, SYNC(5, i % 2), later + i, 0);
+    struct decoded d = run_end(&r, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct decoded_packet *begin = box_of(&d, SIGNAL, i, 128), *end;
+        while (begin && begin->type != DECODED_BEGIN) /* past the entries of those not followed */
+            begin = box_of(&d, SIGNAL, i, 150);
+        end = begin ? end_of_box(&d, begin) : NULL;
+        assert_non_null(end);
+        assert_int_equal(end->time, later + 300 + i);
+        assert_null(decoded_annotation(end, "at most"));
+    }
+    decoded_free(&d);
+}
+
 /* Room is made for one more by giving one up that is over; that is told first. */
 TEST(no_end_before_its_begin)
 {
