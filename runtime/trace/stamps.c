@@ -331,6 +331,18 @@ static void slot_tell_trace(struct bf_stamps *s, uint32_t index, uint64_t raw, u
     bf_trace_packet_executed(s->info.trace, packet, begin_ns, stamp_place(s, end));
 }
 
+/* How long the packet ran, from what its two timestamps differ by. False: nobody knows, nor when it
+ * began, since meanwhile the counter may have gone around. */
+static bool duration_know(const struct bf_stamps *s, uint64_t difference, uint64_t taken_ns,
+                          uint64_t *duration)
+{
+    double elapsed = (double)(bf_now_ns() - taken_ns) / s->info.period_ns;
+    *duration = difference & s->mask;
+    if (*duration > s->mask / 2 && (double)*duration > elapsed)
+        *duration = 0; /* never ends before it begins */
+    return elapsed <= (double)s->mask / 16 * 15;
+}
+
 static void slot_read(struct bf_stamps *s, uint32_t index)
 {
     const struct slot *slot = &s->slots[index];
@@ -340,9 +352,8 @@ static void slot_read(struct bf_stamps *s, uint32_t index)
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
     /* When the device was lost, for instance, there are none. */
     bool known = (result == VK_SUCCESS || result == VK_NOT_READY) && data[1] && data[3];
-    uint64_t duration = known ? (data[2] - data[0]) & s->mask : 0;
-    if (duration > s->mask / 2) /* never ends before it begins */
-        duration = 0;
+    uint64_t duration = 0;
+    known = known && duration_know(s, data[2] - data[0], slot->taken_ns, &duration);
     if (slot->of)
         s->info.measured(slot->of, (uint64_t)((double)duration * s->info.period_ns));
     if (slot->traced && known)

@@ -619,3 +619,27 @@ TEST(no_results)
     packet_run(s, 9, 1, 1);
     bf_stamps_destroy(s);
 }
+
+/* A counter of 36 bits goes around in 69 s: of what took longer nobody knows how long. */
+TEST(longer_than_the_counter_takes_around)
+{
+    struct bf_stamps_info info = info_make(36, 1);
+    struct bf_stamps *s = stamps_make(&info);
+    const struct {
+        uint64_t delay, duration;
+        bool known;
+    } cases[] = {{100ull * SECOND, 1000000, false}, {1000, 70ull * SECOND, false},
+                 {1000, 20ull * SECOND, true},      {1000, 40ull * SECOND, true},
+                 {40ull * SECOND, 1000, true},      {40ull * SECOND, 40ull * SECOND, false}};
+    for (uint64_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t before = gpu.now_ns;
+        packet_run(s, i + 1, cases[i].delay, cases[i].duration);
+        if (!cases[i].known) {
+            assert_true(told.begin == 0 && told.end == 0);
+            continue;
+        }
+        assert_near(told.begin, before + cases[i].delay, 1000000);
+        assert_near(told.end - told.begin, cases[i].duration, 1000);
+    }
+    bf_stamps_destroy(s);
+}
