@@ -333,7 +333,11 @@ static void hardware_instant(struct trace_model *m, struct trace_track *track,
     struct trace_packet *p = NULL;
     /* An instant of a packet whose name is "signal" has an annotation with its kind. */
     bool caption = trace_item_annotation(item, "kind") != NULL;
-    if (trace_span_is(item->name, "dropped") || trace_span_starts_with(item->name, "dropped: ")) {
+    /* So may a command buffer be called, whose packet says why it has no times. */
+    bool dropped = !trace_item_annotation(item, "without GPU times") && !item->flow_count &&
+                   !item->terminating_count;
+    if (dropped &&
+        (trace_span_is(item->name, "dropped") || trace_span_starts_with(item->name, "dropped: "))) {
         p = packet_of(m, track, item);
         if (p) {
             p->dropped = true;

@@ -12,7 +12,7 @@
  * V-2  Every number in the file that names something is looked up, never used as an index.
  *
  * BT-1 What holds a packet is called what the trace calls it: a fence, the packet before it, or
- *      else something that holds a whole queue.
+ *      else something that holds a whole queue. Dropped is what the trace says was, when it says.
  * BT-2 Two fences are two, whatever their names and handles, if the trace gives them numbers.
  * BT-3 However many devices come and go, those of a time are all there: what has ended makes room.
  *      What is left out all the same is said above everything else.

@@ -123,8 +123,12 @@ static void stall_packets_look(struct trace_model *m, struct trace_stalls *s)
         if (!m->queues[q].dropped || stall_of(s, q, TRACE_STALL_DROPPED))
             continue;
         bool held = p->longest.begin && !p->longest.on_predecessor;
-        struct trace_stall stall = stall_make(
-            TRACE_STALL_DROPPED, q, p->id, held ? p->longest.begin : p->queued_ns, p->dropped_ns);
+        struct trace_stall stall =
+            stall_make(TRACE_STALL_DROPPED, q, p->id,
+                       held           ? p->longest.begin
+                       : p->queued_ns ? p->queued_ns
+                                      : p->dropped_ns, /* the trace hasn't its beginning */
+                       p->dropped_ns);
         stall.serial = trace_packet_at(m, p->serial) ? p->serial : TRACE_NO_SERIAL;
         stall.fence = held ? p->longest.on : stall.fence;
         stall.obstacle_plus = held ? p->longest.obstacle_plus : 0;
@@ -281,7 +285,9 @@ const char *trace_stall_label(struct trace_model *m, const struct trace_stall *s
         snprintf(label, TRACE_STALL_SIZE, "%s has been in the driver for %s", packet, cell);
         break;
     case TRACE_STALL_DROPPED:
-        snprintf(label, TRACE_STALL_SIZE, "%s was dropped after %s%s%s%s", packet, cell,
+        snprintf(label, TRACE_STALL_SIZE, "%s was dropped%s%s%s%s%s", packet,
+                 stall->since_ns < stall->until_ns ? " after " : "",
+                 stall->since_ns < stall->until_ns ? cell : "",
                  named ? " in which it waited for " : "", named ? wanted : "",
                  stall->behind ? behind : "");
         break;

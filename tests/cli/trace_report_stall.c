@@ -207,6 +207,28 @@ SCENE(without_a_lane, "first: execute 1 has been held for 1.00 s: it waits for x
     made_end(&s->m, T(1001000));
 }
 
+static void dropped(struct scene *s, uint64_t id, const char *why)
+{
+    made_event(&s->m, &(struct made_event){.time_ns = T(1000),
+                                           .track = s->q[FIRST].hardware,
+                                           .type = 3,
+                                           .name = "dropped",
+                                           .notes = {{"packet", NULL, id},
+                                                     {"kind", "execute", 0},
+                                                     {why ? "without GPU times" : NULL, why, 0}}});
+}
+
+/* A packet that was dropped and whose beginning isn't in the file; and one that has run, with a
+ * command buffer of such a name. */
+SCENE(dropped_and_called_so, "    first: execute 7 was dropped\n\n", "\"lasted_ns\": 0,",
+      "1.00 s, 2 submissions")
+{
+    packet(s, FIRST, 8, 1000, NULL, 0);
+    dropped(s, 8, "no command buffers");
+    dropped(s, 7, NULL);
+    made_end(&s->m, T(1001000));
+}
+
 /* Three devices tell of one stop, and one of them of another. */
 SCENE(a_stop_is_one_stop, "\"stopped_ns\": 3500000000,")
 {
